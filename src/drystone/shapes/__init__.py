@@ -1,0 +1,31 @@
+"""Shapes of bodies and ground: what a person names, their mass, and the tables for kernels."""
+
+from drystone.shapes.box import Box
+from drystone.shapes.hull import ConvexHull
+from drystone.shapes.mass import MassProperties, principal_axes
+from drystone.shapes.part import Part
+from drystone.shapes.plane import Plane
+from drystone.shapes.polytope import Polytope
+from drystone.shapes.rotation import (
+    matrix_from_quaternion,
+    quaternion_from_matrix,
+    unit_quaternion,
+)
+from drystone.shapes.sphere import Sphere
+from drystone.shapes.tables import Entry, build_shapes
+
+__all__ = [
+    "Box",
+    "ConvexHull",
+    "Entry",
+    "MassProperties",
+    "Part",
+    "Plane",
+    "Polytope",
+    "Sphere",
+    "build_shapes",
+    "matrix_from_quaternion",
+    "principal_axes",
+    "quaternion_from_matrix",
+    "unit_quaternion",
+]

@@ -1,0 +1,62 @@
+"""Checks of numbers and arrays that a person handed in: a clean copy, or one clear sentence."""
+
+from math import isfinite
+
+import numpy as np
+
+from drystone.errors import InputError
+
+
+def number(what: str, value, unit: str = "") -> float:
+    """`value` as a finite float; `what` begins the sentence if it is not one."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {value!r}, must be a number{_in(unit)}.") from None
+    if not isfinite(result):
+        raise InputError(f"{what} is {result}, must be a finite number{_in(unit)}.")
+    return result
+
+
+def positive(what: str, value, unit: str = "m", fix: str = "") -> float:
+    """`value` as a float above zero; `fix` says what to use instead, if anything."""
+    result = number(what, value, unit)
+    if not result > 0.0:
+        raise InputError(f"{what} is {result:g} {unit}, must be > 0. {fix}".rstrip())
+    return result
+
+
+def vector(what: str, value, count: int = 3) -> tuple[float, ...]:
+    """`value` as a tuple of `count` finite floats."""
+    try:
+        result = tuple(float(x) for x in value)
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {value!r}, must be {count} numbers.") from None
+    if len(result) != count:
+        raise InputError(f"{what} has {len(result)} numbers, must have {count}: {value!r}.")
+    if not all(map(isfinite, result)):
+        raise InputError(f"{what} is {result}, all its numbers must be finite.")
+    return result
+
+
+def point_array(what: str, value, least: int) -> np.ndarray:
+    """`value` as a fresh (n, 3) array of finite floats with n >= least."""
+    try:
+        points = np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise InputError(f"{what}: must be an array of numbers of shape (n, 3).") from None
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise InputError(f"{what}: array has shape {points.shape}, must be (n, 3): x, y, z a row.")
+    if len(points) < least:
+        raise InputError(f"{what}: only {len(points)} given, at least {least} are needed.")
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"{what}: row {bad[0]} is {points[bad[0]].tolist()}, not finite "
+            f"({len(bad)} such rows). Remove or repair them."
+        )
+    return points
+
+
+def _in(unit: str) -> str:
+    return f" in {unit}" if unit else ""

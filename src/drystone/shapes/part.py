@@ -1,0 +1,34 @@
+"""A Part: one convex or terrain piece of a shape, as the tables of a world store it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from drystone.shapes.rotation import IDENTITY
+
+ORIGIN = np.zeros(3)
+ORIGIN.flags.writeable = False
+NO_SIZE = ORIGIN
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Part:
+    """A leaf of a shape, placed in the frame in which a person gave that shape."""
+
+    kind: int  # PLANE ... TERRAIN of arrays.py
+    size: np.ndarray  # (3,) [m] as in arrays.Shapes.size
+    radius: float  # of the sphere about the part's own origin that holds it [m]
+    position: np.ndarray = field(default_factory=lambda: ORIGIN)  # (3,) [m]
+    rotation: np.ndarray = field(default_factory=lambda: IDENTITY)  # (3, 3) part -> shape axes
+    geometry: object = None  # Polytope (box, hull), TerrainTable, or None
+
+    def moved(self, position: np.ndarray, rotation: np.ndarray) -> "Part":
+        """The same part, in a frame in which its shape sits at this pose."""
+        return Part(
+            self.kind,
+            self.size,
+            self.radius,
+            position + rotation @ self.position,
+            rotation @ self.rotation,
+            self.geometry,
+        )

@@ -1,0 +1,40 @@
+"""Plane: all points x with n.x = offset; solid below it, on the side that n points away from."""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+
+from drystone.arrays import PLANE
+from drystone.errors import InputError
+from drystone.shapes.checks import number, vector
+from drystone.shapes.mass import MassProperties, massless
+from drystone.shapes.part import NO_SIZE, Part
+from drystone.shapes.rotation import matrix_with_z_along
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Endless ground, z = 0 of its frame unless said otherwise; only as fixed.
+
+    normal  points out of the ground; any length but zero, kept as a unit vector
+    offset  distance of the plane from the frame's origin along the normal [m]
+    """
+
+    normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    offset: float = 0.0
+
+    def __post_init__(self):
+        x, y, z = vector("Plane: normal", self.normal)
+        length = sqrt(x * x + y * y + z * z)
+        if not length > 0.0:
+            raise InputError("Plane: normal is (0, 0, 0), must point out of the ground.")
+        object.__setattr__(self, "normal", (x / length, y / length, z / length))
+        object.__setattr__(self, "offset", number("Plane: offset", self.offset, "m"))
+
+    def mass_properties(self) -> MassProperties:
+        raise massless(self)
+
+    def parts(self) -> list[Part]:
+        position = self.offset * np.array(self.normal)
+        return [Part(PLANE, NO_SIZE, inf, position, matrix_with_z_along(self.normal))]

@@ -1,0 +1,29 @@
+"""Sphere: V = 4/3 π r³, inertia 2/5 V r² about every axis."""
+
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+
+from drystone.arrays import SPHERE
+from drystone.shapes.checks import positive
+from drystone.shapes.mass import MassProperties, centred
+from drystone.shapes.part import Part
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """Ball of radius `r` [m] about the origin of its frame."""
+
+    r: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "r", positive("Sphere: radius r", self.r))
+
+    def mass_properties(self) -> MassProperties:
+        volume = 4.0 / 3.0 * pi * self.r**3
+        moment = 0.4 * volume * self.r**2
+        return centred(volume, moment, moment, moment)
+
+    def parts(self) -> list[Part]:
+        return [Part(SPHERE, np.array([self.r, 0.0, 0.0]), self.r)]

@@ -1,0 +1,126 @@
+"""From the parts of all bodies to the flat tables that kernels read."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.arrays import BOX, HULL, TERRAIN, Shapes
+from drystone.shapes.part import Part
+
+
+class Entry(NamedTuple):
+    """One part of one body, and how it takes part in contact."""
+
+    body: int  # number of the body, FIXED for the world
+    part: Part
+    local_position: np.ndarray  # (3,) of the part in the body's frame [m]
+    local_rotation: np.ndarray  # (3, 3) part axes -> body axes
+    material: int  # row of the pair tables
+    group: int  # bits: what it is
+    mask: int  # bits: what it touches
+
+
+def build_shapes(entries: list[Entry]) -> Shapes:
+    """The tables of these entries, in their order; every geometry is stored once."""
+    columns = list(zip(*entries, strict=True)) or [()] * len(Entry._fields)
+    body, parts, position, rotation, material, group, mask = columns
+    count = len(parts)
+    local = np.empty((count, 12))
+    local[:, :3] = np.array(position, dtype=np.float64).reshape(count, 3)
+    local[:, 3:] = np.array(rotation, dtype=np.float64).reshape(count, 9)
+    polytopes, terrains, table = _number_geometries(parts)
+    return Shapes(
+        kind=np.array([part.kind for part in parts], dtype=np.int32),
+        body=np.array(body, dtype=np.int32),
+        local=local,
+        size=np.array([part.size for part in parts], dtype=np.float64).reshape(count, 3),
+        radius=np.array([part.radius for part in parts], dtype=np.float64),
+        table=table,
+        material=np.array(material, dtype=np.int32),
+        group=_bits(group),
+        mask=_bits(mask),
+        **_polytope_tables(polytopes),
+        **_terrain_tables(terrains),
+    )
+
+
+def _bits(values) -> np.ndarray:
+    """Masks of 32 bits as int32: 0xFFFFFFFF and -1 both mean all bits."""
+    return np.array(values, dtype=np.int64).astype(np.int32)
+
+
+def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
+    numbers = {}  # by identity: Polytope and TerrainTable hash so
+    polytopes, terrains = [], []
+    table = np.full(len(parts), -1, dtype=np.int32)
+    for s, part in enumerate(parts):
+        if part.geometry is None:
+            continue
+        number = numbers.get(part.geometry)
+        if number is None:
+            assert part.kind in (BOX, HULL, TERRAIN)
+            kept = terrains if part.kind == TERRAIN else polytopes
+            number = numbers[part.geometry] = len(kept)
+            kept.append(part.geometry)
+        table[s] = number
+    return polytopes, terrains, table
+
+
+def _stack(tables, shape=(), dtype=np.int32) -> np.ndarray:
+    """All tables end to end; with none, an empty array of the right kind."""
+    empty = np.empty((0, *shape), dtype=dtype)
+    return np.ascontiguousarray(np.concatenate([empty, *tables]), dtype=dtype)
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.cumsum(counts) - counts
+
+
+def _counts(items, name: str) -> np.ndarray:
+    return np.array([len(getattr(item, name)) for item in items], dtype=np.int64)
+
+
+def _polytope_tables(polytopes) -> dict[str, np.ndarray]:
+    vertices = _counts(polytopes, "vertex")
+    faces = _counts(polytopes, "face_plane")
+    edges = _counts(polytopes, "edge")
+    face_loop = _stack([p.face_loop for p in polytopes], (2,))
+    face_loop[:, 0] += np.repeat(_starts(_counts(polytopes, "loop")), faces).astype(np.int32)
+    vertex_star = _stack([p.vertex_star for p in polytopes], (2,))
+    vertex_star[:, 0] += np.repeat(_starts(_counts(polytopes, "star")), vertices).astype(np.int32)
+    rows = (_starts(vertices), vertices, _starts(faces), faces, _starts(edges), edges)
+    return {
+        "polytope": np.ascontiguousarray(np.stack(rows, axis=1), dtype=np.int32),
+        "vertex": _stack([p.vertex for p in polytopes], (3,), np.float64),
+        "face_plane": _stack([p.face_plane for p in polytopes], (4,), np.float64),
+        "face_loop": face_loop,
+        "loop": _stack([p.loop for p in polytopes]),
+        "edge": _stack([p.edge for p in polytopes], (4,)),
+        "vertex_star": vertex_star,
+        "star": _stack([p.star for p in polytopes]),
+    }
+
+
+def _terrain_tables(terrains) -> dict[str, np.ndarray]:
+    triangles = _counts(terrains, "triangle")
+    cells = np.array([t.cells[0] * t.cells[1] for t in terrains], dtype=np.int64)
+    cells_x = np.array([t.cells[0] for t in terrains], dtype=np.int64)
+    cells_y = np.array([t.cells[1] for t in terrains], dtype=np.int64)
+    entries = _counts(terrains, "cell_triangle")
+    starts = _starts(entries)
+    first = [t.cell_first[:-1] + start for t, start in zip(terrains, starts, strict=True)]
+    rows = (
+        _starts(_counts(terrains, "vertex")), _starts(triangles), triangles,
+        _starts(cells), cells_x, cells_y,
+    )  # fmt: skip
+    grid = [[[*t.corner, t.side]] for t in terrains]
+    return {
+        "terrain": np.ascontiguousarray(np.stack(rows, axis=1), dtype=np.int32),
+        "terrain_grid": _stack(grid, (3,), np.float64),
+        "terrain_vertex": _stack([t.vertex for t in terrains], (3,), np.float64),
+        "triangle": _stack([t.triangle for t in terrains], (3,)),
+        "triangle_normal": _stack([t.normal for t in terrains], (3,), np.float64),
+        "neighbour": _stack([t.neighbour for t in terrains], (3,)),
+        "cell_first": _stack([*first, [entries.sum()]]),
+        "cell_triangle": _stack([t.cell_triangle for t in terrains]),
+    }
