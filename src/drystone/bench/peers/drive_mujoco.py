@@ -1,0 +1,65 @@
+"""MuJoCo. Variants: default (Newton solver); cg: the conjugate gradient solver."""
+
+import mujoco
+import numpy as np
+from loop import Peer, main
+
+FRICTION = [0.5, 0.005, 0.0001]
+
+
+def add_shape(spec, body, scene, b):
+    geom = {"mass": 0, "friction": FRICTION}
+    if scene.kind == "box":
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=scene.size[b], **geom)
+    elif scene.kind == "sphere":
+        size = [scene.size[b, 0], 0, 0]
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=size, **geom)
+    else:
+        corners, faces = scene.hull(b)
+        name = f"hull{b}"
+        spec.add_mesh(
+            name=name, uservert=corners.ravel().tolist(), userface=faces.ravel().tolist()
+        )
+        body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **geom)
+
+
+def build(scene, variant):
+    spec = mujoco.MjSpec()
+    spec.option.timestep = scene.dt
+    spec.option.gravity = [0, 0, -9.81]
+    if variant == "cg":
+        spec.option.solver = mujoco.mjtSolver.mjSOL_CG
+    spec.memory = 2 << 30
+    ground = spec.worldbody
+    ground.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20, 20, 1], friction=FRICTION)
+    for half, position in scene.walls:
+        ground.add_geom(
+            type=mujoco.mjtGeom.mjGEOM_BOX, size=half, pos=position, friction=FRICTION
+        )
+    for b in scene.bodies:
+        body = ground.add_body(
+            pos=scene.position[b], quat=scene.orientation[b], mass=scene.mass[b],
+            inertia=scene.inertia[b], ipos=[0, 0, 0], explicitinertial=True,
+        )  # fmt: skip
+        body.add_freejoint()
+        add_shape(spec, body, scene, b)
+    model = spec.compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+
+    def state():
+        for update in (mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_comVel):
+            update(model, data)
+        twist = np.zeros((len(scene.mass), 6))
+        for b in scene.bodies:
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, b + 1, twist[b], 0)
+        return data.xipos[1:].copy(), data.xquat[1:].copy(), twist[:, 3:], twist[:, :3]
+
+    def contacts():
+        return data.ncon, float(data.contact.dist.min()) if data.ncon else np.nan
+
+    note = "conjugate gradient solver" if variant == "cg" else "Newton solver"
+    return Peer(mujoco.__version__, note, lambda: mujoco.mj_step(model, data), state, contacts)
+
+
+main("mujoco", build)

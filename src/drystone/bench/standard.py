@@ -1,0 +1,200 @@
+"""The fixed scenes S1 to S6 and S8 as plain arrays, the same numbers for us and for every peer.
+
+SI units, z up, friction 0.5, restitution 0, steps of 1/200 s, the ground is the plane z = 0.
+Every body frame sits at the centre of mass and along principal axes. The scenes are those on
+which published comparisons of engines agree: resting box, stack, wall, falling piles, mass ratio.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.inputs import did_you_mean
+from drystone.scenes.piles import (
+    container_walls,
+    grid_positions,
+    random_hull_points,
+    random_quaternion,
+)
+
+DT = 1 / 200  # [s]
+FRICTION = 0.5
+DENSITY = 1000.0  # [kg/m³]
+INNER = 1.2  # half width of the container [m]
+SEED, HULL_SEED = 7, 2024
+
+SUMMARIES = {
+    "S1": "one box at rest",
+    "S2": "stack of 10 boxes",
+    "S3": "pyramid wall of 210 boxes",
+    "S4": "1000 spheres fall into a box",
+    "S5": "1000 cubes, nearly aligned",
+    "S5r": "1000 cubes, any orientation",
+    "S6": "1000 random hulls",
+    "S8": "1000 kg on 1 kg",
+}
+
+
+class StandardScene(NamedTuple):
+    """Everything a driver needs, as arrays, so that it travels to a peer as one file."""
+
+    name: str
+    kind: str  # "box", "sphere" or "hull", the same for all bodies
+    size: np.ndarray  # (n, 3) half sizes of a box; the radius of a sphere, first
+    mass: np.ndarray  # (n,) [kg]
+    inertia: np.ndarray  # (n, 3) [kg m²]
+    position: np.ndarray  # (n, 3) [m]
+    orientation: np.ndarray  # (n, 4)
+    walls: np.ndarray  # (w, 2, 3) half sizes and positions of fixed boxes
+    vertex: np.ndarray  # (v, 3) corners of all hulls, one after the other
+    vertex_first: np.ndarray  # (n + 1,)
+    face: np.ndarray  # (f, 3) triangles of all hulls, corners numbered within the hull
+    face_first: np.ndarray  # (n + 1,)
+    steps: int
+    split: int  # steps before this one are the phase "fall", the rest "settled"; 0: one phase
+    dt: float = DT
+
+    def hull(self, b):
+        """Corners (v, 3) and triangles (f, 3) of body `b`."""
+        corners = self.vertex[self.vertex_first[b] : self.vertex_first[b + 1]]
+        return corners, self.face[self.face_first[b] : self.face_first[b + 1]]
+
+    def phases(self):
+        """(name, first step, end) of the parts that are timed apart."""
+        if not self.split:
+            return [("all", 0, self.steps)]
+        return [("fall", 0, self.split), ("settled", self.split, self.steps)]
+
+    def save(self, path):
+        np.savez(path, **self._asdict())
+
+
+def standard_scene(name: str, scale: float = 1.0) -> StandardScene:
+    """Scene `name`; a `scale` below 1 shortens the run, for trying things out."""
+    if name not in SUMMARIES:
+        raise InputError(f"There is no benchmark scene {name!r}. {did_you_mean(name, SUMMARIES)}")
+
+    def count(steps):
+        return max(10, int(steps * scale))
+
+    if name == "S1":
+        return unit_boxes(name, [(0, 0, 0.5)], [1.0], count(2000))
+    if name == "S2":
+        return unit_boxes(name, [(0, 0, 0.5 + k) for k in range(10)], np.ones(10), count(1000))
+    if name == "S3":
+        places = [(row, k - (19 - row) / 2) for row in range(20) for k in range(20 - row)]
+        wall = [(x * 1.05, 0, 0.5 + row) for row, x in places]
+        return unit_boxes(name, wall, np.ones(210), count(500))
+    if name == "S8":
+        return unit_boxes(name, [(0, 0, 0.5), (0, 0, 1.5)], [1.0, 1000.0], count(1000))
+    return pile(name, 1000, INNER, count(1500), count(1000))
+
+
+def pile(name, bodies, inner, steps, split, per_side=None) -> StandardScene:
+    """The pile of kind `name` (S4, S5, S5r, S6), in the original size or with another floor."""
+    rng = np.random.default_rng(SEED)
+    if name == "S5r":
+        position = grid_positions(bodies, per_side or 6, 0.37, rng, 0.01, bottom=0.3)
+    else:
+        spacing, jitter = (0.23, 0.002) if name == "S5" else (0.22, 0.004)
+        position = grid_positions(bodies, per_side or 10, spacing, rng, jitter)
+    walls = container_walls(inner, 12.0 if name == "S5r" else 4.0)
+    if name == "S4":
+        orientation = np.tile([1.0, 0.0, 0.0, 0.0], (bodies, 1))
+        size = np.tile([0.1, 0.0, 0.0], (bodies, 1))
+        mass = np.full(bodies, DENSITY * 4 / 3 * np.pi * 0.1**3)
+        inertia = np.repeat(0.4 * mass[:, None] * 0.1**2, 3, axis=1)
+        bodies = "sphere", size, mass, inertia, position, orientation
+        return _scene(name, *bodies, walls, steps, split)
+    angle = 0.06 if name == "S5" else None
+    orientation = np.array([random_quaternion(rng, angle) for _ in range(bodies)])
+    if name == "S6":
+        return _hull_scene(name, position, orientation, walls, steps, split)
+    size = np.full((bodies, 3), 0.1)
+    mass = np.full(bodies, DENSITY * 0.008)
+    inertia = _box_inertia(size, mass)
+    return _scene(name, "box", size, mass, inertia, position, orientation, walls, steps, split)
+
+
+def unit_boxes(name, position, mass, steps) -> StandardScene:
+    """Boxes of 1 m, not turned, without walls."""
+    position, mass = np.array(position, float), np.array(mass, float)
+    size = np.full((len(mass), 3), 0.5)
+    orientation = np.tile([1.0, 0.0, 0.0, 0.0], (len(mass), 1))
+    walls = np.empty((0, 2, 3))
+    inertia = _box_inertia(size, mass)
+    return _scene(name, "box", size, mass, inertia, position, orientation, walls, steps, 0)
+
+
+def _box_inertia(half, mass):
+    s = (2 * half) ** 2
+    sums = np.stack([s[:, 1] + s[:, 2], s[:, 0] + s[:, 2], s[:, 0] + s[:, 1]], axis=1)
+    return mass[:, None] / 12.0 * sums
+
+
+def _scene(name, kind, size, mass, inertia, position, orientation, walls, steps, split):
+    none = np.zeros(len(mass) + 1, np.int32)
+    empty = np.empty((0, 3)), none, np.empty((0, 3), np.int32), none
+    return StandardScene(
+        name, kind, size, mass, inertia, position, orientation, walls, *empty, steps, split
+    )
+
+
+def _hull_scene(name, position, orientation, walls, steps, split):
+    hulls = standard_hulls()
+    copies = np.arange(len(position)) % 1000  # larger piles use the same thousand again
+    corners, faces = [hulls[f"v{k}"] for k in copies], [hulls[f"f{k}"] for k in copies]
+
+    def first(parts):
+        return np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int32)
+
+    return StandardScene(
+        name, "hull", np.zeros((len(position), 3)), hulls["mass"][copies], hulls["inertia"][copies],
+        position, orientation, walls, np.concatenate(corners), first(corners),
+        np.concatenate(faces), first(faces), steps, split,
+    )  # fmt: skip
+
+
+def standard_hulls() -> dict:
+    """The thousand hulls of S6, made once and kept in the user's cache folder."""
+    from drystone.jit import cache_folder
+
+    path = cache_folder().parent / f"hulls-{HULL_SEED}.npz"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part.npz")
+        np.savez(part, **make_hulls(1000))
+        part.replace(path)  # whole or not at all, also if two runs meet
+    return dict(np.load(path))
+
+
+def make_hulls(count) -> dict:
+    """Hulls of random points at their centre of mass and principal axes: v0, f0, v1, f1, ..."""
+    import trimesh
+    from scipy.spatial import ConvexHull
+
+    rng = np.random.default_rng(HULL_SEED)
+    out, masses, inertias = {}, [], []
+    for k in range(count):
+        points = random_hull_points(rng)
+        hull = ConvexHull(points)
+        faces = np.searchsorted(hull.vertices, hull.simplices)
+        corner = points[hull.simplices]
+        normal = np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0])
+        inward = np.einsum("fi,fi->f", normal, hull.equations[:, :3]) < 0
+        faces[inward] = faces[inward, ::-1]
+        mesh = trimesh.Trimesh(points[hull.vertices], faces, process=True)
+        mesh.density = DENSITY
+        mesh.apply_translation(-mesh.center_mass)
+        _, axes = np.linalg.eigh(mesh.moment_inertia)
+        if np.linalg.det(axes) < 0:
+            axes[:, 0] *= -1
+        turn = np.eye(4)
+        turn[:3, :3] = axes.T
+        mesh.apply_transform(turn)
+        mesh.density = DENSITY
+        out[f"v{k}"], out[f"f{k}"] = mesh.vertices.astype(float), mesh.faces.astype(np.int32)
+        masses.append(float(mesh.mass))
+        inertias.append(np.diag(mesh.moment_inertia).copy())
+    return out | {"mass": np.array(masses), "inertia": np.array(inertias)}

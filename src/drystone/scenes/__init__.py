@@ -1,0 +1,19 @@
+"""Named scenes, shared by tests, benchmarks and demos; each family of them is one file."""
+
+from drystone.errors import InputError
+from drystone.inputs import did_you_mean
+from drystone.scenes import arches, dominoes, impacts, piles, slopes, spinning, stacks, walls
+from drystone.scenes.scene import Scene
+
+SCENES: dict[str, Scene] = {
+    scene.name: scene
+    for module in (walls, arches, stacks, dominoes, piles, slopes, impacts, spinning)
+    for scene in module.SCENES
+}
+
+
+def find_scene(name: str) -> Scene:
+    """The scene called `name`, or an error that guesses what was meant."""
+    if name in SCENES:
+        return SCENES[name]
+    raise InputError(f"There is no scene {name!r}. {did_you_mean(name, SCENES)}")

@@ -1,0 +1,58 @@
+"""What a named scene is: a function that fills a world, with its defaults and what to look for."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from drystone.errors import InputError
+from drystone.inputs import did_you_mean
+
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene by name. `fill(world, **options)` places the bodies; its keywords are the options."""
+
+    name: str
+    summary: str  # one line for `drystone scenes`
+    fill: Callable
+    seconds: float  # how long `drystone run` runs it unless told otherwise [s]
+    expect: str  # what should be seen
+    source: str = ""  # where the scene comes from, if not from us
+    settings: dict = field(default_factory=dict)  # of the world, where they differ from its own
+    picture_time: float = 0.0  # when the first of the two pictures is taken [s]; the other: the end
+    view: tuple = (-0.6, -1.0, 0.45)  # from where the pictures look at the scene
+
+    @property
+    def options(self) -> dict:
+        """Name and default of every option, `seed` included where the scene draws numbers."""
+        parameters = list(inspect.signature(self.fill).parameters.values())[1:]
+        return {p.name: p.default for p in parameters}
+
+    def build(self, **options):
+        """A new world of this scene; options of the scene and settings of the world alike."""
+        from drystone.world import World
+
+        of_world = inspect.signature(World).parameters
+        known = (*self.options, *of_world)
+        for name in options:
+            if name not in known:
+                raise InputError(f"{self.name}: no option {name!r}. {did_you_mean(name, known)}")
+        settings = {k: v for k, v in options.items() if k in of_world}
+        world = World(**(self.settings | settings))
+        self.fill(world, **{k: v for k, v in options.items() if k not in of_world})
+        return world
+
+    def read_option(self, name: str, text: str):
+        """`text` as the kind of value that option `name` holds, for the command line."""
+        default = self.options.get(name)
+        if default is None:  # unknown here: build() says so, with a guess
+            return text
+        kind = type(default)
+        try:
+            return _TRUTH[text.lower()] if kind is bool else kind(text)
+        except (ValueError, KeyError):
+            raise InputError(
+                f"{self.name}: {name} is {text!r}, must be of the kind of {default!r}."
+            ) from None

@@ -1,0 +1,99 @@
+"""Stacks: box-stack, pyramid, mass-ratio and card-house, which should all do nothing at all."""
+
+from math import cos, radians, sin
+
+import drystone as ds
+from drystone.scenes.scene import Scene
+
+
+def fill_box_stack(world, count=10, size=1.0, friction=0.5):
+    """Equal boxes on top of each other."""
+    wood = ds.Material(density=1000, friction=friction)
+    world.add_fixed(ds.Plane(), wood, name="ground")
+    for k in range(count):
+        position = (0, 0, (k + 0.5) * size)
+        world.add_body(ds.Box(size, size, size), wood, position=position, name=f"box {k}")
+
+
+def fill_pyramid(world, rows=20, size=1.0, spacing=1.05, friction=0.5):
+    """A wall of boxes, one less in every row, each resting on two."""
+    wood = ds.Material(density=1000, friction=friction)
+    world.add_fixed(ds.Plane(), wood, name="ground")
+    for row in range(rows):
+        for k in range(rows - row):
+            x = (k - (rows - row - 1) / 2) * spacing * size
+            position = (x, 0, (row + 0.5) * size)
+            world.add_body(ds.Box(size, size, size), wood, position=position, name=f"box {row}.{k}")
+
+
+def fill_mass_ratio(world, ratio=1000.0, friction=0.5):
+    """A heavy box on a light one of 1 kg."""
+    wood = ds.Material(density=1, friction=friction)
+    world.add_fixed(ds.Plane(), wood, name="ground")
+    world.add_body(ds.Box(1, 1, 1), wood, position=(0, 0, 0.5), mass=1.0, name="light")
+    world.add_body(ds.Box(1, 1, 1), wood, position=(0, 0, 1.5), mass=ratio, name="heavy")
+
+
+def fill_card_house(
+    world, levels=3, lean_deg=20.0, length=0.09, width=0.06, thickness=0.002, friction=0.6
+):
+    """Tents of two leaning cards side by side, a lying card across every two neighbours."""
+    paper = ds.Material(density=800, friction=friction)
+    world.add_fixed(ds.Plane(), paper, name="ground")
+    a = radians(lean_deg)
+    half = (cos(a / 2), 0, sin(a / 2), 0), (cos(a / 2), 0, -sin(a / 2), 0)
+    # A leaning card touches its twin with the upper inner edge (x = 0), the ground with the lower.
+    reach = (length * sin(a) + thickness * cos(a)) / 2
+    rise = (length * cos(a) + thickness * sin(a)) / 2
+    # Lying cards meet end to end above a tent, each on one of its two upper edges.
+    pitch, height = 1.005 * length, 2 * rise
+    for level in range(levels):
+        z = level * (height + thickness)
+        tents = levels - level
+        for k in range(tents):
+            x = (k - (tents - 1) / 2) * pitch
+            for side, orientation in zip((-1, 1), half, strict=True):
+                world.add_body(
+                    ds.Box(thickness, width, length), paper, orientation=orientation,
+                    position=(x + side * reach, 0, z + rise), name=f"leaning {level}.{k}{side:+d}",
+                )  # fmt: skip
+        for k in range(tents - 1):
+            position = ((k - (tents - 2) / 2) * pitch, 0, z + height + thickness / 2)
+            lying = ds.Box(length, width, thickness)
+            world.add_body(lying, paper, position=position, name=f"lying {level}.{k}")
+
+
+SCENES = [
+    Scene(
+        "box-stack",
+        "ten boxes on top of each other",
+        fill_box_stack,
+        seconds=10.0,
+        expect="nothing moves: top drift below 1 mm in a minute, sleeping off",
+        source="VRIPHYS 2010 (Silcowitz, Niebe, Erleben), box stack",
+    ),
+    Scene(
+        "pyramid",
+        "wall of 210 boxes, 20 rows, each box on two others",
+        fill_pyramid,
+        seconds=2.5,
+        expect="nothing moves",
+        source="VRIPHYS 2010 (Silcowitz, Niebe, Erleben), pyramid",
+    ),
+    Scene(
+        "mass-ratio",
+        "1000 kg on 1 kg",
+        fill_mass_ratio,
+        seconds=5.0,
+        expect="stands with less than 1 mm of overlap, or says that it did not converge",
+        source="VRIPHYS 2010 (Silcowitz, Niebe, Erleben), heavy box on light box",
+    ),
+    Scene(
+        "card-house",
+        "house of cards, three levels",
+        fill_card_house,
+        seconds=5.0,
+        expect="stands while friction exceeds half the tangent of the lean; falls at friction=0.1",
+        source="WSCG 2010 (Poulsen, Niebe, Erleben), card house",
+    ),
+]
