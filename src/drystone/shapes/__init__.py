@@ -1,6 +1,9 @@
-"""Shapes of bodies and ground: what a person names, their mass, and the tables for kernels."""
+"""Shapes of bodies and ground: what a person names, their mass, and their tables."""
 
 from drystone.shapes.box import Box
+from drystone.shapes.capsule import Capsule
+from drystone.shapes.compound import Compound
+from drystone.shapes.cylinder import Cylinder
 from drystone.shapes.hull import ConvexHull
 from drystone.shapes.mass import MassProperties, principal_axes
 from drystone.shapes.part import Part
@@ -13,16 +16,23 @@ from drystone.shapes.rotation import (
 )
 from drystone.shapes.sphere import Sphere
 from drystone.shapes.tables import Entry, build_shapes
+from drystone.shapes.terrain import Terrain
+from drystone.shapes.terrain_table import TerrainTable
 
 __all__ = [
     "Box",
+    "Capsule",
+    "Compound",
     "ConvexHull",
+    "Cylinder",
     "Entry",
     "MassProperties",
     "Part",
     "Plane",
     "Polytope",
     "Sphere",
+    "Terrain",
+    "TerrainTable",
     "build_shapes",
     "matrix_from_quaternion",
     "principal_axes",

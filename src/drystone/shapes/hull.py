@@ -1,7 +1,6 @@
 """Convex hull of points, with coplanar triangles merged into polygons."""
 
 from dataclasses import dataclass
-from math import floor, log2
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from drystone.errors import InputError
 from drystone.shapes.checks import point_array
 from drystone.shapes.mass import MassProperties
 from drystone.shapes.merge import hull_triangles, merge_faces
-from drystone.shapes.part import NO_SIZE, Part
+from drystone.shapes.part import NO_SIZE, Part, rounded_offset
 from drystone.shapes.polytope import Polytope, polytope_from_loops
 
 # Parts of the hull's size (diagonal of its box). Points this near to a face, an edge or each
@@ -54,16 +53,6 @@ class ConvexHull:
     def parts(self) -> list[Part]:
         p = self.polytope
         return [Part(HULL, NO_SIZE, p.radius, self.offset, geometry=p)]
-
-
-def rounded_offset(centre: np.ndarray, size: float) -> np.ndarray:
-    """A round number near `centre`, within size / 2**20.
-
-    A multiple of a power of two: subtracting it from coordinates as large as 1e7 m changes
-    no digit of theirs that matters, and a hull about the origin is not moved at all.
-    """
-    unit = 2.0 ** (floor(log2(size)) - 20)
-    return np.round(centre / unit) * unit + 0.0  # -0 -> 0
 
 
 def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray]:

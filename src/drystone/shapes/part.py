@@ -1,6 +1,7 @@
 """A Part: one convex or terrain piece of a shape, as the tables of a world store it."""
 
 from dataclasses import dataclass, field
+from math import floor, log2
 
 import numpy as np
 
@@ -32,3 +33,13 @@ class Part:
             rotation @ self.rotation,
             self.geometry,
         )
+
+
+def rounded_offset(centre: np.ndarray, size: float) -> np.ndarray:
+    """A round number near `centre`, within size / 2**20.
+
+    A multiple of a power of two: subtracting it from coordinates as large as 1e7 m changes
+    no digit of theirs that matters, and what is centred on the origin is not moved at all.
+    """
+    unit = 2.0 ** (floor(log2(size)) - 20)
+    return np.round(centre / unit) * unit + 0.0  # -0 -> 0

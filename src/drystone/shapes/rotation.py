@@ -1,4 +1,4 @@
-"""Rotations outside the kernels: unit quaternions (w, x, y, z) and 3x3 matrices in NumPy."""
+"""Rotations outside the compiled stages: unit quaternions (w, x, y, z) and matrices, in NumPy."""
 
 from math import sqrt
 

@@ -1,4 +1,4 @@
-"""From the parts of all bodies to the flat tables that kernels read."""
+"""From the parts of all bodies to the flat tables that the compiled stages read."""
 
 from typing import NamedTuple
 
