@@ -1,0 +1,62 @@
+"""Drystone: rigid bodies that touch. Hard contact, dry friction, impacts.
+
+    import drystone as ds
+
+    wood = ds.Material(density=700, friction=0.5)
+    world = ds.World()
+    world.add_fixed(ds.Plane(), wood)
+    crate = world.add_body(ds.Box(1, 1, 1), wood, position=(0, 0, 2), name="crate")
+    world.run(2.0)
+"""
+
+from importlib import import_module
+
+# Names are fetched when they are first used: Numba takes half a second to import, and
+# `drystone --help` should not wait for it.
+_HOME = {
+    "Body": "body",
+    "FixedBody": "body",
+    "World": "world",
+    "Material": "materials",
+    "Plane": "shapes",
+    "Sphere": "shapes",
+    "Box": "shapes",
+    "Capsule": "shapes",
+    "Cylinder": "shapes",
+    "ConvexHull": "shapes",
+    "Compound": "shapes",
+    "Terrain": "shapes",
+    "ContactTable": "measure",
+    "Energy": "measure",
+    "Momentum": "measure",
+    "Finding": "check",
+    "ContactProblem": "problem",
+    "SolveInfo": "problem",
+    "residual": "problem",
+    "solve": "solvers",
+    "SOLVERS": "solvers",
+    "record": "recorder",
+    "Recorder": "recorder",
+    "Recording": "recording",
+    "Replay": "recording",
+    "replay": "recording",
+    "DrystoneError": "errors",
+    "InputError": "errors",
+    "NotConvergedWarning": "errors",
+    "SimulationError": "errors",
+    "UnsupportedFeature": "errors",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str):
+    if name not in _HOME:
+        raise AttributeError(f"module 'drystone' has no attribute {name!r}")
+    value = getattr(import_module(f"drystone.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,152 @@
+"""What can be measured in a world: contacts with their forces, energy, momentum."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone import timestep
+from drystone.arrays import DYNAMIC, FIXED
+from drystone.vec import rotation_matrix
+
+STATUS = np.array(["stick", "slip", "separate"])
+
+# A contact slides if it is this many times faster than the solver's tolerance: below that
+# the solver cannot tell sliding from sticking.
+SLIP_TOLERANCES = 10.0
+
+
+class Energy(NamedTuple):
+    """[J]. Kinematic bodies do not count."""
+
+    kinetic: float
+    potential: float  # zero at the origin of the coordinates
+
+    @property
+    def total(self) -> float:
+        return self.kinetic + self.potential
+
+
+class Momentum(NamedTuple):
+    """Kinematic bodies do not count."""
+
+    linear: np.ndarray  # [kg m/s]
+    angular: np.ndarray  # [kg m²/s]
+
+
+@dataclass(frozen=True)
+class ContactTable:
+    """The contacts of one step, one row each. World axes, SI units.
+
+    The normal points from A to B. Impulse and force act on B; the opposite acts on A.
+    """
+
+    body_a: np.ndarray  # (nc,) index in world.bodies, -1 for the fixed world
+    body_b: np.ndarray
+    point: np.ndarray  # (nc, 3)
+    normal: np.ndarray  # (nc, 3) unit
+    tangent1: np.ndarray  # (nc, 3) unit
+    tangent2: np.ndarray  # (nc, 3) unit
+    gap: np.ndarray  # (nc,) at the start of the step, negative when overlapping
+    impulse: np.ndarray  # (nc, 3) on B over the step, world axes [N s]
+    impulse_axes: np.ndarray  # (nc, 3) the same along normal, tangent 1, tangent 2
+    velocity: np.ndarray  # (nc, 3) of B seen from A after the step; normal, tangent 1, tangent 2
+    friction: np.ndarray  # (nc,) coefficient
+    dt: float
+    slip_speed: float  # faster contacts count as slipping
+    bodies: tuple  # world.bodies at that step
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    @property
+    def force(self) -> np.ndarray:
+        """(nc, 3) on B, the mean over the step, world axes [N]."""
+        return self.impulse / self.dt
+
+    @property
+    def status(self) -> np.ndarray:
+        """(nc,) "stick", "slip" or "separate" (no impulse)."""
+        slips = np.hypot(self.velocity[:, 1], self.velocity[:, 2]) > self.slip_speed
+        return STATUS[np.where(self.impulse_axes[:, 0] <= 0.0, 2, slips.astype(int))]
+
+    @property
+    def name_a(self) -> list[str]:
+        return [self._name(b) for b in self.body_a]
+
+    @property
+    def name_b(self) -> list[str]:
+        return [self._name(b) for b in self.body_b]
+
+    def on(self, body) -> np.ndarray:
+        """Sum of all contact forces on `body` (3,) [N]."""
+        index = self.bodies.index(body)
+        force = self.force
+        return force[self.body_b == index].sum(axis=0) - force[self.body_a == index].sum(axis=0)
+
+    def between(self, body_a, body_b) -> np.ndarray:
+        """Sum of the forces that `body_a` puts on `body_b` (3,) [N]; None is the fixed world."""
+        a, b = (FIXED if x is None else self.bodies.index(x) for x in (body_a, body_b))
+        force = self.force
+        there = (self.body_a == a) & (self.body_b == b)
+        back = (self.body_a == b) & (self.body_b == a)
+        return force[there].sum(axis=0) - force[back].sum(axis=0)
+
+    def _name(self, index):
+        return self.bodies[index].name if index >= 0 else "fixed"
+
+
+def contact_table(world) -> ContactTable:
+    """The contacts of the last step of `world`; none before the first step or after an edit."""
+    built = world._synced()
+    raw = timestep.contact_arrays(built.model, world._state, world._work)
+    frame = raw.frame
+    return ContactTable(
+        body_a=raw.body[:, 0].copy(),
+        body_b=raw.body[:, 1].copy(),
+        point=raw.point + np.array(world._origin),
+        normal=frame[:, 0].copy(),
+        tangent1=frame[:, 1].copy(),
+        tangent2=frame[:, 2].copy(),
+        gap=raw.gap.copy(),
+        impulse=np.einsum("ck,ckx->cx", raw.impulse, frame),
+        impulse_axes=raw.impulse.copy(),
+        velocity=raw.velocity.copy(),
+        friction=raw.friction.copy(),
+        dt=world.dt,
+        slip_speed=SLIP_TOLERANCES * world.settings.tolerance,
+        bodies=world.bodies,
+    )
+
+
+def energy(world) -> Energy:
+    """Kinetic and potential energy of all dynamic bodies."""
+    built, state = world._synced(), world._state
+    free = built.model.bodies.kind == DYNAMIC
+    mass, inertia = built.mass[free], built.model.bodies.inertia[free]
+    velocity, spin = state.twist[free, :3], _body_axes(state.rotation[free], state.twist[free, 3:])
+    kinetic = 0.5 * (mass @ (velocity**2).sum(axis=1) + (inertia * spin**2).sum())
+    height = state.position[free] @ world.gravity + np.array(world._origin) @ world.gravity
+    return Energy(float(kinetic), float(-mass @ height))
+
+
+def momentum(world, about) -> Momentum:
+    """Momentum of all dynamic bodies, angular about the point `about`."""
+    built, state = world._synced(), world._state
+    free = built.model.bodies.kind == DYNAMIC
+    linear = built.mass[free, None] * state.twist[free, :3]
+    arm = state.position[free] + (np.array(world._origin) - about)
+    rotation = rotation_matrices(state.rotation[free])
+    spin = np.einsum("bji,bj->bi", rotation, state.twist[free, 3:])
+    own = np.einsum("bij,bj->bi", rotation, built.model.bodies.inertia[free] * spin)
+    return Momentum(linear.sum(axis=0), (np.cross(arm, linear) + own).sum(axis=0))
+
+
+def rotation_matrices(rotation: np.ndarray) -> np.ndarray:
+    """(n, 3, 3) of the unit quaternions (n, 4)."""
+    entries = rotation_matrix.py_func(*rotation.T)
+    return np.stack(entries, axis=1).reshape(-1, 3, 3)
+
+
+def _body_axes(rotation, vectors):
+    return np.einsum("bji,bj->bi", rotation_matrices(rotation), vectors)

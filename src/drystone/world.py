@@ -1,0 +1,492 @@
+"""World: what a person builds and runs. Checks every input and owns the arrays inside."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from drystone import build, measure, timestep
+from drystone.arrays import COUNTER_STEP, Model, Settings, State
+from drystone.body import Body, FixedBody, Start, frozen
+from drystone.edits import changed
+from drystone.errors import InputError, UnsupportedFeature
+from drystone.frames import fill_outside
+from drystone.inputs import bits, choice, did_you_mean, not_negative, text
+from drystone.massframe import check_material, check_shape, mass_frame
+from drystone.materials import Material, pair_tables
+from drystone.problem import SolveInfo
+from drystone.run import complain, fail, run_world
+from drystone.shapes import unit_quaternion
+from drystone.shapes.checks import positive, vector
+from drystone.solvers import SOLVERS
+
+STEPPERS = ("time-stepping",)
+PLANNED_STEPPERS = ("verlet", "implicit", "event", "rk4")
+POLICIES = ("ignore", "warn", "raise")
+
+
+class World:
+    """Bodies that touch, and the clock that moves them.
+
+    dt                  step [s]
+    gravity             [m/s²]
+    solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options
+    tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
+    stepper             how time is stepped; "time-stepping" is the only one so far
+    sleeping            whether islands that have come to rest stop being computed
+    sleep_speed         a body slower than this everywhere may fall asleep [m/s]
+    sleep_delay         after having been slow for so long [s]
+    bounce_speed        impacts slower than this do not bounce [m/s]
+    on_nonconverged     "ignore" (`info` says it), "warn" or "raise" when a solve stops short
+    checkpoint_folder   where a failed run leaves its last good step; None: the current folder
+    """
+
+    def __init__(
+        self,
+        dt: float = 1 / 240,
+        gravity=(0, 0, -9.81),
+        solver="nsgs",
+        tolerance: float | None = None,
+        stepper: str = "time-stepping",
+        sleeping: bool = True,
+        dim: int = 3,
+        on_nonconverged: str = "ignore",
+        sleep_speed: float = Settings().sleep_speed,
+        sleep_delay: float = Settings().sleep_delay,
+        bounce_speed: float = Settings().bounce_speed,
+        checkpoint_folder: str | Path | None = None,
+    ):
+        if stepper in PLANNED_STEPPERS:
+            raise UnsupportedFeature(f"stepper {stepper!r} is not there yet; use 'time-stepping'.")
+        if dim != 3:
+            if dim == 2:
+                raise UnsupportedFeature("dim=2 is not there yet; use dim=3.")
+            raise InputError(f"dim is {dim!r}, must be 3.")
+        gx, gy, gz = vector("gravity", gravity)
+        self._solver = _make_solver(solver, tolerance)
+        self._stepper = choice("stepper", stepper, STEPPERS)
+        self._policy = choice("on_nonconverged", on_nonconverged, POLICIES)
+        self._settings = Settings(
+            dt=positive("dt", dt, "s"),
+            gravity_x=gx,
+            gravity_y=gy,
+            gravity_z=gz,
+            tolerance=self._solver.tolerance,
+            max_sweeps=getattr(self._solver, "max_sweeps", Settings().max_sweeps),
+            sleeping=int(bool(sleeping)),
+            sleep_speed=not_negative("sleep_speed", sleep_speed),
+            sleep_delay=not_negative("sleep_delay", sleep_delay),
+            bounce_speed=not_negative("bounce_speed", bounce_speed),
+        )
+        self.checkpoint_folder = None if checkpoint_folder is None else Path(checkpoint_folder)
+        self._bodies: list[Body] = []
+        self._fixed: list[FixedBody] = []
+        self._names: dict[str, list] = {}
+        self._next_number = 0
+        self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
+        self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
+        self._mass_frames: dict = {}
+        self._recorder = None
+        self._info: SolveInfo | None = None
+        # The arrays; made when they are first needed, remade after an edit.
+        self._stale = True
+        self._origin = (0.0, 0.0, 0.0)
+        self._build: build.Build | None = None
+        self._state: State | None = None
+        self._work = None
+
+    # Building
+
+    def add_fixed(
+        self,
+        shape,
+        material: Material | None = None,
+        position=(0, 0, 0),
+        orientation=(1, 0, 0, 0),
+        name: str | None = None,
+        group: int = 1,
+        mask: int = -1,
+    ) -> FixedBody:
+        """Add a part of the fixed world: ground, walls, terrain. It touches, but never moves."""
+        name = self._new_name(name)
+        check_shape(shape, name)
+        fixed = FixedBody(
+            self,
+            self._next_number,
+            name,
+            shape,
+            check_material(material, name),
+            bits(f"{name}: group", group),
+            bits(f"{name}: mask", mask),
+            (
+                vector(f"{name}: position", position),
+                unit_quaternion(f"{name}: orientation", orientation),
+            ),
+        )
+        self._note("add_fixed", fixed)
+        self._fixed.append(fixed)
+        return self._register(fixed)
+
+    def add_body(
+        self,
+        shape,
+        material: Material | None = None,
+        position=(0, 0, 0),
+        orientation=(1, 0, 0, 0),
+        velocity=(0, 0, 0),
+        spin=(0, 0, 0),
+        mass: float | None = None,
+        inertia=None,
+        centre=None,
+        name: str | None = None,
+        kinematic: bool = False,
+        group: int = 1,
+        mask: int = -1,
+    ) -> Body:
+        """Add a moving body.
+
+        mass        [kg]; None: volume times the material's density
+        inertia     about the centre of mass, in the shape's axes [kg m²]: three moments or 3x3;
+                    None: that of the shape filled evenly with the mass
+        centre      centre of mass in the shape's frame [m]; None: that of the filled shape
+        kinematic   moves with the velocity it is given; nothing pushes it
+        group, mask bits: what it is, and what it touches. Two things touch if each one's mask
+                    has a bit of the other's group.
+        """
+        name = self._new_name(name)
+        check_shape(shape, name)
+        material = check_material(material, name)
+        start = Start(
+            vector(f"{name}: position", position),
+            unit_quaternion(f"{name}: orientation", orientation),
+            vector(f"{name}: velocity", velocity),
+            vector(f"{name}: spin", spin),
+        )
+        frame = self._frame_of(shape, material, mass, inertia, centre, name)
+        group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
+        body = Body(
+            self, self._next_number, name, shape, material, bool(kinematic), group, mask, frame,
+            start,
+        )  # fmt: skip
+        self._note("add_body", body)
+        self._bodies.append(body)
+        return self._register(body)
+
+    def remove(self, body: Body | FixedBody) -> None:
+        """Take a body or a fixed thing out of the world; what touched it wakes up."""
+        self._own(body, "remove")
+        self._note("remove", body.number)
+        changed(body)
+        (self._fixed if isinstance(body, FixedBody) else self._bodies).remove(body)
+        self._forget_name(body)
+        self._excluded = {pair for pair in self._excluded if body.number not in pair}
+        body._world = None
+
+    def exclude(self, body_a: Body, body_b: Body) -> None:
+        """Never let these two bodies touch each other."""
+        for body in (body_a, body_b):
+            self._own(body, "exclude")
+            if isinstance(body, FixedBody):
+                raise UnsupportedFeature(
+                    f"{body.name}: exclude() takes two moving bodies; to let a body pass through "
+                    f"a fixed thing give them a group and a mask."
+                )
+        if body_a is body_b:
+            raise InputError(f"{body_a.name}: a body cannot be excluded from itself.")
+        self._note("exclude", [body_a.number, body_b.number])
+        self._excluded.add(tuple(sorted((body_a.number, body_b.number))))
+        for body in (body_a, body_b):
+            changed(body)
+
+    def set_pair(
+        self,
+        material_a: Material,
+        material_b: Material,
+        friction: float | None = None,
+        restitution: float | None = None,
+    ) -> None:
+        """Override friction and restitution where these two materials meet."""
+        pair = tuple(check_material(m, "set_pair") for m in (material_a, material_b))
+        given = {"friction": friction, "restitution": restitution}
+        given = {key: value for key, value in given.items() if value is not None}
+        pair_tables(pair, {pair: given})  # checks the values
+        self._note("set_pair", [*pair, given])
+        self._pairs.pop(pair[::-1], None)
+        self._pairs[pair] = given
+        build.wake_all(self._state)
+        self._stale = True
+
+    def add_joint(self, joint) -> None:
+        raise UnsupportedFeature("joints are not there yet.")
+
+    def add_force(self, force) -> None:
+        raise UnsupportedFeature(
+            "force elements are not there yet; for a constant push set body.force and body.torque."
+        )
+
+    # Running
+
+    def step(self) -> SolveInfo:
+        """Advance by one dt; returns what the contact solver says about it."""
+        self._advance(1)
+        return self._info
+
+    def run(self, seconds: float, progress: bool = False, callback=None) -> SolveInfo | None:
+        """Advance by `seconds`, rounded to whole steps.
+
+        progress    show a progress bar on stderr
+        callback    called as callback(world) after every step; if it returns True the run ends
+
+        Ctrl-C stops between two steps and leaves the world as it then is.
+        """
+        run_world(self, not_negative("seconds", seconds), progress, callback)
+        return self._info
+
+    def _advance(self, count: int):
+        """Up to `count` steps; returns the report of the engine."""
+        if self._stale:
+            self._sync()
+        if self._recorder is not None:
+            count = self._recorder.before(count)
+        if self._solver.compiled:
+            result = timestep.run_steps(
+                self._build.model, self._state, self._work, self._settings, count
+            )
+        else:
+            result = timestep.step_with(
+                self._build.model, self._state, self._work, self._settings, self._solver
+            )
+        self._state, self._work, report = result
+        if report.done:
+            self._info = report.info
+        if self._recorder is not None:
+            self._recorder.after(report)
+        if report.failed:
+            fail(self, report)
+        if report.nonconverged and self._policy != "ignore":
+            complain(self, report)
+        return report
+
+    # Reading
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        return tuple(self._bodies)
+
+    @property
+    def fixed(self) -> tuple[FixedBody, ...]:
+        return tuple(self._fixed)
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    def __getitem__(self, name: str) -> Body | FixedBody:
+        found = self._names.get(name) if isinstance(name, str) else None
+        if not found:
+            raise InputError(f"no body is called {name!r}. {did_you_mean(name, self._names)}")
+        if len(found) > 1:
+            raise InputError(f"{len(found)} bodies are called {name!r}; give each its own name.")
+        return found[0]
+
+    def __contains__(self, name) -> bool:
+        return name in self._names
+
+    def __repr__(self):
+        return f"<World: {len(self)} bodies, t = {self.time:g} s>"
+
+    @property
+    def step_count(self) -> int:
+        return 0 if self._state is None else int(self._state.counter[COUNTER_STEP])
+
+    @property
+    def time(self) -> float:
+        """[s]; whole steps times dt, so that it never drifts."""
+        return self.step_count * self._settings.dt
+
+    @property
+    def dt(self) -> float:
+        return self._settings.dt
+
+    @property
+    def gravity(self) -> np.ndarray:
+        s = self._settings
+        return frozen((s.gravity_x, s.gravity_y, s.gravity_z))
+
+    @gravity.setter
+    def gravity(self, value):
+        g = vector("gravity", value)
+        self._note("gravity", g)
+        self._settings = self._settings._replace(gravity_x=g[0], gravity_y=g[1], gravity_z=g[2])
+        build.wake_all(self._state)
+
+    solver = property(lambda self: self._solver)
+    stepper = property(lambda self: self._stepper)
+    on_nonconverged = property(lambda self: self._policy)
+    settings = property(lambda self: self._settings)
+    info = property(lambda self: self._info, doc="SolveInfo of the last step, None before it.")
+
+    @property
+    def model(self) -> Model:
+        """The constant arrays. Positions in them are relative to `origin`."""
+        return self._synced().model
+
+    @property
+    def state(self) -> State:
+        """The changing arrays. Writing to them goes past all checks, and past recordings."""
+        self._synced()
+        return self._state
+
+    @property
+    def origin(self) -> np.ndarray:
+        """Where the arrays inside have their zero [m]."""
+        self._synced()
+        return frozen(self._origin)
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(n, 3) of all bodies, in the order of `bodies` [m]."""
+        return self._poses()[0]
+
+    @property
+    def orientations(self) -> np.ndarray:
+        """(n, 4) of all bodies, w, x, y, z."""
+        return self._poses()[1]
+
+    @property
+    def centres(self) -> np.ndarray:
+        """(n, 3) centres of mass [m]."""
+        return self.state.position + np.array(self._origin)
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """(n, 3) of the centres of mass [m/s]."""
+        return self.state.twist[:, :3].copy()
+
+    @property
+    def spins(self) -> np.ndarray:
+        """(n, 3) [rad/s]."""
+        return self.state.twist[:, 3:].copy()
+
+    def contacts(self) -> "measure.ContactTable":
+        """The contacts of the last step."""
+        return measure.contact_table(self)
+
+    def energy(self) -> "measure.Energy":
+        return measure.energy(self)
+
+    def momentum(self, about=(0, 0, 0)) -> "measure.Momentum":
+        """Linear, and angular about the point `about`."""
+        return measure.momentum(self, vector("about", about))
+
+    def problem(self):
+        """The ContactProblem of the last step."""
+        if self._info is None or self._stale:
+            raise InputError("no step was made since the world was built or edited; call step().")
+        return timestep.last_problem(self._build.model, self._state, self._work)
+
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits of the bits of all poses, velocities and sleep flags."""
+        return f"{int(timestep.hash_state(self.state)):016x}"
+
+    def check(self) -> list:
+        """What looks suspicious, before it runs: list of Finding(severity, object, what, fix)."""
+        from drystone.check import check_world
+
+        return check_world(self)
+
+    def save(self, path) -> None:
+        """Write everything to the HDF5 file `path`; `World.load` continues bit for bit."""
+        from drystone.checkpoint import save_world
+
+        save_world(self, path)
+
+    @staticmethod
+    def load(path) -> "World":
+        """The world that `save` wrote."""
+        from drystone.checkpoint import load_world
+
+        return load_world(path)
+
+    # Inside
+
+    def _register(self, thing):
+        self._names.setdefault(thing.name, []).append(thing)
+        self._next_number += 1
+        self._stale = True
+        return thing
+
+    def _new_name(self, name) -> str:
+        return f"body-{self._next_number}" if name is None else text("name", name)
+
+    def _forget_name(self, body):
+        same = self._names[body.name]
+        same.remove(body)
+        if not same:
+            del self._names[body.name]
+
+    def _own(self, body, verb):
+        if not isinstance(body, Body | FixedBody):
+            raise InputError(f"{verb}: {body!r} is no body; give what add_body() returned.")
+        if body._world is not self:
+            gone = "was removed before" if body._world is None else "belongs to another world"
+            raise InputError(f"{verb}: {body.name} {gone}.")
+
+    def _frame_of(self, shape, material, mass, inertia, centre, name):
+        if mass is None and inertia is None and centre is None:
+            key = (id(shape), material.density)
+            known = self._mass_frames.get(key)
+            if known is None:
+                # The shape is kept beside its frame, so that its id is not used again.
+                known = shape, mass_frame(shape, material, None, None, None, name)
+                self._mass_frames[key] = known
+            return known[1]
+        return mass_frame(shape, material, mass, inertia, centre, name)
+
+    def _index_of(self, body) -> int:
+        return self._bodies.index(body) if self._stale else body._row
+
+    def _poses(self):
+        built = self._synced()
+        position, orientation = np.empty((len(self), 3)), np.empty((len(self), 4))
+        fill_outside(
+            self._state.position, self._state.rotation, built.offset, built.turn, self._origin,
+            position, orientation,
+        )  # fmt: skip
+        return position, orientation
+
+    def _synced(self) -> "build.Build":
+        if self._stale:
+            self._sync()
+        return self._build
+
+    def _sync(self):
+        """Make the arrays, or remake them after an edit; what was not edited keeps its bits."""
+        if self._state is None or not len(self._build.numbers):
+            self._origin = build.choose_origin(self._bodies, self._fixed)
+        built = build.build_model(self)
+        self._state = build.build_state(self, built)
+        self._build = built
+        self._work = timestep.allocate(built.model)
+        for row, body in enumerate(self._bodies):
+            body._row, body._start = row, None
+        self._stale = False
+        # When the arrays are made can decide about last digits, so a replay must know.
+        self._note("sync", None)
+
+    def _note(self, edit: str, value) -> None:
+        if self._recorder is not None:
+            self._recorder.note(edit, value)
+
+
+
+def _make_solver(solver, tolerance):
+    if isinstance(solver, str):
+        solver = SOLVERS[choice("solver", solver, SOLVERS)]()
+    elif type(solver) not in SOLVERS.values():
+        raise InputError(
+            f"solver is {solver!r}, must be a name or a solver with its options. "
+            f"Known: {', '.join(SOLVERS)}."
+        )
+    if tolerance is not None:
+        solver = replace(solver, tolerance=positive("tolerance", tolerance, "m/s"))
+    return solver
