@@ -1,6 +1,7 @@
 """Compound: several shapes fixed to each other, one body."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,6 +35,10 @@ class Compound:
         return f"Compound({', '.join(map(repr, self.members))})"
 
     def mass_properties(self) -> MassProperties:
+        return self._mass
+
+    @cached_property  # a thousand bodies may share this shape
+    def _mass(self) -> MassProperties:
         return combine(
             (shape.mass_properties(), np.array(position), matrix_from_quaternion(orientation))
             for shape, position, orientation in self.members

@@ -30,12 +30,12 @@ class ConvexHull:
 
     polytope: Polytope  # vertices relative to `offset`
     offset: np.ndarray  # (3,) in the shape's frame, near the centre of mass [m]
+    mass: MassProperties  # in the shape's frame
 
     def __init__(self, points):
         points = point_array("ConvexHull: points", points, 4)
-        polytope, offset = _build(points)
-        object.__setattr__(self, "polytope", polytope)
-        object.__setattr__(self, "offset", offset)
+        for name, value in zip(("polytope", "offset", "mass"), _build(points), strict=True):
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         p = self.polytope
@@ -47,15 +47,14 @@ class ConvexHull:
         return self.polytope.vertex + self.offset
 
     def mass_properties(self) -> MassProperties:
-        volume, centre, inertia = self.polytope.mass_properties()
-        return MassProperties(volume, centre + self.offset, inertia)
+        return self.mass
 
     def parts(self) -> list[Part]:
         p = self.polytope
         return [Part(HULL, NO_SIZE, p.radius, self.offset, geometry=p)]
 
 
-def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray]:
+def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray, MassProperties]:
     lower, upper = points.min(axis=0), points.max(axis=0)
     size = float(np.linalg.norm(upper - lower))
     if not size > 0.0:
@@ -70,10 +69,15 @@ def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray]:
     vertices, loops = merge_faces(vertices, triangles, MERGE_TOLERANCE * size)
     polytope = polytope_from_loops(vertices, loops)
     # Move the origin to the centre of mass, where the bounding sphere is about smallest.
-    shift = rounded_offset(polytope.mass_properties().centre, size)
+    volume, centre, inertia = polytope.mass_properties()
+    shift = rounded_offset(centre, size)
     if shift.any():
         polytope = polytope_from_loops(vertices - shift, loops)
-    return polytope, offset + shift
+    mass = MassProperties(volume, centre + offset, inertia)
+    offset = offset + shift
+    for array in (offset, mass.centre, mass.inertia):  # shared by all bodies of this shape
+        array.flags.writeable = False
+    return polytope, offset, mass
 
 
 def _check_thickness(points: np.ndarray, size: float) -> None:

@@ -62,7 +62,6 @@ def polyhedron_mass(vertices: np.ndarray, triangles: np.ndarray) -> MassProperti
     volume, centre, _ = _tetrahedra(vertices[triangles])
     # Again about the centre, where the terms do not cancel.
     volume, rest, second = _tetrahedra(vertices[triangles] - centre)
-    second -= volume * np.outer(rest, rest)
     inertia = np.eye(3) * np.trace(second) - second
     return MassProperties(float(volume), centre + rest, 0.5 * (inertia + inertia.T))
 
