@@ -25,6 +25,7 @@ from drystone.shapes import (
     principal_axes,
     quaternion_from_matrix,
 )
+from drystone.shapes.polytope import polytope_from_loops
 
 CUBE = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 seeds = st.integers(0, 2**32 - 1)
@@ -294,6 +295,20 @@ def test_prism_has_polygon_ends():
     p = ConvexHull(np.concatenate([ring, ring + [0, 0, 1]])).polytope
     assert sorted(p.face_loop[:, 1].tolist()) == [4] * 16 + [16, 16]
     check_polytope(p, 1e-14)
+
+
+def test_hull_is_rebuilt_bit_for_bit_from_its_loops():
+    """What saving and loading does."""
+    p = ConvexHull(np.random.default_rng(2).normal(size=(20, 3))).polytope
+    again = polytope_from_loops(p.vertex, [p.loop[a : a + n].tolist() for a, n in p.face_loop])
+    for name in ("vertex", "face_plane", "face_loop", "loop", "edge", "vertex_star", "star"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(p, name))
+
+
+@pytest.mark.parametrize("loops", [[[0, 1, 2], [0, 2, 3]], [[0, 1, 2], [0, 1, 3], [2, 1, 3]]])
+def test_open_polytope_is_refused(loops):
+    with pytest.raises(InputError, match="do not close"):
+        polytope_from_loops(CUBE[:4], loops)
 
 
 @settings(max_examples=60, deadline=None)

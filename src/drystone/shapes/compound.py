@@ -7,7 +7,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.shapes.checks import vector
-from drystone.shapes.mass import MassProperties, combine
+from drystone.shapes.mass import MassProperties, combine, read_only
 from drystone.shapes.part import Part
 from drystone.shapes.rotation import matrix_from_quaternion, unit_quaternion
 
@@ -39,10 +39,11 @@ class Compound:
 
     @cached_property  # a thousand bodies may share this shape
     def _mass(self) -> MassProperties:
-        return combine(
+        placed = [
             (shape.mass_properties(), np.array(position), matrix_from_quaternion(orientation))
             for shape, position, orientation in self.members
-        )
+        ]
+        return read_only(combine(placed))
 
     def parts(self) -> list[Part]:
         return [

@@ -1,13 +1,14 @@
 """Convex hull of points, with coplanar triangles merged into polygons."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from drystone.arrays import HULL
 from drystone.errors import InputError
 from drystone.shapes.checks import point_array
-from drystone.shapes.mass import MassProperties
+from drystone.shapes.mass import MassProperties, read_only
 from drystone.shapes.merge import hull_triangles, merge_faces
 from drystone.shapes.part import NO_SIZE, Part, rounded_offset
 from drystone.shapes.polytope import Polytope, polytope_from_loops
@@ -30,12 +31,12 @@ class ConvexHull:
 
     polytope: Polytope  # vertices relative to `offset`
     offset: np.ndarray  # (3,) in the shape's frame, near the centre of mass [m]
-    mass: MassProperties  # in the shape's frame
 
     def __init__(self, points):
         points = point_array("ConvexHull: points", points, 4)
-        for name, value in zip(("polytope", "offset", "mass"), _build(points), strict=True):
-            object.__setattr__(self, name, value)
+        polytope, offset = _build(points)
+        object.__setattr__(self, "polytope", polytope)
+        object.__setattr__(self, "offset", offset)
 
     def __repr__(self) -> str:
         p = self.polytope
@@ -47,14 +48,19 @@ class ConvexHull:
         return self.polytope.vertex + self.offset
 
     def mass_properties(self) -> MassProperties:
-        return self.mass
+        return self._mass
+
+    @cached_property  # a thousand bodies may share this shape
+    def _mass(self) -> MassProperties:
+        volume, centre, inertia = self.polytope.mass_properties()
+        return read_only(MassProperties(volume, centre + self.offset, inertia))
 
     def parts(self) -> list[Part]:
         p = self.polytope
         return [Part(HULL, NO_SIZE, p.radius, self.offset, geometry=p)]
 
 
-def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray, MassProperties]:
+def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray]:
     lower, upper = points.min(axis=0), points.max(axis=0)
     size = float(np.linalg.norm(upper - lower))
     if not size > 0.0:
@@ -69,15 +75,10 @@ def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray, MassProperties]:
     vertices, loops = merge_faces(vertices, triangles, MERGE_TOLERANCE * size)
     polytope = polytope_from_loops(vertices, loops)
     # Move the origin to the centre of mass, where the bounding sphere is about smallest.
-    volume, centre, inertia = polytope.mass_properties()
-    shift = rounded_offset(centre, size)
+    shift = rounded_offset(polytope.mass_properties().centre, size)
     if shift.any():
         polytope = polytope_from_loops(vertices - shift, loops)
-    mass = MassProperties(volume, centre + offset, inertia)
-    offset = offset + shift
-    for array in (offset, mass.centre, mass.inertia):  # shared by all bodies of this shape
-        array.flags.writeable = False
-    return polytope, offset, mass
+    return polytope, offset + shift
 
 
 def _check_thickness(points: np.ndarray, size: float) -> None:

@@ -29,6 +29,12 @@ def centred(volume: float, ix: float, iy: float, iz: float) -> MassProperties:
     return MassProperties(volume, np.zeros(3), inertia)
 
 
+def read_only(mass: MassProperties) -> MassProperties:
+    """The same, safe to hand out more than once."""
+    mass.centre.flags.writeable = mass.inertia.flags.writeable = False
+    return mass
+
+
 def massless(shape) -> InputError:
     """The error of asking an endless or open shape for its mass."""
     return InputError(

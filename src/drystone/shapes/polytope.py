@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from drystone.errors import InputError
 from drystone.shapes.mass import MassProperties, polyhedron_mass
 
 
@@ -40,7 +41,7 @@ class Polytope:
 def polytope_from_loops(vertices: np.ndarray, loops: list[list[int]]) -> Polytope:
     """From vertices (nv, 3) and one counter-clockwise loop of vertices for each face.
 
-    Every edge must run once each way, so that the surface is closed.
+    Every edge must run once each way, so that the surface is closed; InputError if not.
     """
     count = np.array([len(corners) for corners in loops], dtype=np.int32)
     first = (np.cumsum(count) - count).astype(np.int32)
@@ -87,7 +88,8 @@ def _edges(start: np.ndarray, end: np.ndarray, face: np.ndarray) -> np.ndarray:
     paired = (
         len(start) % 2 == 0 and (start[::2] == end[1::2]).all() and (end[::2] == start[1::2]).all()
     )
-    assert paired, "the loops of a polytope must run along every edge once each way"
+    if not paired:  # never from our own hulls, but loops may come from a file
+        raise InputError("polytope: its faces do not close; each edge must run once each way.")
     return np.stack([start[::2], end[::2], face[::2], face[1::2]], axis=1).astype(np.int32)
 
 
