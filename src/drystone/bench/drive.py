@@ -1,0 +1,137 @@
+"""Drystone on one standard scene: phases timed apart, compilation outside the clock."""
+
+from time import perf_counter
+
+import numpy as np
+
+import drystone as ds
+from drystone.bench.standard import DENSITY, FRICTION, StandardScene
+from drystone.watch import Watch
+
+STANDING = ("S1", "S2", "S3", "S8")  # scenes in which nothing should move
+FALLEN = 0.25  # [m] change of height from which a body counts as fallen
+
+
+def build_world(scene: StandardScene, sleeping: bool = False) -> ds.World:
+    """The scene as a world, bodies in the order of its arrays."""
+    stone = ds.Material(density=DENSITY, friction=FRICTION)
+    world = ds.World(dt=scene.dt, sleeping=sleeping)
+    world.add_fixed(ds.Plane(), stone, name="ground")
+    for half, position in scene.walls:
+        world.add_fixed(ds.Box(*(2 * half)), stone, position=position)
+    shapes = {}
+    for b in range(len(scene.mass)):
+        key = b if scene.kind == "hull" else tuple(scene.size[b])
+        if key not in shapes:
+            shapes[key] = _shape(scene, b)
+        world.add_body(
+            shapes[key], stone, position=scene.position[b], orientation=scene.orientation[b],
+            mass=scene.mass[b],
+        )  # fmt: skip
+    return world
+
+
+def _shape(scene, b):
+    if scene.kind == "sphere":
+        return ds.Sphere(scene.size[b, 0])
+    if scene.kind == "box":
+        return ds.Box(*(2 * scene.size[b]))
+    return ds.ConvexHull(scene.hull(b)[0])
+
+
+def compile_kernels() -> None:
+    """Run a world so small that all the time goes into compiling or loading."""
+    world = ds.World(sleeping=False)
+    world.add_fixed(ds.Plane())
+    world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5))
+    world.run(3 * world.dt)
+
+
+def drive(scene: StandardScene, sleeping: bool = False, repeat: int = 1):
+    """Rows of figures, one for each phase, and the final poses. The best of `repeat` runs counts.
+
+    All runs make the same bits, so only the times differ from one to the next.
+    """
+    best, poses = {}, None
+    for _ in range(repeat):
+        world = build_world(scene, sleeping)
+        for row in _drive_once(world, scene):
+            if row["phase"] not in best or row["ms_mean"] < best[row["phase"]]["ms_mean"]:
+                best[row["phase"]] = row
+        poses = poses_of(world)
+    if scene.name == "S1":
+        best["step()"] = best["all"] | {"phase": "step()"} | _time_step_calls(scene, sleeping)
+    return list(best.values()), poses
+
+
+def _drive_once(world, scene):
+    block = 100 if len(scene.mass) < 20 else 10
+    world.positions  # noqa: B018  builds the arrays, which is not stepping
+    for phase, first, end in scene.phases():
+        watch = Watch(world)
+        before = world.timings()
+        while watch.steps < end - first:
+            watch.advance(min(block, end - first - watch.steps))
+        yield {"engine": "drystone", "variant": "default", "scene": scene.name, "phase": phase,
+               "bodies": len(world), **_figures(watch, before)}  # fmt: skip
+
+
+def _figures(watch, before) -> dict:
+    world, ms = watch.world, np.array(watch.block_ms)
+    stages = {k: 1e3 * (v - before[k]) / watch.steps for k, v in world.timings().items()}
+    return {
+        "steps": watch.steps,
+        "ms_mean": watch.ms_per_step,
+        "ms_median": float(np.median(ms)),
+        "ms_p95": float(np.percentile(ms, 95)),
+        "contacts": float(np.mean(watch.contacts)),
+        "penetration_mm": 1e3 * watch.worst_penetration,
+        "residual_worst": watch.worst_residual,
+        "residual_mean": float(np.mean(watch.residuals)),
+        "converged": 1.0 - watch.nonconverged / watch.steps,
+        "sweeps": watch.sweeps / watch.steps,
+        "kinetic_energy": world.energy().kinetic,
+        "stages_ms": stages,
+    }
+
+
+def _time_step_calls(scene, sleeping) -> dict:
+    """Milliseconds of single calls of world.step()."""
+    world = build_world(scene, sleeping)
+    world.step()
+    seconds = np.empty(scene.steps)
+    for k in range(scene.steps):
+        start = perf_counter()
+        world.step()
+        seconds[k] = perf_counter() - start
+    ms = 1e3 * seconds
+    return {
+        "ms_mean": float(ms.mean()),
+        "ms_median": float(np.median(ms)),
+        "ms_p95": float(np.percentile(ms, 95)),
+        "stages_ms": {},
+    }
+
+
+def poses_of(world) -> dict:
+    """Final poses under the names that the yardstick and the peers use."""
+    return {
+        "pos": world.positions,
+        "quat": world.orientations,
+        "vel": world.velocities,
+        "omega": world.spins,
+        "steps": world.step_count,
+    }
+
+
+def standing(scene, poses) -> dict:
+    """How far the top body moved, and whether everything still stands."""
+    if scene.name not in STANDING:
+        return {}
+    top = int(np.argmax(scene.position[:, 2]))
+    moved = poses["pos"] - scene.position
+    return {
+        "drift_mm": 1e3 * float(np.hypot(*moved[top, :2])),
+        "sink_mm": -1e3 * float(moved[top, 2]),
+        "stands": bool(np.abs(moved[:, 2]).max() < FALLEN),
+    }

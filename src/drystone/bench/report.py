@@ -1,0 +1,158 @@
+"""What `drystone bench` does: run, compare, and print times with the accuracy beside them."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from rich.table import Table
+
+from drystone.bench import compare, drive, scaling
+from drystone.bench.peers import PEERS
+from drystone.bench.standard import SUMMARIES, standard_scene
+from drystone.cli_run import compiling
+from drystone.errors import InputError
+from drystone.inputs import did_you_mean
+
+# heading, key, format
+COLUMNS = (
+    ("engine", "label", "{}"),
+    ("phase", "phase", "{}"),
+    ("ms/step", "ms_mean", "{:.4g}"),
+    ("median", "ms_median", "{:.4g}"),
+    ("p95", "ms_p95", "{:.4g}"),
+    ("contacts", "contacts", "{:.0f}"),
+    ("overlap mm", "pair_max_mm", "{:.3g}"),
+    ("p95 mm", "pair_p95_mm", "{:.3g}"),
+    ("in walls mm", "fixed_max_mm", "{:.3g}"),
+    ("own depth mm", "penetration_mm", "{:.3g}"),
+    ("residual m/s", "residual_worst", "{:.1e}"),
+    ("converged", "converged", "{:.1%}"),
+    ("sweeps", "sweeps", "{:.1f}"),
+    ("energy J", "kinetic_energy", "{:.2g}"),
+    ("drift mm", "drift_mm", "{:.3g}"),
+    ("sinks mm", "sink_mm", "{:.3g}"),
+    ("stands", "stands", "{}"),
+)
+
+
+def run_bench(
+    names, with_peers, python, repeat, scale, with_scaling, sleeping, json_file, pose_folder,
+    screen, results,
+):  # fmt: skip
+    """Run the scenes `names` (all if None), print a table for each, write every row as JSON."""
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text("")
+    for name in names or ():
+        if name not in SUMMARIES:
+            raise InputError(f"--scenes {name!r}: no such scene. {did_you_mean(name, SUMMARIES)}")
+    found = compare.installed_peers(python) if with_peers else []
+    if with_peers:
+        missing = [peer for peer in PEERS if peer not in found]
+        if missing:
+            screen.print(f"Not installed: {', '.join(missing)}; pip install 'drystone[bench]'",
+                         markup=False)  # fmt: skip
+    with compiling(screen):
+        drive.compile_kernels()
+    if with_scaling:
+        _run_scaling(scale, json_file, screen, results)
+        if names is None:
+            return
+    with TemporaryDirectory() as folder:
+        keep = Path(pose_folder or folder)
+        keep.mkdir(parents=True, exist_ok=True)
+        for name in names or SUMMARIES:
+            scene = standard_scene(name, scale)
+            rows = _run_scene(scene, found, python, repeat, sleeping, keep, Path(folder), screen)
+            _write(json_file, rows)
+            results.print(_table(name, rows, sleeping))
+            results.print(_stages(rows), markup=False, soft_wrap=True)
+
+
+def _run_scene(scene, found, python, repeat, sleeping, keep, folder, screen) -> list[dict]:
+    scene_file = folder / f"{scene.name}.npz"
+    scene.save(scene_file)
+    with screen.status(f"{scene.name}: drystone ..."):
+        rows, poses = drive.drive(scene, sleeping, repeat)
+    pose_file = keep / f"drystone-default-{scene.name}.npz"
+    np.savez(pose_file, **poses)
+    _judge(rows, scene, scene_file, pose_file, python, screen)
+    for engine in found:
+        _, on_piles, elsewhere = PEERS[engine]
+        for variant in on_piles if scene.split else elsewhere:
+            pose_file = keep / f"{engine}-{variant}-{scene.name}.npz"
+            with screen.status(f"{scene.name}: {engine} {variant} ..."):
+                new = compare.run_peer(engine, variant, scene_file, pose_file, python)
+            _judge(new, scene, scene_file, pose_file, python, screen)
+            rows += new
+    return rows
+
+
+def _judge(rows, scene, scene_file, pose_file, python, screen) -> None:
+    """Add what the final poses say to the row of the last phase that ended."""
+    done = [row for row in rows if "error" not in row]
+    if not done:
+        return
+    with screen.status(f"{scene.name}: measuring overlap ..."):
+        figures = compare.overlap(scene, scene_file, pose_file, python)
+    if not figures:
+        screen.print(f"{scene.name}: overlap not measured, which needs coal", markup=False)
+    poses = np.load(pose_file)
+    for row in done:
+        if row["phase"] != "fall":
+            row.update(figures | drive.standing(scene, poses))
+
+
+def _run_scaling(scale, json_file, screen, results) -> None:
+    table = Table(title="Cost of a step in settled piles of equal height", title_style="bold")
+    headings = ("bodies of", "bodies", "contacts per body", "sweeps", "ms/step", "us per body")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    with screen.status("Piles of growing size ..."):
+        for row in scaling.scaling_rows(scale=scale):
+            _write(json_file, [row])
+            table.add_row(
+                row["kind"], str(row["bodies"]), f"{row['contacts_per_body']:.2f}",
+                f"{row['sweeps']:.1f}", f"{row['ms_per_step']:.3f}", f"{row['us_per_body']:.2f}",
+            )  # fmt: skip
+    results.print(table)
+
+
+def _table(name, rows, sleeping) -> Table:
+    for row in rows:
+        same = row["variant"] == "default"
+        row["label"] = row["engine"] if same else f"{row['engine']} {row['variant']}"
+    shown = [column for column in COLUMNS if any(row.get(column[1]) is not None for row in rows)]
+    title = f"{name}: {SUMMARIES[name]}, sleeping {'on' if sleeping else 'off'}"
+    table = Table(title=title, title_style="bold", box=None, pad_edge=False)
+    for heading, key, _ in shown:
+        table.add_column(heading, justify="left" if key in ("label", "phase") else "right",
+                         no_wrap=key == "label")  # fmt: skip
+    for row in rows:
+        cells = [_cell(row.get(key), form) for _, key, form in shown]
+        table.add_row(*cells)
+    return table
+
+
+def _cell(value, form):
+    return "" if value is None else form.format(value)
+
+
+def _stages(rows) -> str:
+    """Where our own time goes, phase by phase, and what failed elsewhere."""
+    lines = []
+    for row in rows:
+        if row.get("stages_ms"):
+            parts = ", ".join(f"{k} {v:.4g}" for k, v in row["stages_ms"].items())
+            lines.append(f"  {row['phase']}: ms per stage: {parts}")
+        if "error" in row or "truncated" in row:
+            lines.append(f"  {row['label']}: {row.get('error') or 'cut short ' + row['truncated']}")
+    return "\n".join(lines)
+
+
+def _write(path, rows) -> None:
+    if path is not None:
+        with path.open("a") as file:
+            for row in rows:
+                file.write(json.dumps(row) + "\n")

@@ -1,0 +1,38 @@
+"""How the cost of a step grows with the number of bodies, in piles of equal height."""
+
+from drystone.bench.drive import build_world
+from drystone.bench.standard import pile
+from drystone.watch import Watch
+
+COUNTS = (100, 300, 1000, 3000, 10000)
+LAYERS = 10
+FALL, TIMED = 600, 100  # steps
+
+
+def scaling_rows(counts=COUNTS, scale: float = 1.0):
+    """Yield a row for every pile of spheres (S4) and of boxes (S5): cost per step and body.
+
+    The floor grows with the number of bodies, so that each touches as many others.
+    """
+    fall, timed = max(10, int(FALL * scale)), max(10, int(TIMED * scale))
+    for name, spacing, room in (("S4", 0.22, 0.1), ("S5", 0.23, 0.05)):
+        for count in counts:
+            per_side = max(2, round((count / LAYERS) ** 0.5))
+            bodies = per_side**2 * LAYERS
+            inner = per_side * spacing / 2 + room
+            scene = pile(name, bodies, inner, fall + timed, fall, per_side)
+            world = build_world(scene)
+            world.run(fall * scene.dt)
+            watch = Watch(world)
+            while watch.steps < timed:
+                watch.advance(min(10, timed - watch.steps))
+            yield {
+                "scaling": name,
+                "kind": scene.kind,
+                "bodies": bodies,
+                "contacts_per_body": watch.contacts[-1] / bodies,
+                "sweeps": watch.sweeps / watch.steps,
+                "converged": 1.0 - watch.nonconverged / watch.steps,
+                "ms_per_step": watch.ms_per_step,
+                "us_per_body": 1e3 * watch.ms_per_step / bodies,
+            }

@@ -1,0 +1,198 @@
+"""The command line. Talk and progress go to stderr, results to stdout; wrong input exits with 2."""
+
+import functools
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from drystone.errors import DrystoneError, InputError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+screen = Console(stderr=True, highlight=False)
+results = Console(highlight=False)
+_debug = False
+
+INTERRUPTED = 130  # what shells expect after Ctrl-C
+
+
+def plainly(command):
+    """Turn errors that a user can cause into one sentence and exit code 2."""
+
+    @functools.wraps(command)
+    def wrapper(*args, **kwargs):
+        try:
+            return command(*args, **kwargs)
+        except DrystoneError as error:
+            if _debug:
+                raise
+            screen.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+            raise typer.Exit(2) from None
+
+    return wrapper
+
+
+@app.callback()
+def main(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> None:
+    """Rigid bodies that touch: hard contact, dry friction, impacts."""
+    global _debug
+    _debug = debug
+
+
+@app.command("scenes")
+@plainly
+def list_scenes(
+    name: Annotated[str | None, typer.Argument(help="One scene, with its options.")] = None,
+) -> None:
+    """What can be run, one line each."""
+    from drystone.scenes import SCENES, find_scene
+
+    if name is None:
+        for scene in SCENES.values():
+            results.print(f"{scene.name:14} {scene.summary}", markup=False, soft_wrap=True)
+        screen.print("Next: drystone scenes wall, or: drystone run wall", markup=False)
+        return
+    scene = find_scene(name)
+    results.print(f"{name}: {scene.summary}\nExpect: {scene.expect}.", markup=False, soft_wrap=True)
+    if scene.source:
+        results.print(f"Source: {scene.source}.", markup=False, soft_wrap=True)
+    results.print(f"Runs for {scene.seconds:g} s. Options, for --set:", markup=False)
+    for option, default in scene.options.items():
+        results.print(f"  {option}={default}", markup=False)
+
+
+@app.command()
+@plainly
+def run(
+    scene_name: Annotated[str, typer.Argument(metavar="SCENE", help="See: drystone scenes.")],
+    seconds: Annotated[float | None, typer.Option(help="How long, in simulated time.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Step in seconds.")] = None,
+    solver: Annotated[str | None, typer.Option(help="Contact solver.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Of the solver, in m/s.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of scenes that draw numbers.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Write a recording (HDF5).")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Steps between recorded frames.")] = 4,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write a picture of before and after (png).")
+    ] = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Option of the scene.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the summary as JSON; - is stdout.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
+    sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = True,
+) -> None:
+    """Run SCENE, with a progress bar and a summary."""
+    from drystone.cli_run import run_scene
+
+    settings = {"dt": dt, "solver": solver, "tolerance": tolerance, "seed": seed}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if not sleeping:
+        settings["sleeping"] = False
+    finished = run_scene(
+        scene_name, seconds, settings | _pairs(options or []), threads,
+        record, every, picture, json_file, screen, results,
+    )  # fmt: skip
+    if not finished:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+@plainly
+def bench(
+    scenes: Annotated[
+        str | None, typer.Option(help="Which, such as S1,S4; all if not given.")
+    ] = None,
+    peers: Annotated[bool, typer.Option("--peers", help="Other engines too, if there.")] = False,
+    peer_python: Annotated[
+        Path | None, typer.Option(help="Interpreter that has the other engines.")
+    ] = None,
+    repeat: Annotated[int, typer.Option(min=1, help="Run each so often, keep the best.")] = 1,
+    scale: Annotated[
+        float, typer.Option(min=0.001, max=1.0, help="Part of the steps, for a quick look.")
+    ] = 1.0,
+    scaling: Annotated[
+        bool, typer.Option("--scaling", help="Cost per body from 100 to 10,000 bodies.")
+    ] = False,
+    sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures as JSON lines.")
+    ] = None,
+    poses: Annotated[
+        Path | None, typer.Option(help="Folder for the final poses (npz).")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
+) -> None:
+    """Time the fixed scenes S1 to S6 and S8, with the accuracy beside every time."""
+    from drystone.bench.report import run_bench
+
+    names = scenes.split(",") if scenes else None
+    with _use_threads(threads):
+        run_bench(
+            names, peers, peer_python or Path(sys.executable), repeat, scale, scaling, sleeping,
+            json_file, poses, screen, results,
+        )  # fmt: skip
+
+
+@app.command()
+@plainly
+def replay(
+    file: Annotated[Path, typer.Argument(help="A recording (HDF5).")],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every step, bit for bit.")
+    ] = False,
+) -> None:
+    """Run a recording again from its first state; with --verify compare every step."""
+    from rich.progress import Progress
+
+    from drystone.recording import replay as run_again
+
+    with Progress(console=screen) as bar:
+        task = bar.add_task("Replaying", total=None)
+        outcome = run_again(
+            file, verify, lambda done, total: bar.update(task, completed=done, total=total)
+        )
+    if not outcome:
+        screen.print(outcome.complaint, style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(1)
+    same = "all bit for bit as recorded" if outcome.verified else "not compared, see --verify"
+    results.print(f"{file}: {outcome.steps} steps run again, {same}.", markup=False)
+
+
+@app.command()
+@plainly
+def info(file: Annotated[Path, typer.Argument(help="A recording or saved world (HDF5).")]) -> None:
+    """What is in FILE."""
+    from drystone.cli_run import describe_file
+
+    results.print(describe_file(file), markup=False)
+
+
+def _pairs(options: list[str]) -> dict:
+    """KEY=VALUE texts as a dict."""
+    pairs = {}
+    for text in options:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(f"--set {text!r}: must be KEY=VALUE, such as --set count=20.")
+        pairs[key.replace("-", "_")] = value
+    return pairs
+
+
+def _use_threads(threads):
+    if threads is None:
+        return nullcontext()
+    from drystone.cli_run import use_threads
+
+    return use_threads(threads)
+
+
+if __name__ == "__main__":
+    app()

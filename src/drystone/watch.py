@@ -1,0 +1,58 @@
+"""Run a world in blocks and keep the figures that say whether to trust the run."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from drystone.run import BLOCK_SECONDS
+from drystone.run import _interrupt_flag as interrupt_flag
+
+
+@dataclass
+class Watch:
+    """What the steps of a world amounted to, so far."""
+
+    world: object
+    steps: int = 0
+    seconds: float = 0.0  # on the clock of the wall
+    nonconverged: int = 0  # steps whose solve stopped above the tolerance
+    worst_residual: float = 0.0  # [m/s]
+    worst_penetration: float = 0.0  # deepest overlap at the start of any step [m]
+    sweeps: int = 0
+    block_ms: list = field(default_factory=list)  # ms per step of every block
+    residuals: list = field(default_factory=list)  # of the last step of every block [m/s]
+    contacts: list = field(default_factory=list)  # likewise
+
+    def advance(self, count: int):
+        """Run `count` steps in one go and take note."""
+        start = perf_counter()
+        report = self.world._advance(count)
+        elapsed = perf_counter() - start
+        self.steps += report.done
+        self.seconds += elapsed
+        self.nonconverged += report.nonconverged
+        self.worst_residual = max(self.worst_residual, report.worst_residual)
+        self.worst_penetration = max(self.worst_penetration, report.worst_penetration)
+        self.sweeps += report.sweeps
+        self.block_ms.append(1e3 * elapsed / max(report.done, 1))
+        self.residuals.append(report.info.residual)
+        self.contacts.append(report.info.contacts)
+        return report
+
+    def run(self, steps: int, show: Callable[["Watch"], None]) -> None:
+        """Run `steps` steps, calling `show` several times a second; Ctrl-C stops between blocks."""
+        end, block = self.steps + steps, 1
+        with interrupt_flag() as interrupted:
+            while self.steps < end:
+                asked = min(block, end - self.steps)
+                report = self.advance(asked)
+                if report.done == asked:  # a recording may have cut the block short
+                    pace = max(self.block_ms[-1], 1e-6) * 1e-3
+                    block = max(1, min(int(BLOCK_SECONDS / pace), 8 * asked))
+                show(self)
+                if interrupted():
+                    raise KeyboardInterrupt
+
+    @property
+    def ms_per_step(self) -> float:
+        return 1e3 * self.seconds / max(self.steps, 1)

@@ -1,0 +1,114 @@
+"""The benchmark: its scenes, its yardstick and its rows, on runs of a few steps."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from drystone.bench import drive, yardstick
+from drystone.bench.scaling import scaling_rows
+from drystone.bench.standard import SUMMARIES, make_hulls, pile, standard_scene, unit_boxes
+from drystone.cli import app
+
+QUICK = [name for name in SUMMARIES if name != "S6"]  # S6 first makes its thousand hulls
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_standard_scenes_are_complete(name):
+    scene = standard_scene(name)
+    n = len(scene.mass)
+    assert scene.position.shape == scene.inertia.shape == (n, 3)
+    assert np.allclose(np.linalg.norm(scene.orientation, axis=1), 1.0)
+    assert [end for _, _, end in scene.phases()][-1] == scene.steps
+    assert n == {"S1": 1, "S2": 10, "S3": 210, "S8": 2}.get(name, 1000)
+
+
+def test_standard_scenes_have_not_changed():
+    """Figures are only comparable while the numbers stay: a few of them, as first published."""
+    spheres, boxes = standard_scene("S4"), standard_scene("S5r")
+    rng = np.random.default_rng(7)
+    assert np.array_equal(spheres.position[0], [-0.99, -0.99, 0.2] + rng.uniform(-0.004, 0.004, 3))
+    assert boxes.walls.shape == (4, 2, 3) and boxes.walls[0, 0, 2] == 6.0
+    assert spheres.steps == 1500 and spheres.split == 1000
+    assert standard_scene("S8").mass.tolist() == [1.0, 1000.0]
+
+
+def test_hulls_sit_at_their_centre_along_principal_axes():
+    hulls = make_hulls(3)
+    for k in range(3):
+        corners, faces = hulls[f"v{k}"], hulls[f"f{k}"]
+        a, b, c = (corners[faces[:, i]] for i in range(3))
+        volume = np.einsum("fi,fi->f", a, np.cross(b, c)) / 6
+        assert volume.sum() * 1000 == pytest.approx(hulls["mass"][k])
+        centre = (volume[:, None] * (a + b + c) / 4).sum(axis=0) / volume.sum()
+        assert np.abs(centre).max() < 1e-15
+
+
+def test_world_has_the_masses_and_inertias_of_the_scene():
+    scene = pile("S5r", 8, 1.2, 20, 10, per_side=2)
+    world = drive.build_world(scene)
+    for b, body in enumerate(world.bodies):
+        assert body.mass == pytest.approx(scene.mass[b])
+        assert np.diag(body.inertia) == pytest.approx(scene.inertia[b])
+        assert body.position == pytest.approx(scene.position[b])
+
+
+def test_yardstick_measures_spheres_in_closed_form():
+    scene = pile("S4", 8, 1.2, 20, 10, per_side=2)
+    position = scene.position.copy()
+    position[:, 2] += 5.0
+    position[1] = position[0] + (0.199, 0, 0)  # radius 0.1: one millimetre of overlap
+    position[2, 2] = 0.0975  # 2.5 mm in the ground
+    figures = yardstick.measure_overlap(scene._asdict(), position, scene.orientation)
+    assert figures["pair_max_mm"] == pytest.approx(1.0)
+    assert figures["touching"] == 1
+    assert figures["fixed_max_mm"] == pytest.approx(2.5)
+    assert figures["lost"] == 0
+
+
+def test_yardstick_measures_boxes():
+    pytest.importorskip("coal")
+    scene = unit_boxes("S2", [(0, 0, 0.5), (0, 0, 1.499)], [1.0, 1.0], 10)
+    figures = yardstick.measure_overlap(scene._asdict(), scene.position, scene.orientation)
+    assert figures["pair_max_mm"] == pytest.approx(1.0, abs=1e-6)
+    assert figures["fixed_max_mm"] == 0.0
+
+
+def test_drive_times_phases_apart():
+    scene = pile("S4", 8, 1.2, 25, 15, per_side=2)
+    rows, poses = drive.drive(scene)
+    assert [(row["phase"], row["steps"]) for row in rows] == [("fall", 15), ("settled", 10)]
+    assert poses["steps"] == 25 and poses["pos"].shape == (8, 3)
+    for row in rows:
+        assert row["ms_mean"] > 0 and row["converged"] == 1.0
+        assert sum(row["stages_ms"].values()) <= 1.05 * row["ms_mean"]
+
+
+def test_standing_box_is_said_to_stand():
+    scene = standard_scene("S1", 0.01)
+    rows, poses = drive.drive(scene)
+    figures = drive.standing(scene, poses)
+    assert figures["stands"] and figures["drift_mm"] < 1e-3
+    assert {row["phase"] for row in rows} == {"all", "step()"}
+    poses["pos"] = poses["pos"] - [0, 0, 0.3]
+    assert not drive.standing(scene, poses)["stands"]
+
+
+def test_scaling_yields_equal_contacts_per_body():
+    rows = list(scaling_rows(counts=(40, 90), scale=0.01))
+    assert [row["bodies"] for row in rows] == [40, 90, 40, 90]
+    assert all(row["us_per_body"] > 0 for row in rows)
+
+
+def test_bench_command_writes_rows_and_poses(tmp_path):
+    rows_file = tmp_path / "rows.jsonl"
+    result = CliRunner().invoke(
+        app, ["bench", "--scenes", "S1,S8", "--scale", "0.01", "--json", str(rows_file),
+              "--poses", str(tmp_path)],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in rows_file.read_text().splitlines()]
+    assert {row["scene"] for row in rows} == {"S1", "S8"}
+    assert all("residual_worst" in row and "ms_mean" in row for row in rows)
+    assert np.load(tmp_path / "drystone-default-S8.npz")["pos"].shape == (2, 3)

@@ -1,0 +1,104 @@
+"""The command line: what it prints where, how it ends, what it says when input is wrong."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from drystone.cli import app
+
+runner = CliRunner()
+
+
+def test_scenes_lists_every_scene():
+    from drystone.scenes import SCENES
+
+    result = runner.invoke(app, ["scenes"])
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in SCENES)
+
+
+def test_scenes_shows_the_options_of_one():
+    result = runner.invoke(app, ["scenes", "arch"])
+    assert "thickness_percent=12" in result.stdout and "Milankovitch" in result.stdout
+
+
+def test_run_prints_a_summary_and_what_to_do_next():
+    result = runner.invoke(app, ["run", "box-stack", "--seconds", "0.1", "--set", "count=2"])
+    assert result.exit_code == 0, result.output
+    for word in ("kinetic energy", "worst penetration", "worst residual", "time per stage"):
+        assert word in result.stdout
+    assert result.stderr.strip().splitlines()[-1].startswith("Next: drystone")
+
+
+def test_run_writes_json(tmp_path):
+    path = tmp_path / "summary.json"
+    result = runner.invoke(
+        app, ["run", "box-stack", "--seconds", "0.05", "--dt", "0.01", "--json", str(path)]
+    )
+    assert result.exit_code == 0, result.output
+    figures = json.loads(path.read_text())
+    assert figures["steps"] == 5 and figures["bodies"] == 10
+    assert figures["steps_not_converged"] == 0 and figures["worst_penetration_mm"] < 0.01
+
+
+def test_recording_replays_bit_for_bit(tmp_path):
+    path = tmp_path / "run.h5"
+    result = runner.invoke(
+        app, ["run", "box-stack", "--seconds", "0.1", "--set", "count=3", "--record", str(path)]
+    )
+    assert result.exit_code == 0, result.output
+    result = runner.invoke(app, ["replay", str(path), "--verify"])
+    assert result.exit_code == 0, result.output
+    assert "24 steps run again, all bit for bit as recorded" in result.stdout
+    result = runner.invoke(app, ["info", str(path)])
+    assert "3 bodies" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "wal"], "Did you mean 'wall'"),
+        (["run", "box-stack", "--set", "cuont=3"], "Did you mean 'count'"),
+        (["run", "box-stack", "--set", "count"], "must be KEY=VALUE"),
+        (["run", "box-stack", "--set", "count=x"], "count is 'x'"),
+        (["run", "box-stack", "--solver", "nsg"], "Did you mean 'nsgs'"),
+        (["run", "box-stack", "--dt", "-1"], "dt is -1"),
+        (["run", "box-stack", "--seed", "3"], "draws no random numbers"),
+        (["run", "box-stack", "--threads", "9999"], "--threads is 9999"),
+        (["replay", "nowhere.h5"], "nowhere.h5"),
+        (["bench", "--scenes", "S77"], "S77"),
+    ],
+)
+def test_wrong_input_gets_one_sentence_and_exit_2(arguments, message):
+    result = runner.invoke(app, arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr.replace("\n", " ")
+    assert "Traceback" not in result.output
+
+
+def test_debug_shows_the_traceback():
+    result = runner.invoke(app, ["--debug", "run", "wal"])
+    assert result.exit_code == 1 and result.exception is not None
+
+
+def test_picture_is_written(tmp_path):
+    pytest.importorskip("pyvista")
+    path = tmp_path / "stack.png"
+    result = runner.invoke(
+        app, ["run", "box-stack", "--seconds", "0.05", "--set", "count=2", "--picture", str(path)]
+    )
+    assert result.exit_code == 0, result.output
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_help_does_not_wait_for_numba():
+    """--help must be instant, so it may import neither Numba nor SciPy."""
+    code = (
+        "import sys; from typer.testing import CliRunner; from drystone.cli import app; "
+        "assert CliRunner().invoke(app, ['run', '--help']).exit_code == 0; "
+        "sys.exit(any(name in sys.modules for name in ('numba', 'scipy', 'h5py')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,118 @@
+"""Every named scene builds, runs and does what it says; small variants, so that it is quick."""
+
+import numpy as np
+import pytest
+
+from drystone.errors import InputError
+from drystone.scenes import SCENES, find_scene
+from drystone.scenes.piles import grid_positions, random_quaternion
+from drystone.scenes.walls import course_joints, lay_courses, stone_corners
+
+SMALL = {
+    "wall": {"length": 1.5, "courses": 4},
+    "pyramid": {"rows": 5},
+    "dominoes": {"count": 8},
+    "sphere-pile": {"count": 27, "per_side": 3},
+    "box-pile": {"count": 27, "per_side": 3},
+    "hull-pile": {"count": 27, "per_side": 3},
+}
+NAMES_OF_ISSUE = (
+    "wall box-stack pyramid mass-ratio sphere-pile box-pile hull-pile slope billiards dominoes "
+    "arch newton-cradle"
+).split()
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scene_runs(name):
+    """Finite, converged and without deep overlap over the first steps, from exact contact on."""
+    world = SCENES[name].build(**SMALL.get(name, {}))
+    radius = min(part.radius for body in world.bodies for part in body.shape.parts())
+    for _ in range(20):
+        info = world.step()
+        assert info.converged
+        assert info.penetration < 1e-3 * radius
+    assert np.isfinite(world.positions).all() and np.isfinite(world.velocities).all()
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scene_starts_without_overlap(name):
+    """The first step sees the bodies as placed: nothing overlaps by more than rounding."""
+    world = SCENES[name].build(**SMALL.get(name, {}))
+    assert world.step().penetration < 1e-7
+
+
+def test_all_promised_scenes_are_there():
+    assert set(NAMES_OF_ISSUE) <= set(SCENES)
+
+
+def test_unknown_names_get_a_guess():
+    with pytest.raises(InputError, match="Did you mean 'wall'"):
+        find_scene("wal")
+    with pytest.raises(InputError, match="Did you mean 'count'"):
+        SCENES["box-stack"].build(cuont=3)
+
+
+def test_options_and_settings_reach_the_world():
+    world = SCENES["box-stack"].build(count=3, dt=0.01, sleeping=False)
+    assert len(world) == 3 and world.dt == 0.01
+
+
+def test_option_texts_are_read_as_the_kind_of_their_default():
+    scene = SCENES["wall"]
+    assert scene.read_option("courses", "5") == 5
+    assert scene.read_option("ball", "no") is False
+    with pytest.raises(InputError, match="courses is 'many'"):
+        scene.read_option("courses", "many")
+
+
+def test_equal_seeds_make_equal_walls():
+    first, second, other = (SCENES["wall"].build(seed=s, **SMALL["wall"]) for s in (1, 1, 2))
+    assert np.array_equal(first.positions, second.positions)
+    assert not np.array_equal(first.positions[:5], other.positions[:5])
+
+
+def test_wall_has_some_200_stones():
+    counts = [len(lay_courses(np.random.default_rng(s), 6.0, 8, 0.5, 0.05)[0]) for s in range(5)]
+    assert all(170 <= n <= 240 for n in counts)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_stones_stay_within_their_boxes_and_have_flat_beds(seed):
+    size = (0.3, 0.4, 0.2)
+    corners = stone_corners(np.random.default_rng(seed), size)
+    assert (np.abs(corners) <= np.array(size) / 2 + 1e-15).all()
+    for bed in (-0.1, 0.1):
+        assert (corners[:, 2] == bed).sum() == 8
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_joints_are_bonded(seed):
+    """No joint stands above a joint of the course below, as a mason would have it."""
+    rng = np.random.default_rng(seed)
+    below = course_joints(rng, 6.0, np.array([-1.0]))[1:-1]
+    above = course_joints(rng, 6.0, below)[1:-1]
+    assert np.abs(above[:, None] - below).min() > 0.06
+
+
+def test_ball_strikes_the_wall_when_it_should():
+    """Free flight of 2 s ends within one step of the front face."""
+    world = SCENES["wall"].build(length=1.5, courses=4)
+    world.run(2.0 - 2 * world.dt)
+    ball = world["ball"]
+    assert ball.velocity[1] == pytest.approx(10.0)
+    world.run(0.1)
+    assert ball.velocity[1] < 9.9
+
+
+def test_grid_fills_layers():
+    rng = np.random.default_rng(0)
+    grid = grid_positions(18, 3, 0.5, rng, 0.0)
+    assert np.allclose(grid[:9, 2], 0.2) and np.allclose(grid[9:, 2], 0.7)
+    assert np.allclose(grid[:9].mean(axis=0)[:2], 0.0)
+
+
+def test_random_quaternion_keeps_its_bound():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        w = random_quaternion(rng, 0.1)[0]
+        assert 2 * np.arccos(w) <= 0.1 + 1e-12
