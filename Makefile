@@ -38,5 +38,5 @@ $(VENV)/.%: pyproject.toml | $(VENV)/bin/pip
 	@touch $@
 
 $(VENV)/bin/pip:
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" * (sys.version_info < (3, 11)))'
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
