@@ -1,8 +1,10 @@
 """Points, normals and gaps of each pair of shapes; one file per family of pairs."""
 
-from drystone.arrays import BOX, CAPSULE, CYLINDER, PLANE, SPHERE, TERRAIN
+from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE, TERRAIN
 from drystone.jit import kernel
 from drystone.narrowphase.box import ASK_DISTANCE, box_box
+from drystone.narrowphase.convex import convex_contacts, sphere_box
+from drystone.narrowphase.memory import forget, keep_direction
 from drystone.narrowphase.plane import (
     height_above,
     plane_box,
@@ -11,23 +13,8 @@ from drystone.narrowphase.plane import (
     plane_hull,
     plane_sphere,
 )
+from drystone.narrowphase.polytope import polytope_contacts
 from drystone.narrowphase.round import capsule_capsule, sphere_capsule, sphere_sphere
-
-try:
-    from drystone.narrowphase.convex import convex_contacts, sphere_box
-except ImportError:  # being written
-
-    @kernel
-    def sphere_box(pose, a, b, size, margin, out, first):
-        return 0
-
-    @kernel
-    def convex_contacts(
-        kind, size, table, polytope, vertex, face_plane, face_loop, loop,
-        pose, a, b, margin, axis, p, out, first, scratch,
-    ):  # fmt: skip
-        return 0
-
 
 try:
     from drystone.narrowphase.terrain import terrain_contacts
@@ -68,7 +55,7 @@ def _plane_contacts(kind, size, table, polytope, vertex, radius, pose, a, b, mar
 @kernel
 def collide_pairs(
     # in
-    shapes, pose, pair, margin_of_shape,
+    shapes, pose, pair, near, margin_of_shape,
     # in and out
     axis,
     # in, out
@@ -78,17 +65,18 @@ def collide_pairs(
     # scratch
     scratch,
 ):  # fmt: skip
-    """Contacts of the pairs lo <= p < hi, in rows slot_first[p]... of `out`.
+    """Contacts of the pairs p = near[k], lo <= k < hi, in rows slot_first[k]... of `out`.
 
     A row: point midway between the surfaces, unit normal from shape pair[p, 0] to pair[p, 1],
     gap [m], all in world axes. Only gaps below the sum of the two margins [m] are written, at
     most four per pair, sixteen with a terrain. `axis` row p is the pair's memory between steps.
     """
     kind, size, radius = shapes.kind, shapes.size, shapes.radius
-    for p in range(lo, hi):
+    for k in range(lo, hi):
+        p = near[k]
         a, b = pair[p, 0], pair[p, 1]
         margin = margin_of_shape[a] + margin_of_shape[b]
-        first = slot_first[p]
+        first = slot_first[k]
         swapped = kind[a] > kind[b]
         if swapped:
             a, b = b, a
@@ -116,12 +104,23 @@ def collide_pairs(
             count = ASK_DISTANCE
             if ka == BOX and kb == BOX:
                 count = box_box(pose, a, b, size, margin, out, first, scratch)
+            polytopes = ka >= BOX and kb == HULL
+            if polytopes:
+                count = polytope_contacts(
+                    shapes.table, radius, shapes.polytope, shapes.vertex, shapes.face_plane,
+                    shapes.face_loop, shapes.loop, shapes.edge, shapes.vertex_star, shapes.star,
+                    pose, a, b, margin, axis, p, out, first, scratch,
+                )  # fmt: skip
+                if count == ASK_DISTANCE:
+                    forget(axis, p)
             if count == ASK_DISTANCE:
                 count = convex_contacts(
                     kind, size, shapes.table, shapes.polytope, shapes.vertex, shapes.face_plane,
                     shapes.face_loop, shapes.loop, pose, a, b, margin, axis, p, out, first, scratch,
                 )  # fmt: skip
-        slot_count[p] = count
+                if polytopes:
+                    keep_direction(axis, p)
+        slot_count[k] = count
         if swapped:
             _turn_normals(out, first, count)
 

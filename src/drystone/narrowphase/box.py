@@ -11,6 +11,7 @@ from drystone.narrowphase.manifold import (
     closest_on_lines,
     cut_polygon,
     keep_near,
+    least_gap,
     reduce_points,
     write_contact,
 )
@@ -135,8 +136,8 @@ def box_box(pose, a, b, size, margin, out, first, scratch):
         count = _face_contacts(pose, a, b, size, face, 1.0, margin, out, first, scratch)
     else:
         count = _face_contacts(pose, b, a, size, face - 3, -1.0, margin, out, first, scratch)
-    if count == 0:
-        return ASK_DISTANCE
+    if count == 0 or (best > 0.0 and least_gap(out, first, count) > best + bonus):
+        return ASK_DISTANCE  # the nearest corner is not over the face
     return count
 
 

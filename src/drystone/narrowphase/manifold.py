@@ -190,6 +190,14 @@ def write_contact(out, row, point, normal, gap):
 
 
 @kernel
+def least_gap(out, first, count):
+    gap = out[first, 6]
+    for row in range(first + 1, first + count):
+        gap = min(gap, out[row, 6])
+    return gap
+
+
+@kernel
 def closest_on_lines(p, d, q, e):
     """Parameters (s, t) of the closest points p + s d and q + t e of two lines.
 
