@@ -188,16 +188,24 @@ def _meet_segments(pa, n, radii, reach, scratch):
 
 @kernel
 def _add_deepest(scratch, source, count, room, point, reach):
-    """Raise rounded gaps to `room`, add `point` if none of the corners reaches it; the count."""
-    reached = False
+    """Make `room` the smallest gap: that of the deepest corner, or of `point` if none is near.
+
+    Returns the count. Corners lie where rounding put them, `room` is the figure to trust.
+    """
+    deepest, twin, twin2 = source, source + count, APART * APART * reach * reach
     for row in range(source, source + count):
-        reached = reached or scratch[row, 3] <= room + REACHED * reach
         scratch[row, 3] = max(scratch[row, 3], room)
-    if reached:
+        if scratch[row, 3] < scratch[deepest, 3]:
+            deepest = row
+        d = sub(load(scratch, row), point)
+        if dot(d, d) < twin2:
+            twin, twin2 = row, dot(d, d)
+    if count > 0 and scratch[deepest, 3] <= room + REACHED * reach:
+        scratch[deepest, 3] = room
         return count
-    store(scratch, source + count, point)
-    scratch[source + count, 3] = room
-    return count + 1
+    store(scratch, twin, point)
+    scratch[twin, 3] = room
+    return max(count, twin + 1 - source)
 
 
 @kernel

@@ -36,7 +36,7 @@ ROUNDING = 4e-16
 MAX_ITERATIONS = 128  # polytopes need 5 to 10, rims of cylinders up to 40
 
 
-@kernel
+@kernel(forceinline=True)
 def core_support(kind, size, table, polytope, vertex, pose, s, d):
     """Point of the core of shape `s` furthest along world direction `d`, relative to the shape."""
     k = kind[s]
