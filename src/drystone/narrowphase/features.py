@@ -106,7 +106,7 @@ def feature_corner(
 
 
 @kernel
-def _face_normal(pose, face_plane, s, face, q):
+def feature_normal(pose, face_plane, s, face, q):
     if face >= 0:
         return to_world_direction(pose, s, load(face_plane, face))
     return to_world_direction(pose, s, (0.0, 0.0, 1.0 if q[2] > 0.0 else -1.0))
@@ -122,7 +122,7 @@ def _cut_by_face(
     subject, scratch,
 ):  # fmt: skip
     """Part of the feature over the face, with its room above it; returns buffer and count."""
-    normal = _face_normal(pose, face_plane, s, face, q)
+    normal = feature_normal(pose, face_plane, s, face, q)
     p = feature_corner(
         kind, size, table, polytope, vertex, face_loop, loop, pose, s,
         q, face, count, moved, place, count - 1,
