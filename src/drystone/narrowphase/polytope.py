@@ -155,10 +155,10 @@ def _search(
     polytope, vertex, face_plane, edge, ta, tb, t, r, guess, radius, margin, axis, p, scratch
 ):
     """Full search; remembers its result. Returns kind, i, j, lowest vertex, separation."""
-    handicap = HANDICAP * radius
+    handicap, wanted = HANDICAP * radius, 2.0 * SAME_MOVED * radius
     none = (0.0, 0.0, 0.0)
     face, low, best, normal, second, b0, b1 = search_faces(
-        polytope, vertex, face_plane, ta, tb, t, r, guess, 0.0, margin, -1e300, none, -1e300
+        polytope, vertex, face_plane, ta, tb, t, r, guess, 0.0, wanted, margin, -1e300, none, -1e300
     )
     kind, i, j, s = FACE_A, face, 0, best
     if s >= margin:
@@ -167,8 +167,9 @@ def _search(
     back, turn = turned_pose(t, r)
     seen = scale(mul_t(r, normal), -1.0)
     face, v, best, seen, second, a0, a1 = search_faces(
-        polytope, vertex, face_plane, tb, ta, back, turn, seen, handicap, margin, best, seen, second
-    )
+        polytope, vertex, face_plane, tb, ta, back, turn, seen, handicap, wanted, margin,
+        best, seen, second,
+    )  # fmt: skip
     if face >= 0:
         kind, i, low, s = FACE_B, face, v, best + handicap
         normal = scale(mul(r, seen), -1.0)
@@ -177,7 +178,7 @@ def _search(
             return kind, i, j, low, s
     edge_a, edge_b, best, normal, second = search_edges(
         polytope, vertex, face_plane, edge, ta, tb, t, r, b0, b1, a0, a1,
-        2.0 * handicap, best, normal, second, scratch,
+        2.0 * handicap, wanted, best, normal, second, scratch,
     )  # fmt: skip
     if edge_a >= 0:
         kind, i, j, s = EDGES, edge_a, edge_b, best + 2.0 * handicap

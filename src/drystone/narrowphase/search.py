@@ -14,7 +14,7 @@ from math import sqrt
 
 from drystone.jit import kernel
 from drystone.narrowphase.box import PARALLEL
-from drystone.narrowphase.manifold import BUFFER_1, BUFFER_ROWS
+from drystone.narrowphase.manifold import BUFFER_0, BUFFER_1, BUFFER_ROWS
 from drystone.vec import (
     add,
     cross,
@@ -77,12 +77,13 @@ def search_faces(
     # shapes
     polytope, vertex, face_plane, of, other,
     # in: pose of `other` in the axes of `of`, a first direction in them, what to beat
-    t, r, guess, handicap, margin, best, normal, second,
+    t, r, guess, handicap, wanted, margin, best, normal, second,
 ):  # fmt: skip
     """Best face of polytope `of` over polytope `other`, if any beats `best`.
 
-    Returns face (or -1), lowest vertex over it, its score (separation less handicap), its
-    normal, the highest score of the others, and two points of `other` to bound edges with.
+    Returns face (or -1), lowest vertex over it, its score, its normal, an upper bound of the
+    scores of all others (exact where within `wanted` of the best), and two points of `other`
+    to bound edges with.
     """
     first_v, count_v = polytope[other, 0], polytope[other, 1]
     first_f, count_f = polytope[of, 2], polytope[of, 3]
@@ -100,7 +101,7 @@ def search_faces(
             continue
         n, offset = load(face_plane, f), face_plane[f, 3] + handicap
         score = min(dot(n, w0), dot(n, w1)) - offset
-        if score > best:
+        if score > best - wanted:
             v, height = lowest_over_face(vertex, first_v, count_v, face_plane, f, t, r)
             score = height - handicap
             if score > best:
@@ -117,13 +118,33 @@ def search_faces(
 
 
 @kernel
-def _edge_bound(face_plane, first_f, edge, e, w0, w1):
-    """Upper bound of the separation along any axis of edge e; holds only if negative."""
-    f, g = first_f + edge[e, 2], first_f + edge[e, 3]
-    n, m = load(face_plane, f), load(face_plane, g)
-    at_w0 = max(dot(n, w0) - face_plane[f, 3], dot(m, w0) - face_plane[g, 3])
-    at_w1 = max(dot(n, w1) - face_plane[f, 3], dot(m, w1) - face_plane[g, 3])
-    return min(at_w0, at_w1)
+def _heights(face_plane, f, w0, w1):
+    n, offset = load(face_plane, f), face_plane[f, 3]
+    return dot(n, w0) - offset, dot(n, w1) - offset
+
+
+@kernel
+def _list_heights(face_plane, first_f, count_f, w0, w1, scratch, column):
+    """Heights of two points over the first faces, in two columns of BUFFER_0."""
+    for k in range(min(count_f, BUFFER_ROWS)):
+        h0, h1 = _heights(face_plane, first_f + k, w0, w1)
+        scratch[BUFFER_0 + k, column] = h0
+        scratch[BUFFER_0 + k, column + 1] = h1
+
+
+@kernel(forceinline=True)
+def _edge_bound(face_plane, first_f, left, right, w0, w1, scratch, column):
+    """Upper bound, if negative, of the separation along any axis of the edge of two faces.
+
+    Any point does; w0, w1 and the one between them are tried.
+    """
+    if max(left, right) < BUFFER_ROWS:
+        l0, l1 = scratch[BUFFER_0 + left, column], scratch[BUFFER_0 + left, column + 1]
+        r0, r1 = scratch[BUFFER_0 + right, column], scratch[BUFFER_0 + right, column + 1]
+    else:
+        l0, l1 = _heights(face_plane, first_f + left, w0, w1)
+        r0, r1 = _heights(face_plane, first_f + right, w0, w1)
+    return min(max(l0, r0), max(l1, r1), 0.5 * max(l0 + l1, r0 + r1))
 
 
 @kernel
@@ -134,7 +155,7 @@ def edge_ray(polytope, vertex, edge, table, e):
     return p, sub(load(vertex, first + edge[e, 1]), p)
 
 
-@kernel
+@kernel(forceinline=True)
 def edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e):
     """Unit axis and separation of two edges, the axis zero if they make no face.
 
@@ -160,20 +181,60 @@ def edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e):
 
 
 @kernel
-def _list_edges(polytope, face_plane, edge, table, at, w0, w1, limit, second, handicap, scratch):
-    """Edges from number `at` that may beat `limit`, listed in scratch; count, next, second."""
+def _list_edges(
+    polytope, face_plane, edge, table, at, w0, w1, limit, second, handicap, scratch, column
+):
+    """Edges from number `at` that may reach `limit`, at most BUFFER_ROWS; count, next, second.
+
+    Numbers go to BUFFER_1 in column 0 for A, 1 for B; without branches, as none is foreseeable.
+    """
     first_f = polytope[table, 2]
     stop = polytope[table, 4] + polytope[table, 5]
     count = 0
-    while at < stop and count < 4 * BUFFER_ROWS:
-        bound = _edge_bound(face_plane, first_f, edge, at, w0, w1)
-        if bound < min(limit, 0.0):
-            second = max(second, bound - handicap)
-        else:
-            scratch[BUFFER_1 + count // 4, count % 4] = at
-            count += 1
+    while at < stop and count < BUFFER_ROWS:
+        bound = _edge_bound(
+            face_plane, first_f, edge[at, 2], edge[at, 3], w0, w1, scratch, 2 * column
+        )
+        scratch[BUFFER_1 + count, column] = at
+        passes = bound >= limit
+        count += 1 if passes else 0
+        second = max(second, -1e300 if passes else bound - handicap)
         at += 1
     return count, at, second
+
+
+@kernel(forceinline=True)
+def _try_edges(
+    polytope, vertex, face_plane, edge, ta, tb, i, count, t, r, handicap, best, normal, second,
+    scratch,
+):  # fmt: skip
+    """Edge i of A against the `count` listed edges of B; normals in the axes of B.
+
+    Returns the edge of B (-1 if none beats `best`), score, normal, highest score of the others.
+    """
+    first_f, first_g = polytope[ta, 2], polytope[tb, 2]
+    p, d = edge_ray(polytope, vertex, edge, ta, i)
+    p, d = mul_t(r, sub(p, t)), mul_t(r, d)
+    n_left = mul_t(r, load(face_plane, first_f + edge[i, 2]))
+    n_right = mul_t(r, load(face_plane, first_f + edge[i, 3]))
+    found = -1
+    for k in range(count):
+        j = int(scratch[BUFFER_1 + k, 1])
+        q, e = edge_ray(polytope, vertex, edge, tb, j)
+        m_left = load(face_plane, first_g + edge[j, 2])
+        m_right = load(face_plane, first_g + edge[j, 3])
+        axis, s = edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e)
+        score = s - handicap
+        if dot(axis, axis) == 0.0 or score <= second:
+            continue
+        same = dot(axis, normal) > 1.0 - SAME_AXIS
+        if score > best:
+            if not same:
+                second = max(second, best)
+            found, best, normal = j, score, axis
+        elif not same:
+            second = score
+    return found, best, normal, second
 
 
 @kernel
@@ -181,47 +242,35 @@ def search_edges(
     # shapes
     polytope, vertex, face_plane, edge, ta, tb,
     # in: pose of B in A, points of B in the axes of A, points of A in those of B, what to beat
-    t, r, b0, b1, a0, a1, handicap, best, normal, second,
+    t, r, b0, b1, a0, a1, handicap, wanted, best, normal, second,
     scratch,
 ):  # fmt: skip
     """Best pair of edges, if any beats `best`; normal in the axes of A, as the others.
 
-    Returns edge of A (or -1), edge of B, score, normal, highest score of the others.
+    Returns edge of A (or -1), edge of B, score, normal, upper bound of the other scores.
     """
-    first_f = polytope[ta, 2]
-    first_g = polytope[tb, 2]
-    back, _ = turned_pose(t, r)
+    _list_heights(face_plane, polytope[ta, 2], polytope[ta, 3], b0, b1, scratch, 0)
+    _list_heights(face_plane, polytope[tb, 2], polytope[tb, 3], a0, a1, scratch, 2)
     edge_a, edge_b = -1, -1
-    normal = mul_t(r, normal)  # everything below is in the axes of B, so that its tables serve
-    at = polytope[tb, 4]
-    stop = at + polytope[tb, 5]
-    while at < stop:
-        count, at, second = _list_edges(
-            polytope, face_plane, edge, tb, at, a0, a1, best + handicap, second, handicap, scratch
+    normal = mul_t(r, normal)  # the search is in the axes of B, so that its tables serve
+    limit = min(best + handicap - wanted, 0.0)
+    at_a, stop_a = polytope[ta, 4], polytope[ta, 4] + polytope[ta, 5]
+    stop_b = polytope[tb, 4] + polytope[tb, 5]
+    while at_a < stop_a:
+        count_a, at_a, second = _list_edges(
+            polytope, face_plane, edge, ta, at_a, b0, b1, limit, second, handicap, scratch, 0
         )
-        for i in range(polytope[ta, 4], polytope[ta, 4] + polytope[ta, 5]):
-            bound = _edge_bound(face_plane, first_f, edge, i, b0, b1)
-            if bound < min(best + handicap, 0.0):
-                second = max(second, bound - handicap)
-                continue
-            p, d = edge_ray(polytope, vertex, edge, ta, i)
-            p, d = add(mul_t(r, p), back), mul_t(r, d)
-            n_left = mul_t(r, load(face_plane, first_f + edge[i, 2]))
-            n_right = mul_t(r, load(face_plane, first_f + edge[i, 3]))
-            for k in range(count):
-                j = int(scratch[BUFFER_1 + k // 4, k % 4])
-                q, e = edge_ray(polytope, vertex, edge, tb, j)
-                m_left = load(face_plane, first_g + edge[j, 2])
-                m_right = load(face_plane, first_g + edge[j, 3])
-                axis, s = edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e)
-                score = s - handicap
-                if dot(axis, axis) == 0.0 or score <= second:
-                    continue
-                same = dot(axis, normal) > 1.0 - SAME_AXIS
-                if score > best:
-                    if not same:
-                        second = max(second, best)
-                    edge_a, edge_b, best, normal = i, j, score, axis
-                elif not same:
-                    second = score
+        at_b = polytope[tb, 4]
+        while at_b < stop_b:
+            count_b, at_b, second = _list_edges(
+                polytope, face_plane, edge, tb, at_b, a0, a1, limit, second, handicap, scratch, 1
+            )
+            for k in range(count_a):
+                i = int(scratch[BUFFER_1 + k, 0])
+                j, best, normal, second = _try_edges(
+                    polytope, vertex, face_plane, edge, ta, tb, i, count_b, t, r,
+                    handicap, best, normal, second, scratch,
+                )  # fmt: skip
+                if j >= 0:
+                    edge_a, edge_b = i, j
     return edge_a, edge_b, best, mul(r, normal), second
