@@ -1,0 +1,368 @@
+"""The arrays that a world is made of: what is fixed, what changes, what is scratch.
+
+Float arrays are float64, whole numbers int32 unless said otherwise, all C-contiguous, so that
+every kernel is compiled once. World axes and SI units unless said otherwise. Positions are
+relative to the world's local origin, so that map coordinates cost no digits.
+
+    ns shapes, n bodies, np polytopes, nv their vertices, nf faces, ne edges, nt terrains
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+# Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN = range(7)
+
+DYNAMIC, KINEMATIC = 0, 1
+
+FIXED = -1  # the body number of the world itself
+
+
+class Shapes(NamedTuple):
+    """What bodies look like. A shape sits in its body's frame (centre of mass, principal axes)."""
+
+    kind: np.ndarray  # (ns,) PLANE ... TERRAIN
+    body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
+    local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
+    size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
+    #                   box: half sizes; plane (normal is local z), hull, terrain: unused
+    radius: np.ndarray  # (ns,) of the sphere about the shape's origin that holds it; inf for a plane
+    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain, else -1
+    material: np.ndarray  # (ns,)
+    group: np.ndarray  # (ns,) bits: what it is
+    mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
+    # polytopes; vertex, face, edge and loop numbers in the tables are relative to the first of each
+    polytope: np.ndarray  # (np, 6) first vertex, vertex count, first face, face count, first edge, count
+    vertex: np.ndarray  # (nv, 3)
+    face_plane: np.ndarray  # (nf, 4) outward unit normal and offset: inside is n.x <= offset
+    face_loop: np.ndarray  # (nf, 2) first entry in `loop` (absolute), number of corners
+    loop: np.ndarray  # corners of the faces, counter-clockwise seen from outside
+    edge: np.ndarray  # (ne, 4) vertices from, to; the face on its left (that runs from, to), on its right
+    vertex_star: np.ndarray  # (nv, 2) first entry in `star` (absolute), number of edges at the vertex
+    star: np.ndarray  # the edges at each vertex
+    # terrains: one-sided triangles, front is counter-clockwise; in the shape's axes
+    terrain: np.ndarray  # (nt, 6) first vertex, first triangle, triangle count, first cell, cells in x, in y
+    terrain_grid: np.ndarray  # (nt, 3) lower corner x, y and side of the cells
+    terrain_vertex: np.ndarray  # (ntv, 3)
+    triangle: np.ndarray  # (ntt, 3) its corners
+    triangle_normal: np.ndarray  # (ntt, 3) unit
+    neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1 at the border
+    cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle of every cell, terrain by terrain
+    cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
+
+
+class Bodies(NamedTuple):
+    """How bodies resist. The frame of a body: centre of mass, principal axes."""
+
+    kind: np.ndarray  # (n,) DYNAMIC or KINEMATIC
+    inv_mass: np.ndarray  # (n,) [1/kg], zero if kinematic
+    inv_inertia: np.ndarray  # (n, 3) principal [1/(kg m²)], zero if kinematic
+    inertia: np.ndarray  # (n, 3) principal [kg m²]
+    radius: np.ndarray  # (n,) of the sphere about the centre of mass that holds all its shapes [m]
+
+
+class Pairing(NamedTuple):
+    """What applies when two materials or bodies meet."""
+
+    friction: np.ndarray  # (materials, materials) symmetric
+    restitution: np.ndarray  # (materials, materials) symmetric
+    excluded: np.ndarray  # int64, sorted keys (lower body << 32 | higher body) that never touch
+
+
+class Model(NamedTuple):
+    """All that is constant while the world runs."""
+
+    shapes: Shapes
+    bodies: Bodies
+    pairing: Pairing
+
+
+class State(NamedTuple):
+    """All that a run needs to go on bit for bit. Saved as it is."""
+
+    position: np.ndarray  # (n, 3) centre of mass [m]
+    rotation: np.ndarray  # (n, 4) unit quaternion w, x, y, z: body axes -> world axes
+    twist: np.ndarray  # (n, 6) velocity [m/s] of the centre of mass, then spin [rad/s]
+    force: np.ndarray  # (n, 6) constant force [N] and torque [N m] given by the user, world axes
+    asleep: np.ndarray  # (n,) 1 if the body sleeps
+    rest_time: np.ndarray  # (n,) how long the body has been slow [s]
+    counter: np.ndarray  # (8,) int64, see COUNTER_*
+    # broad phase: boxes with room to move, and the pairs whose boxes overlap
+    roomy_box: np.ndarray  # (ns, 6) lower corner, upper corner [m]
+    pair: np.ndarray  # (pairs, 2) shapes, sorted by first, then second
+    pair_kept: np.ndarray  # (pairs, 2) first of its kept contacts and their number
+    pair_axis: np.ndarray  # (pairs, 8) what the narrow phase wants to remember of the pair
+    # contacts of the last step, for warm starts
+    kept_point: np.ndarray  # (contacts, 6) the point in the axes of body A, of body B
+    kept_impulse: np.ndarray  # (contacts, 3) on B, world axes [N s]
+
+
+COUNTER_STEP, COUNTER_PAIRS, COUNTER_KEPT, COUNTER_BOXES_VALID = range(4)
+COUNTERS = 8
+
+
+class Settings(NamedTuple):
+    """Numbers that a step reads. Every default is what a World uses."""
+
+    dt: float = 1.0 / 240.0  # [s]
+    gravity_x: float = 0.0  # [m/s²]
+    gravity_y: float = 0.0
+    gravity_z: float = -9.81
+    tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
+    max_sweeps: int = 1000  # a safeguard: the solver stops on the tolerance
+    sleeping: int = 1
+    sleep_speed: float = 5e-3  # [m/s] a body slower than this everywhere on it may fall asleep
+    sleep_delay: float = 0.5  # [s] after which a slow island sleeps
+    bounce_speed: float = 1e-2  # [m/s] impacts slower than this do not bounce
+    push_out: float = 0.5  # share of an overlap that one step takes away
+    hashing: int = 0  # 1: hash the state after every step
+
+
+def new_state(model: Model, position, rotation, twist) -> State:
+    """State of bodies at the given poses (n, 3), (n, 4) and velocities (n, 6), nothing touching."""
+    n, ns = len(model.bodies.kind), len(model.shapes.kind)
+    return State(
+        position=np.array(position, dtype=np.float64).reshape(n, 3),
+        rotation=np.array(rotation, dtype=np.float64).reshape(n, 4),
+        twist=np.array(twist, dtype=np.float64).reshape(n, 6),
+        force=np.zeros((n, 6)),
+        asleep=np.zeros(n, np.int32),
+        rest_time=np.zeros(n),
+        counter=np.zeros(COUNTERS, np.int64),
+        roomy_box=np.zeros((ns, 6)),
+        pair=np.zeros((0, 2), np.int32),
+        pair_kept=np.zeros((0, 2), np.int32),
+        pair_axis=np.zeros((0, 8)),
+        kept_point=np.zeros((0, 6)),
+        kept_impulse=np.zeros((0, 3)),
+    )
+
+
+class Rows(NamedTuple):
+    """The contact problem of one step, one row a contact, in the order of islands.py."""
+
+    body: np.ndarray  # (m, 2) bodies A and B; n stands for the fixed world
+    frame: np.ndarray  # (m, 9) normal, tangent 1, tangent 2
+    arm: np.ndarray  # (m, 6) from the centre of mass of A, of B, to the point [m]
+    block: np.ndarray  # (m, 6) own block of J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
+    inverse: np.ndarray  # (m, 6) its inverse
+    bias: np.ndarray  # (m,) added to the normal velocity before the law is applied [m/s]
+    friction: np.ndarray  # (m,)
+    restitution: np.ndarray  # (m,)
+    gap: np.ndarray  # (m,) at the start of the step [m]
+    approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
+    impulse: np.ndarray  # (m, 3) [N s]
+    push: np.ndarray  # (m,) impulses of the displacement (drift.py) [N s]
+    slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
+    slab_change: np.ndarray  # (slabs,) float: what a sweep found there
+    slab_even: np.ndarray  # (slabs,) scratch lists of slab numbers
+    slab_odd: np.ndarray
+    slab_list: np.ndarray
+    group_first: np.ndarray  # (groups + 1,) slabs of the groups
+    group_sweeps: np.ndarray  # (groups,)
+    group_residual: np.ndarray  # (groups,) float [m/s]
+    group_list: np.ndarray  # (groups,) scratch
+
+
+class Motion(NamedTuple):
+    """Bodies within a step; n + 1 rows where the last is the fixed world."""
+
+    turn: np.ndarray  # (n, 9) rotation matrices
+    mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz
+    twist: np.ndarray  # (n + 1, 6) free, then solved velocities
+    move: np.ndarray  # (n + 1, 6) displacement twists
+    later: np.ndarray  # (n, 3) spin at the end of the step
+    rough: np.ndarray  # (n + 1,) 1 if struck in this step
+
+
+class Boxes(NamedTuple):
+    """Where shapes are, and the grid in which neighbours are searched."""
+
+    pose: np.ndarray  # (ns, 12)
+    reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
+    box: np.ndarray  # (ns, 6) tight boxes
+    left: np.ndarray  # (chunks,) int64
+    cell: np.ndarray  # (ns, 4) int64 level and cell
+    bucket_first: np.ndarray  # (buckets + 1,)
+    bucket_item: np.ndarray  # (ns,)
+    pair_start: np.ndarray  # (ns + 1,)
+    found: np.ndarray  # (pairs, 2)
+    old_pair: np.ndarray  # (pairs, 2) the last list, while a new one is made
+    old_kept: np.ndarray
+    old_axis: np.ndarray
+
+
+class Near(NamedTuple):
+    """Pairs that are near, and the slots for what the narrow phase finds."""
+
+    pair: np.ndarray  # (pairs,) numbers of the pairs that are near
+    slot_first: np.ndarray  # (pairs + 1,)
+    slot_count: np.ndarray  # (pairs,)
+    contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
+    slot: np.ndarray  # (slots, 7) point, normal, gap
+
+
+class Touch(NamedTuple):
+    """Contacts in the order of the pairs."""
+
+    place: np.ndarray  # (contacts, 7) point, normal, gap
+    body: np.ndarray  # (contacts, 2)
+    material: np.ndarray  # (contacts, 2)
+    warm: np.ndarray  # (contacts, 3) guess of the impulse, world axes
+    point: np.ndarray  # (contacts, 6) to be kept
+    impulse: np.ndarray  # (contacts, 3) to be kept
+    row_contact: np.ndarray  # (contacts,) contact of each row
+
+
+class Graph(NamedTuple):
+    """Islands, see islands.py."""
+
+    tally: np.ndarray  # (4,) int64
+    level: np.ndarray  # (n,)
+    island: np.ndarray  # (n,)
+    island_rest: np.ndarray  # (n,) float
+    queue: np.ndarray  # (n,)
+    link_start: np.ndarray  # (n + 1,)
+    link: np.ndarray  # (2 pairs,)
+    level_first: np.ndarray  # (n + 1,)
+    level_island: np.ndarray  # (n,)
+
+
+class Log(NamedTuple):
+    """What a step tells."""
+
+    flag: np.ndarray  # (4,) see FLAG_*
+    info: np.ndarray  # (16,) float, see INFO_*
+    clock: np.ndarray  # (12,) uint64 ticks spent in each stage
+    hashes: np.ndarray  # (steps,) uint64
+
+
+class Work(NamedTuple):
+    """Scratch of a step. Nothing here outlives it but for reading (contacts, info).
+
+    In several tuples, because a kernel is compiled the slower the more arrays it is handed, and
+    because Numba's parallel loops take tuples of arrays but not tuples of tuples.
+    """
+
+    motion: Motion
+    boxes: Boxes
+    near: Near
+    touch: Touch
+    graph: Graph
+    rows: Rows
+    log: Log
+
+
+FLAG_PLACED = 0
+(
+    INFO_RESIDUAL,
+    INFO_SWEEPS,
+    INFO_CONTACTS,
+    INFO_PENETRATION,
+    INFO_PUSHES,
+    INFO_WORST_RESIDUAL,
+    INFO_WORST_PENETRATION,
+    INFO_NONCONVERGED,
+    INFO_TOTAL_SWEEPS,
+    INFO_NEAR,
+    INFO_ISLANDS,
+    INFO_FAILED_BODY,
+    INFO_IMPACTS,
+) = range(13)
+
+
+def allocate(model: Model) -> Work:
+    """Scratch for `model`, without room for pairs and contacts at first."""
+    n, ns = len(model.bodies.kind), len(model.shapes.kind)
+    f, i = _floats, _integers
+    buckets = 1 << max(4, int(2 * ns).bit_length())
+    return Work(
+        motion=Motion(f(n, 9), f(n + 1, 7), f(n + 1, 6), f(n + 1, 6), f(n, 3), i(n + 1)),
+        boxes=Boxes(
+            pose=f(ns, 12), reach=f(ns), box=f(ns, 6), left=np.zeros(ns // 64 + 1, np.int64),
+            cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
+            pair_start=i(ns + 1), **_search_room(0),
+        ),
+        near=_near_room(0, 0),
+        touch=_touch_room(0),
+        graph=Graph(
+            tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n), queue=i(n),
+            link_start=i(n + 2), link=i(0), level_first=i(n + 2), level_island=i(n + 1),
+        ),
+        rows=_row_room(0, n),
+        log=Log(i(4), f(16), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
+    )  # fmt: skip
+
+
+def _floats(*shape: int) -> np.ndarray:
+    return np.zeros(shape)
+
+
+def _integers(*shape: int) -> np.ndarray:
+    return np.zeros(shape, np.int32)
+
+
+def _search_room(room: int) -> dict:
+    i = _integers
+    return dict(
+        found=i(room, 2), old_pair=i(room, 2), old_kept=i(room, 2), old_axis=_floats(room, 8)
+    )
+
+
+def _near_room(pairs: int, slots: int) -> Near:
+    i = _integers
+    return Near(i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7))
+
+
+def _touch_room(room: int) -> Touch:
+    f, i = _floats, _integers
+    return Touch(f(room, 7), i(room, 2), i(room, 2), f(room, 3), f(room, 6), f(room, 3), i(room))
+
+
+def _row_room(room: int, n: int) -> Rows:
+    f, i = _floats, _integers
+    return Rows(
+        body=i(room, 2), frame=f(room, 9), arm=f(room, 6), block=f(room, 6),
+        inverse=f(room, 6), bias=f(room), friction=f(room), restitution=f(room), gap=f(room),
+        approach=f(room), impulse=f(room, 3), push=f(room),
+        slab_first=i(n + 2), slab_change=f(n + 2), slab_even=i(n + 2), slab_odd=i(n + 2),
+        slab_list=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2), group_residual=f(n + 2),
+        group_list=i(n + 2),
+    )  # fmt: skip
+
+
+def _grown(array: np.ndarray, room: int) -> np.ndarray:
+    larger = np.zeros((max(room, len(array)), *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+def make_pair_room(state: State, work: Work, wanted: int) -> tuple[State, Work]:
+    """State and work with room for more than `wanted` pairs."""
+    room = max(int(1.5 * wanted) + 64, len(state.pair))
+    state = state._replace(
+        pair=_grown(state.pair, room),
+        pair_kept=_grown(state.pair_kept, room),
+        pair_axis=_grown(state.pair_axis, room),
+    )
+    return state, work._replace(
+        boxes=work.boxes._replace(**_search_room(room)),
+        near=_near_room(room, len(work.near.slot)),
+        graph=work.graph._replace(link=_integers(2 * room)),
+    )
+
+
+def make_slot_room(work: Work, wanted: int) -> Work:
+    """Work with room for more than `wanted` slots of the narrow phase."""
+    return work._replace(near=work.near._replace(slot=_floats(int(1.5 * wanted) + 64, 7)))
+
+
+def make_contact_room(state: State, work: Work, wanted: int) -> tuple[State, Work]:
+    """State and work with room for more than `wanted` contacts."""
+    room = max(int(1.5 * wanted) + 64, len(state.kept_point))
+    state = state._replace(
+        kept_point=_grown(state.kept_point, room), kept_impulse=_grown(state.kept_impulse, room)
+    )
+    bodies = len(state.position)
+    return state, work._replace(touch=_touch_room(room), rows=_row_room(room, bodies))

@@ -1,0 +1,118 @@
+"""The end of a step: check that every number is finite, then make the new state the state."""
+
+from math import isfinite
+
+import numpy as np
+
+from drystone.arrays import COUNTER_KEPT, COUNTER_PAIRS, COUNTER_STEP
+from drystone.contacts import pair_sleeps
+from drystone.integrate import turn_quaternion
+from drystone.jit import kernel
+
+
+@kernel
+def find_nonfinite(twist, move, later):
+    """First body whose new velocity or displacement is not a finite number, or -1."""
+    for b in range(twist.shape[0] - 1):
+        total = 0.0
+        for k in range(6):
+            total += twist[b, k] + move[b, k]
+        for k in range(3):
+            total += later[b, k]
+        if not isfinite(total):
+            return b
+    return -1
+
+
+@kernel
+def move_bodies(state, motion, dt):
+    """Velocities and poses of the step that has just been solved."""
+    position, rotation, move = state.position, state.rotation, motion.move
+    for b in range(position.shape[0]):
+        if state.asleep[b] == 1:
+            continue
+        for k in range(3):
+            position[b, k] += dt * move[b, k]
+            state.twist[b, k] = motion.twist[b, k]
+            state.twist[b, 3 + k] = motion.later[b, k]
+        q = turn_quaternion(
+            (rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]),
+            (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
+        )
+        for k in range(4):
+            rotation[b, k] = q[k]
+    state.counter[COUNTER_STEP] += 1
+
+
+@kernel
+def _world_impulses(count, row_contact, frame, impulse, new):
+    for r in range(count):
+        c = row_contact[r]
+        for k in range(3):
+            new[c, k] = (
+                frame[r, k] * impulse[r, 0]
+                + frame[r, 3 + k] * impulse[r, 1]
+                + frame[r, 6 + k] * impulse[r, 2]
+            )
+
+
+@kernel
+def _hold_sleepers(body, kind, state, touch, count):
+    """Contacts of pairs that sleep go on being kept, behind those of this step."""
+    for p in range(state.counter[COUNTER_PAIRS]):
+        old, old_count = state.pair_kept[p, 0], state.pair_kept[p, 1]
+        if old_count == 0:
+            continue
+        a, b = body[state.pair[p, 0]], body[state.pair[p, 1]]
+        if not pair_sleeps(a, b, state.asleep, kind, state.twist):
+            state.pair_kept[p, 1] = 0
+            continue
+        for i in range(old_count):
+            for k in range(6):
+                touch.point[count, k] = state.kept_point[old + i, k]
+            for k in range(3):
+                touch.impulse[count, k] = state.kept_impulse[old + i, k]
+            count += 1
+        state.pair_kept[p, 0] = count - old_count
+    return count
+
+
+@kernel
+def keep_contacts(body, kind, state, near, touch, rows, near_count, count):
+    """Remember where the contacts were and what they carried."""
+    _world_impulses(count, touch.row_contact, rows.frame, rows.impulse, touch.impulse)
+    total = _hold_sleepers(body, kind, state, touch, count)
+    for k in range(near_count):
+        p = near.pair[k]
+        state.pair_kept[p, 0] = near.contact_first[k]
+        state.pair_kept[p, 1] = near.slot_count[k]
+    for c in range(total):
+        for k in range(6):
+            state.kept_point[c, k] = touch.point[c, k]
+        for k in range(3):
+            state.kept_impulse[c, k] = touch.impulse[c, k]
+    state.counter[COUNTER_KEPT] = total
+
+
+@kernel
+def _mix(h, word):
+    h = (h ^ word) * np.uint64(0x9E3779B97F4A7C15)
+    return h ^ (h >> np.uint64(29))
+
+
+@kernel
+def hash_state(state):
+    """64-bit hash of the bits of poses, velocities and sleep."""
+    h = np.uint64(state.counter[COUNTER_STEP])
+    position = state.position.view(np.uint64)
+    rotation = state.rotation.view(np.uint64)
+    twist = state.twist.view(np.uint64)
+    for b in range(position.shape[0]):
+        for k in range(3):
+            h = _mix(h, position[b, k])
+        for k in range(4):
+            h = _mix(h, rotation[b, k])
+        for k in range(6):
+            h = _mix(h, twist[b, k])
+        h = _mix(h, np.uint64(state.asleep[b]))
+    return h

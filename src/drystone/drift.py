@@ -1,0 +1,169 @@
+"""Stage 7: keep bodies apart, by moving them, not by giving them velocity.
+
+A step moves each body by its displacement twist: the mean of its velocities before and after
+where the motion is smooth, the velocity after where it was struck. Displacements that would
+let a contact overlap, or leave an overlap as deep as it is, are corrected by impulses of their
+own in the same contacts (normals only, post-stabilization of CLINE 3.3 before the move instead
+of after it). Velocities, and with them the kinetic energy, are not touched.
+"""
+
+from numba import prange
+
+from drystone.arrays import KINEMATIC
+from drystone.coulomb import normal_velocity_at, push_body
+from drystone.integrate import turn_freely
+from drystone.jit import kernel, parallel_kernel
+
+PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
+
+# A contact counts as struck when its normal velocity changes by more than this share of what
+# gravity adds in a step: then the mean of the velocities would carry the bodies into each other.
+ROUGH_SHARE = 1e-3
+
+
+@kernel
+def mark_rough(rough, rows, count, settings):
+    """Flag the bodies whose contacts changed their normal velocity abruptly."""
+    gravity = abs(settings.gravity_x) + abs(settings.gravity_y) + abs(settings.gravity_z)
+    limit = ROUGH_SHARE * gravity * settings.dt + 2.0 * settings.tolerance
+    for b in range(rough.shape[0]):
+        rough[b] = 0
+    for r in range(count):
+        if rows.impulse[r, 0] > 0.0 and abs(rows.bias[r] + rows.approach[r]) > limit:
+            rough[rows.body[r, 0]] = 1
+            rough[rows.body[r, 1]] = 1
+
+
+@kernel
+def _displace(b, bodies, old, motion, dt):
+    """Displacement twist of body `b`, and its spin after the turn into motion.later."""
+    twist, move = motion.twist, motion.move
+    spin = (twist[b, 3], twist[b, 4], twist[b, 5])
+    if bodies.kind[b] == KINEMATIC:
+        mean, later = spin, spin
+    else:
+        t = motion.turn
+        r_wb = (
+            t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
+        )  # fmt: skip
+        inertia = (bodies.inertia[b, 0], bodies.inertia[b, 1], bodies.inertia[b, 2])
+        mean, later = turn_freely(spin, inertia, r_wb, dt)
+    for k in range(3):
+        move[b, k] = twist[b, k]
+        move[b, 3 + k] = mean[k]
+        motion.later[b, k] = later[k]
+    if motion.rough[b] == 0:
+        for k in range(6):
+            move[b, k] += 0.5 * (old[b, k] - twist[b, k])
+
+
+@kernel
+def displace_bodies(bodies, state, motion, dt):
+    """Displacement twists of all bodies."""
+    n = bodies.kind.shape[0]
+    for b in range(n):
+        if state.asleep[b] == 1:
+            for k in range(6):
+                motion.move[b, k] = 0.0
+            for k in range(3):
+                motion.later[b, k] = 0.0
+        else:
+            _displace(b, bodies, state.twist, motion, dt)
+    for k in range(6):
+        motion.move[n, k] = 0.0
+
+
+@kernel
+def _push_range(lo, hi, backward, rows, mass, move, slop, share, dt):
+    """One visit of rows lo..hi; returns the largest lack of room that it found [m]."""
+    worst = 0.0
+    for i in range(hi - lo):
+        r = hi - 1 - i if backward else lo + i
+        gap = rows.gap[r]
+        goal = min(gap, 0.0)
+        if gap < -slop:
+            goal = gap - share * (gap + slop)
+        speed = normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
+        lack = goal - gap - dt * speed
+        old = rows.push[r]
+        new = max(0.0, old + lack / (dt * rows.block[r, 0]))
+        if new != old:
+            if new > 0.0:
+                worst = max(worst, abs(lack))
+            rows.push[r] = new
+            d = new - old
+            x, y, z = d * rows.frame[r, 0], d * rows.frame[r, 1], d * rows.frame[r, 2]
+            arm = rows.arm
+            push_body(
+                rows.body[r, 1], 1.0, x, y, z, arm[r, 3], arm[r, 4], arm[r, 5], mass, move
+            )
+            push_body(
+                rows.body[r, 0], -1.0, x, y, z, arm[r, 0], arm[r, 1], arm[r, 2], mass, move
+            )
+    return worst
+
+
+@kernel
+def _lack_range(lo, hi, rows, move, slop, share, dt):
+    """Largest lack of room of rows lo..hi before any correction [m]."""
+    worst = 0.0
+    for r in range(lo, hi):
+        rows.push[r] = 0.0
+        gap = rows.gap[r]
+        goal = min(gap, 0.0)
+        if gap < -slop:
+            goal = gap - share * (gap + slop)
+        speed = normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
+        worst = max(worst, goal - gap - dt * speed)
+    return worst
+
+
+@parallel_kernel
+def _lack_parallel(slabs, rows, move, slop, share, dt):
+    for i in prange(slabs):
+        rows.slab_change[i] = _lack_range(
+            rows.slab_first[i], rows.slab_first[i + 1], rows, move, slop, share, dt
+        )
+
+
+@parallel_kernel
+def _push_parallel(colour, slabs, backward, rows, mass, move, slop, share, dt):
+    for k in prange((slabs - colour + 1) // 2):
+        i = 2 * k + colour
+        rows.slab_change[i] = _push_range(
+            rows.slab_first[i], rows.slab_first[i + 1],
+            backward, rows, mass, move, slop, share, dt,
+        )  # fmt: skip
+
+
+@kernel
+def make_room(motion, rows, slabs, count, settings):
+    """Correct the displacements until no contact lacks room; returns the number of sweeps.
+
+    The slop is what a contact at the solver's tolerance gains in ten steps: overlaps below it
+    are not worth a sweep.
+    """
+    mass, move, dt = motion.mass, motion.move, settings.dt
+    slop, share = 10.0 * settings.tolerance * dt, settings.push_out
+    serial = slabs < 4
+    if serial:
+        worst = _lack_range(0, count, rows, move, slop, share, dt)
+    else:
+        _lack_parallel(slabs, rows, move, slop, share, dt)
+        worst = 0.0
+        for i in range(slabs):
+            worst = max(worst, rows.slab_change[i])
+    sweeps = 0
+    while worst > slop and sweeps < PUSH_SWEEPS:
+        backward = sweeps % 2 == 1
+        if serial:
+            worst = _push_range(0, count, backward, rows, mass, move, slop, share, dt)
+        else:
+            first = 1 if backward else 0
+            _push_parallel(first, slabs, backward, rows, mass, move, slop, share, dt)
+            _push_parallel(1 - first, slabs, backward, rows, mass, move, slop, share, dt)
+            worst = 0.0
+            for i in range(slabs):
+                worst = max(worst, rows.slab_change[i])
+        sweeps += 1
+    return sweeps

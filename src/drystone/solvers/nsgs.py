@@ -1,0 +1,237 @@
+"""Block Gauss-Seidel with an exact step for each contact on the true friction cone.
+
+The nonsmooth Gauss-Seidel method of [Jourdan1998]: visit the contacts one by one and give each
+the impulse that obeys Coulomb's law while all others stay as they are. We never form W: the
+twists carry what all impulses have done to the bodies so far, so a visit costs the same however
+many contacts there are. The order is that of islands.py: even slabs, then odd ones, forth and
+back in turns, so that all cores work and the answer is the same for any number of them.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from numba import prange
+
+from drystone.coulomb import contact_error, push, solve_contact, velocity_at
+from drystone.jit import kernel, parallel_kernel
+
+
+@kernel
+def sweep_rows(
+    lo, hi, backward,
+    # problem
+    body, frame, arm, block, inverse, bias, friction, mass,
+    # in and out
+    impulse, twist,
+):  # fmt: skip
+    """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
+    worst = 0.0
+    for i in range(hi - lo):
+        r = hi - 1 - i if backward else lo + i
+        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+        un += bias[r]
+        pn, p1, p2 = solve_contact(r, un, u1, u2, block, inverse, friction[r], impulse)
+        dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
+        if dn != 0.0 or d1 != 0.0 or d2 != 0.0:
+            change = (abs(dn) + abs(d1) + abs(d2)) * block[r, 0]
+            worst = max(worst, change)
+            push(r, dn, d1, d2, body, frame, arm, mass, twist)
+            impulse[r, 0], impulse[r, 1], impulse[r, 2] = pn, p1, p2
+    return worst
+
+
+@kernel
+def worst_error(
+    lo, hi,
+    # problem
+    body, frame, arm, block, bias, friction,
+    # in
+    impulse, twist,
+):  # fmt: skip
+    """Largest contact_error() of rows lo..hi [m/s]."""
+    worst = 0.0
+    for r in range(lo, hi):
+        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+        rho = 3.0 / (block[r, 0] + block[r, 3] + block[r, 5])
+        error = contact_error(
+            impulse[r, 0], impulse[r, 1], impulse[r, 2], un + bias[r], u1, u2, friction[r], rho
+        )
+        if not error <= worst:  # also takes a NaN
+            worst = error
+    return worst
+
+
+@kernel
+def push_rows(lo, hi, body, frame, arm, mass, impulse, twist):
+    """Add to the twists what the impulses of rows lo..hi do."""
+    for r in range(lo, hi):
+        push(
+            r, impulse[r, 0], impulse[r, 1], impulse[r, 2], body, frame, arm, mass, twist
+        )
+
+
+@kernel
+def _sweep_slab(i, backward, rows, mass, twist):
+    return sweep_rows(
+        rows.slab_first[i], rows.slab_first[i + 1], backward,
+        rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction, mass,
+        rows.impulse, twist,
+    )  # fmt: skip
+
+
+@kernel
+def _slab_error(i, rows, twist):
+    return worst_error(
+        rows.slab_first[i], rows.slab_first[i + 1],
+        rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
+        rows.impulse, twist,
+    )  # fmt: skip
+
+
+@kernel
+def _push_slab(i, rows, mass, twist):
+    push_rows(
+        rows.slab_first[i], rows.slab_first[i + 1],
+        rows.body, rows.frame, rows.arm, mass, rows.impulse, twist,
+    )  # fmt: skip
+
+
+@parallel_kernel
+def _push_colour(colour, slabs, rows, mass, twist):
+    for k in prange((slabs - colour + 1) // 2):
+        _push_slab(2 * k + colour, rows, mass, twist)
+
+
+@kernel
+def push_all(rows, slabs, mass, twist):
+    """Add to the twists what all impulses do."""
+    if slabs < 4:
+        for i in range(slabs):
+            _push_slab(i, rows, mass, twist)
+    else:
+        _push_colour(0, slabs, rows, mass, twist)
+        _push_colour(1, slabs, rows, mass, twist)
+
+
+@kernel
+def _solve_group(g, rows, mass, tolerance, max_sweeps, twist):
+    """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough."""
+    first, last = rows.group_first[g], rows.group_first[g + 1]
+    sweeps = 0
+    residual = 0.0
+    while True:
+        change = 0.0
+        backward = sweeps % 2 == 1
+        for i in range(last - first):
+            slab = last - 1 - i if backward else first + i
+            change = max(change, _sweep_slab(slab, backward, rows, mass, twist))
+        sweeps += 1
+        if change <= tolerance or sweeps >= max_sweeps:
+            residual = 0.0
+            for i in range(first, last):
+                error = _slab_error(i, rows, twist)
+                if not error <= residual:
+                    residual = error
+            if residual <= tolerance or sweeps >= max_sweeps or residual != residual:
+                break
+    rows.group_sweeps[g] = sweeps
+    rows.group_residual[g] = residual
+
+
+@parallel_kernel
+def _solve_small(count, rows, mass, tolerance, max_sweeps, twist):
+    for k in prange(count):
+        _solve_group(rows.group_list[k], rows, mass, tolerance, max_sweeps, twist)
+
+
+@parallel_kernel
+def _sweep_colour(count, slab_list, backward, rows, mass, twist):
+    for k in prange(count):
+        i = slab_list[k]
+        rows.slab_change[i] = _sweep_slab(i, backward, rows, mass, twist)
+
+
+@parallel_kernel
+def _measure_slabs(count, slab_list, rows, twist):
+    for k in prange(count):
+        i = slab_list[k]
+        rows.slab_change[i] = _slab_error(i, rows, twist)
+
+
+@kernel
+def _solve_large(rows, groups, mass, tolerance, max_sweeps, twist):
+    """Sweep all groups of many slabs together, colour by colour, each until it has converged."""
+    even, odd, both = rows.slab_even, rows.slab_odd, rows.slab_list
+    sweeps = 0
+    while True:
+        evens, odds, total = 0, 0, 0
+        for g in range(groups):
+            if rows.group_sweeps[g] >= 0:
+                continue
+            for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                both[total] = i
+                total += 1
+                if (i - rows.group_first[g]) % 2 == 0:
+                    even[evens] = i
+                    evens += 1
+                else:
+                    odd[odds] = i
+                    odds += 1
+        if total == 0:
+            return
+        open_groups = True
+        while open_groups:
+            backward = sweeps % 2 == 1
+            if backward:
+                _sweep_colour(odds, odd, backward, rows, mass, twist)
+                _sweep_colour(evens, even, backward, rows, mass, twist)
+            else:
+                _sweep_colour(evens, even, backward, rows, mass, twist)
+                _sweep_colour(odds, odd, backward, rows, mass, twist)
+            sweeps += 1
+            for g in range(groups):
+                if rows.group_sweeps[g] < 0:
+                    change = 0.0
+                    for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                        change = max(change, rows.slab_change[i])
+                    if change <= tolerance or sweeps >= max_sweeps:
+                        open_groups = False
+        _measure_slabs(total, both, rows, twist)
+        for g in range(groups):
+            if rows.group_sweeps[g] < 0:
+                residual = 0.0
+                for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                    if not rows.slab_change[i] <= residual:
+                        residual = rows.slab_change[i]
+                if residual <= tolerance or sweeps >= max_sweeps or residual != residual:
+                    rows.group_sweeps[g] = sweeps
+                    rows.group_residual[g] = residual
+
+
+@kernel
+def solve_rows(rows, groups, row_count, mass, tolerance, max_sweeps, twist):
+    """Improve rows.impulse, and the twists with it, until every group has converged.
+
+    Returns the number of sweeps of the hardest group and the largest residual [m/s].
+    """
+    small = 0
+    for g in range(groups):
+        slabs = rows.group_first[g + 1] - rows.group_first[g]
+        rows.group_sweeps[g] = -1
+        if slabs == 1 or row_count < 400:
+            rows.group_sweeps[g] = 0
+            rows.group_list[small] = g
+            small += 1
+    if small > 1 and row_count >= 400:
+        _solve_small(small, rows, mass, tolerance, max_sweeps, twist)
+    else:
+        for k in range(small):
+            _solve_group(rows.group_list[k], rows, mass, tolerance, max_sweeps, twist)
+    if small < groups:
+        _solve_large(rows, groups, mass, tolerance, max_sweeps, twist)
+    sweeps, residual = 0, 0.0
+    for g in range(groups):
+        sweeps = max(sweeps, rows.group_sweeps[g])
+        if not rows.group_residual[g] <= residual:
+            residual = rows.group_residual[g]
+    return sweeps, residual
