@@ -170,7 +170,8 @@ class Motion(NamedTuple):
 
     turn: np.ndarray  # (n, 9) rotation matrices
     mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz
-    twist: np.ndarray  # (n + 1, 6) free, then solved velocities
+    free: np.ndarray  # (n + 1, 6) velocities if nothing touched
+    twist: np.ndarray  # (n + 1, 6) solved velocities
     move: np.ndarray  # (n + 1, 6) displacement twists
     later: np.ndarray  # (n, 3) spin at the end of the step
     rough: np.ndarray  # (n + 1,) 1 if struck in this step
@@ -234,6 +235,7 @@ class Log(NamedTuple):
 
     flag: np.ndarray  # (4,) see FLAG_*
     info: np.ndarray  # (16,) float, see INFO_*
+    measures: np.ndarray  # (5,) float, see measures.py
     clock: np.ndarray  # (12,) uint64 ticks spent in each stage
     hashes: np.ndarray  # (steps,) uint64
 
@@ -278,7 +280,10 @@ def allocate(model: Model) -> Work:
     f, i = _floats, _integers
     buckets = 1 << max(4, int(2 * ns).bit_length())
     return Work(
-        motion=Motion(f(n, 9), f(n + 1, 7), f(n + 1, 6), f(n + 1, 6), f(n, 3), i(n + 1)),
+        motion=Motion(
+            turn=f(n, 9), mass=f(n + 1, 7), free=f(n + 1, 6), twist=f(n + 1, 6),
+            move=f(n + 1, 6), later=f(n, 3), rough=i(n + 1),
+        ),
         boxes=Boxes(
             pose=f(ns, 12), reach=f(ns), box=f(ns, 6), left=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
@@ -290,8 +295,8 @@ def allocate(model: Model) -> Work:
             tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n), queue=i(n),
             link_start=i(n + 2), link=i(0), level_first=i(n + 2), level_island=i(n + 1),
         ),
-        rows=_row_room(0, n),
-        log=Log(i(4), f(16), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
+        rows=row_room(0, n),
+        log=Log(i(4), f(16), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
     )  # fmt: skip
 
 
@@ -320,7 +325,7 @@ def _touch_room(room: int) -> Touch:
     return Touch(f(room, 7), i(room, 2), i(room, 2), f(room, 3), f(room, 6), f(room, 3), i(room))
 
 
-def _row_room(room: int, n: int) -> Rows:
+def row_room(room: int, n: int) -> Rows:
     f, i = _floats, _integers
     return Rows(
         body=i(room, 2), frame=f(room, 9), arm=f(room, 6), block=f(room, 6),
@@ -365,4 +370,4 @@ def make_contact_room(state: State, work: Work, wanted: int) -> tuple[State, Wor
         kept_point=_grown(state.kept_point, room), kept_impulse=_grown(state.kept_impulse, room)
     )
     bodies = len(state.position)
-    return state, work._replace(touch=_touch_room(room), rows=_row_room(room, bodies))
+    return state, work._replace(touch=_touch_room(room), rows=row_room(room, bodies))

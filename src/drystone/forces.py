@@ -67,7 +67,7 @@ def _free_parallel(chunks, n, bodies, state, settings, turn, mass, twist):
 def free_twists(bodies, state, settings, motion):
     """Rotation matrices, world inverse masses and free twists; the last row is the fixed world."""
     n = bodies.kind.shape[0]
-    turn, mass, twist = motion.turn, motion.mass, motion.twist
+    turn, mass, twist = motion.turn, motion.mass, motion.free
     if n <= 2 * _CHUNK:
         _free_range(0, n, bodies, state, settings, turn, mass, twist)
     else:
@@ -77,3 +77,6 @@ def free_twists(bodies, state, settings, motion):
         mass[n, k] = 0.0
     for k in range(6):
         twist[n, k] = 0.0
+    for b in range(n + 1):
+        for k in range(6):
+            motion.twist[b, k] = twist[b, k]

@@ -32,7 +32,7 @@ from drystone.arrays import (
 )
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
-from drystone.clock import ticks
+from drystone.clock import tick_seconds, ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
 from drystone.drift import displace_bodies, make_room, mark_rough
@@ -45,8 +45,9 @@ from drystone.islands import (
     order_contacts,
 )
 from drystone.jit import kernel
+from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
-from drystone.problem import SolveInfo
+from drystone.problem import ContactProblem, SolveInfo, solve_info
 from drystone.rest import fall_asleep, wake_touched
 from drystone.solvers.nsgs import push_all, solve_rows
 
@@ -156,6 +157,15 @@ def _report(info, gap, settings, count, sweeps, residual, pushes):
 
 
 @kernel
+def measure_step(info, measures, rows, motion):
+    """All error measures of the step that has just been solved."""
+    measure_rows(
+        int(info[INFO_CONTACTS]), rows.body, rows.frame, rows.arm, rows.bias, rows.friction,
+        rows.impulse, motion.twist, motion.free, measures,
+    )  # fmt: skip
+
+
+@kernel
 def advance(model, state, settings, work, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     for done in range(steps):
@@ -173,6 +183,7 @@ def advance(model, state, settings, work, steps):
             return done, NOT_FINITE, 0
         if settings.hashing == 1:
             work.log.hashes[done] = hash_state(state)
+    measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     return steps, DONE, 0
 
 
@@ -182,11 +193,13 @@ class StepReport(NamedTuple):
     done: int
     failed: bool  # a number was not finite; the state is that of the last good step
     failed_body: int
+    failed_contact: int  # a contact of that body, or -1
     info: SolveInfo  # of the last step
     nonconverged: int  # steps that did not reach the tolerance
     worst_residual: float  # [m/s]
     worst_penetration: float  # [m]
     sweeps: int  # in all steps together
+    contacts: int  # of the last step
     hashes: np.ndarray  # (done,) uint64 if settings.hashing, else empty
 
 
@@ -205,36 +218,122 @@ def run_steps(
             hashes.append(work.log.hashes[:ran].copy())
         if status in (DONE, NOT_FINITE):
             break
-        if status == MORE_PAIRS:
-            state, work = arrays.make_pair_room(state, work, int(number))
-        elif status == MORE_SLOTS:
-            work = arrays.make_slot_room(work, int(number))
-        else:
-            state, work = arrays.make_contact_room(state, work, int(number))
+        state, work = _make_room(state, work, status, int(number))
+    return state, work, _step_report(work, settings, done, status, hashes, "nsgs")
+
+
+def step_with(
+    model: Model, state: State, work: Work, settings: Settings, solver
+) -> tuple[State, Work, StepReport]:
+    """One step with a solver written in Python: the twin of advance()."""
+    work.log.info[:] = 0.0
+    while True:
+        status, number = detect(model, state, settings, work)
+        if status == DONE:
+            break
+        state, work = _make_room(state, work, status, int(number))
+    pose_problem(model, state, settings, work)
+    problem, count = last_problem(model, state, work), int(number)
+    impulse = work.rows.impulse[:count].copy()
+    solved = solver.solve(problem, impulse)
+    work.rows.impulse[:count] = impulse
+    work.motion.twist[:] = problem.free + problem.twist_from(impulse)
+    good = finish(model, state, settings, work, solved.iterations, solved.residual)
+    hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
+    measure_step(work.log.info, work.log.measures, work.rows, work.motion)
+    status = DONE if good else NOT_FINITE
+    return state, work, _step_report(work, settings, int(good), status, hashes, solved.solver)
+
+
+def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[State, Work]:
+    if status == MORE_PAIRS:
+        return arrays.make_pair_room(state, work, wanted)
+    if status == MORE_SLOTS:
+        return state, arrays.make_slot_room(work, wanted)
+    return arrays.make_contact_room(state, work, wanted)
+
+
+def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
     info = work.log.info
-    report = StepReport(
+    failed = status == NOT_FINITE
+    body = int(info[INFO_FAILED_BODY]) if failed else -1
+    return StepReport(
         done=done,
-        failed=status == NOT_FINITE,
-        failed_body=int(info[INFO_FAILED_BODY]) if status == NOT_FINITE else -1,
-        info=_solve_info(info, settings),
+        failed=failed,
+        failed_body=body,
+        failed_contact=_contact_of(work, body) if failed else -1,
+        info=solve_info(
+            info[INFO_RESIDUAL] <= settings.tolerance, info[INFO_SWEEPS], info[INFO_RESIDUAL],
+            info[INFO_CONTACTS], -info[INFO_PENETRATION], work.log.measures, info[INFO_ISLANDS],
+            solver,
+        ),
         nonconverged=int(info[INFO_NONCONVERGED]),
-        worst_residual=info[INFO_WORST_RESIDUAL],
-        worst_penetration=info[INFO_WORST_PENETRATION],
+        worst_residual=float(info[INFO_WORST_RESIDUAL]),
+        worst_penetration=float(info[INFO_WORST_PENETRATION]),
         sweeps=int(info[INFO_TOTAL_SWEEPS]),
-        hashes=np.concatenate(hashes) if hashes else np.zeros(0, np.uint64),
-    )
-    return state, work, report
-
-
-def _solve_info(info: np.ndarray, settings: Settings) -> SolveInfo:
-    residual = float(info[INFO_RESIDUAL])
-    return SolveInfo(
-        converged=residual <= settings.tolerance,
-        iterations=int(info[INFO_SWEEPS]),
-        residual=residual,
         contacts=int(info[INFO_CONTACTS]),
-        penetration=float(info[INFO_PENETRATION]),
+        hashes=np.concatenate(hashes) if hashes else np.zeros(0, np.uint64),
+    )  # fmt: skip
+
+
+def _contact_of(work: Work, body: int) -> int:
+    """First contact of `body` in this step, or -1."""
+    count = int(work.log.info[INFO_CONTACTS])
+    found = np.flatnonzero((work.rows.body[:count] == body).any(axis=1))
+    return int(found[0]) if len(found) else -1
+
+
+class ContactArrays(NamedTuple):
+    """The contacts of the last step, one row each. World axes unless said otherwise."""
+
+    body: np.ndarray  # (nc, 2) A and B, -1 for the fixed world
+    point: np.ndarray  # (nc, 3) at the start of the step, relative to the local origin [m]
+    frame: np.ndarray  # (nc, 3, 3) rows: normal from A to B, tangent 1, tangent 2
+    gap: np.ndarray  # (nc,) at the start of the step [m]
+    impulse: np.ndarray  # (nc, 3) on B, axes of the contact [N s]
+    velocity: np.ndarray  # (nc, 3) of B seen from A after the step, axes of the contact [m/s]
+    friction: np.ndarray  # (nc,)
+
+
+def contact_arrays(model: Model, state: State, work: Work) -> ContactArrays:
+    """Copies of the contacts of the last step, sorted by pair of shapes."""
+    count = int(work.log.info[INFO_CONTACTS])
+    rows = work.rows
+    order = np.argsort(work.touch.row_contact[:count], kind="stable")
+    body = rows.body[:count][order]
+    problem = last_problem(model, state, work)
+    velocity = problem.relative(work.motion.twist)[order]
+    return ContactArrays(
+        body=np.where(body == len(state.position), arrays.FIXED, body),
+        point=work.touch.place[:count, :3].copy(),
+        frame=rows.frame[:count][order].reshape(count, 3, 3),
+        gap=rows.gap[:count][order],
+        impulse=rows.impulse[:count][order],
+        velocity=velocity,
+        friction=rows.friction[:count][order],
     )
+
+
+def last_problem(model: Model, state: State, work: Work) -> ContactProblem:
+    """The contact problem of the last step."""
+    count, tally, rows = int(work.log.info[INFO_CONTACTS]), work.graph.tally, work.rows
+    return ContactProblem(
+        body=rows.body[:count].copy(),
+        frame=rows.frame[:count].copy(),
+        arm=rows.arm[:count].copy(),
+        friction=rows.friction[:count].copy(),
+        bias=rows.bias[:count].copy(),
+        gap=rows.gap[:count].copy(),
+        mass=work.motion.mass.copy(),
+        free=work.motion.free.copy(),
+        slab_first=rows.slab_first[: tally[TALLY_SLABS] + 1].copy(),
+        group_first=rows.group_first[: tally[TALLY_GROUPS] + 1].copy(),
+    )
+
+
+def stage_seconds(work: Work) -> dict[str, float]:
+    """Seconds spent in each stage since `work` was made."""
+    return {name: float(n) * tick_seconds() for name, n in zip(STAGES, work.log.clock)}
 
 
 allocate = arrays.allocate
