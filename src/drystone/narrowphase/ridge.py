@@ -66,7 +66,7 @@ def best_on_arc(kind, size, table, polytope, vertex, pose, a, e, e0, n1, n2, sma
     x2 = core_support(kind, size, table, polytope, vertex, pose, a, scale(n2, -1.0))
     if dot(cross(e, n2), sub(x2, e0)) >= 0.0:
         return n2, x2
-    m, x = n1, x1
+    m = n1
     for _ in range(MAX_STEPS):
         level = cross(e, sub(x2, x1))
         length = norm(level)
@@ -87,7 +87,9 @@ def best_on_arc(kind, size, table, polytope, vertex, pose, a, e, e0, n1, n2, sma
             x1 = x
         else:
             x2 = x
-    return m, x
+    # The points on either side are level: what stands above the ridge lies between them.
+    d1, d2 = dot(cross(e, m), sub(x1, e0)), dot(cross(e, m), sub(x2, e0))
+    return m, mad(x1, sub(x2, x1), d1 / (d1 - d2) if d1 > d2 else 0.0)
 
 
 @kernel
@@ -193,7 +195,7 @@ def find_ridge_contacts(
         reached = reached or room <= gap + deepest
         if room < margin and (lying or room <= gap + deepest):
             count = add_candidate(scratch, count, b, m, max(room, gap), twin)
-    if not reached:  # a bare corner of the shape right above the ridge
+    if not reached:  # a bare corner or edge of the shape right above the ridge
         s = dot(sub(low, e0), e)
         aside = sub(sub(low, e0), mad(scale(e, s), m, dot(sub(low, e0), m)))
         if s >= 0.0 and s <= length and dot(aside, aside) <= deepest * deepest:

@@ -12,7 +12,7 @@ from math import floor, sqrt
 
 from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL
 from drystone.jit import kernel
-from drystone.narrowphase.candidates import GROUP, add_candidate, write_candidates
+from drystone.narrowphase.candidates import GROUP, NORMAL, POINT, add_candidate, write_candidates
 from drystone.narrowphase.gjk import core_support
 from drystone.narrowphase.plane import BAND, STANDING, UPRIGHT
 from drystone.narrowphase.ridge import FLAT_BEND, find_peak_contact, find_ridge_contacts
@@ -34,9 +34,9 @@ from drystone.vec import (
 )
 
 # How deep a corner may be under the ground and still be pushed out to the front, as a part of the
-# shape's radius. Deeper ones are likely behind another sheet of the ground; a shape that has
-# sunk altogether is caught by SUNK.
+# shape's radius. Deeper ones are likely behind another sheet of the ground.
 DEPTH = 0.25
+# Where more than that of a shape is under the ground, corners are looked for this many radii deep.
 SUNK = 2.0
 # Corners this far outside a triangle, as a part of the shape's radius, count as above it, so
 # that none falls into the crack between two triangles.
@@ -63,15 +63,25 @@ def cell_range(terrain, grid, k, lower, upper):
 
 
 @kernel
-def is_first_visit(terrain, grid, k, vertex, triangle, tri, i, j, i0, j0):
-    """Whether cell (i, j) is the first of the range from (i0, j0) that lists the triangle."""
+def _is_met(terrain, grid, k, vertex, triangle, row, lower, upper, i, j, i0, j0):
+    """Whether the triangle's box meets the query's and cell (i, j) is the first to say so.
+
+    A triangle may stand in several cells; it counts in the first of those of the query, which
+    run from (i0, j0). Boxes are in the terrain's axes.
+    """
     base = terrain[k, 0]
-    a, b, c = base + triangle[tri, 0], base + triangle[tri, 1], base + triangle[tri, 2]
+    a, b, c = base + triangle[row, 0], base + triangle[row, 1], base + triangle[row, 2]
+    for d in range(3):
+        if max(vertex[a, d], vertex[b, d], vertex[c, d]) < lower[d]:
+            return False
+        if min(vertex[a, d], vertex[b, d], vertex[c, d]) > upper[d]:
+            return False
     x = min(vertex[a, 0], vertex[b, 0], vertex[c, 0])
-    if max(i0, _cell(x, grid[k, 0], grid[k, 2], terrain[k, 4])) != i:
-        return False
     y = min(vertex[a, 1], vertex[b, 1], vertex[c, 1])
-    return max(j0, _cell(y, grid[k, 1], grid[k, 2], terrain[k, 5])) == j
+    return (
+        max(i0, _cell(x, grid[k, 0], grid[k, 2], terrain[k, 4])) == i
+        and max(j0, _cell(y, grid[k, 1], grid[k, 2], terrain[k, 5])) == j
+    )
 
 
 @kernel
@@ -109,8 +119,10 @@ def _cylinder_point(size, pose, a, i, up):
 
 @kernel
 def _shape_point(kind, size, table, polytope, vertex, pose, a, i, up):
-    """Point `i` of the core that may rest on a plane with unit normal `up`."""
+    """Point `i` of the core that may rest on a plane with unit normal `up`; -1 is the origin."""
     k = kind[a]
+    if i < 0:
+        return 0.0, 0.0, 0.0
     if k == HULL:
         return to_world_direction(pose, a, load(vertex, polytope[table[a], 0] + i))
     if k == BOX:
@@ -154,24 +166,28 @@ def _triangles_at(
     k, origin = table[t], pose_position(pose, a)
     x = _shape_point(kind, size, table, polytope, vertex, pose, a, i, (0.0, 0.0, 1.0))
     wide = reach
-    if kind[a] == CYLINDER:  # its corners depend on the triangle
+    turning = kind[a] == CYLINDER and i >= 0  # its corners depend on the triangle
+    if turning:
         x, wide = (0.0, 0.0, 0.0), reach + radius
     local, room = to_local(pose, t, add(x, origin)), (wide, wide, wide)
-    i0, j0, i1, j1 = cell_range(terrain, grid, k, sub(local, room), add(local, room))
+    lower, upper = sub(local, room), add(local, room)
+    i0, j0, i1, j1 = cell_range(terrain, grid, k, lower, upper)
     count = 0
     for j in range(j0, j1 + 1):
         for c in range(i0, i1 + 1):
             cell = terrain[k, 3] + j * terrain[k, 4] + c
             for entry in range(cell_first[cell], cell_first[cell + 1]):
                 row = terrain[k, 1] + cell_triangle[entry]
-                n = to_world_direction(pose, t, load(triangle_normal, row))
-                if kind[a] == CYLINDER:
-                    x = _shape_point(kind, size, table, polytope, vertex, pose, a, i, n)
-                c0 = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 0], origin)
-                height = dot(n, sub(x, c0))
-                if abs(height) > reach or count == MOST_ABOVE:
+                if count == MOST_ABOVE or not _is_met(
+                    terrain, grid, k, ground, triangle, row, lower, upper, c, j, i0, j0
+                ):
                     continue
-                if not is_first_visit(terrain, grid, k, ground, triangle, row, c, j, i0, j0):
+                n = to_world_direction(pose, t, load(triangle_normal, row))
+                c0 = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 0], origin)
+                if turning and abs(dot(n, c0)) < wide:
+                    x = _shape_point(kind, size, table, polytope, vertex, pose, a, i, n)
+                height = dot(n, sub(x, c0))
+                if abs(height) > reach:
                     continue
                 c1 = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 1], origin)
                 c2 = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 2], origin)
@@ -202,16 +218,16 @@ def _is_hidden(scratch, found, i, small):
 
 @kernel
 def _add_faces(
-    kind, size, table, polytope, vertex, pose, a, found, rounding, margin, radius, scratch, count
+    kind, size, table, polytope, vertex, pose, a, i, found, rounding, margin, radius, scratch, count
 ):
-    """Add the contacts of one corner with the triangles found over it; the new count."""
-    for i in range(found):
-        n, height = load(scratch, GROUP + 2 * i + 1), scratch[GROUP + 2 * i, 3]
+    """Add the contacts of corner `i` with the triangles found over it; the new count."""
+    for k in range(found):
+        n, height = load(scratch, GROUP + 2 * k + 1), scratch[GROUP + 2 * k, 3]
         gap = height - rounding
-        if gap >= margin or _is_hidden(scratch, found, i, CRACK * radius):
+        if gap >= margin or _is_hidden(scratch, found, k, CRACK * radius):
             continue
-        foot = load(scratch, GROUP + 2 * i)
-        if kind[a] == BOX or kind[a] == HULL:
+        foot = load(scratch, GROUP + 2 * k)
+        if kind[a] >= BOX and i >= 0:
             down = scale(n, -1.0)
             low = core_support(kind, size, table, polytope, vertex, pose, a, down)
             if height > dot(n, sub(low, foot)) + BAND * radius:
@@ -221,20 +237,27 @@ def _add_faces(
 
 
 @kernel
+def _is_sunk(kind, size, table, polytope, vertex, pose, a, depth, scratch, count):
+    """Whether the shape reaches deeper than `depth` under the plane of one of its contacts."""
+    for i in range(count):
+        n = load(scratch, NORMAL + i)
+        low = core_support(kind, size, table, polytope, vertex, pose, a, scale(n, -1.0))
+        if dot(n, sub(low, load(scratch, POINT + i))) < -depth:
+            return True
+    return False
+
+
+@kernel
 def _shape_box(kind, size, table, polytope, vertex, pose, a, t, grow):
     """Lower and upper corner, in the axes of frame `t`, of the core grown by `grow` [m]."""
     local = to_local(pose, t, pose_position(pose, a))
     lower, upper = local, local
-    for k in range(2):  # the grid is flat: z does not matter
+    for k in range(3):
         d = (pose[t, 3 + k], pose[t, 6 + k], pose[t, 9 + k])
         low = dot(d, core_support(kind, size, table, polytope, vertex, pose, a, scale(d, -1.0)))
         high = dot(d, core_support(kind, size, table, polytope, vertex, pose, a, d))
-        if k == 0:
-            lower = (local[0] + low - grow, lower[1], lower[2])
-            upper = (local[0] + high + grow, upper[1], upper[2])
-        else:
-            lower = (lower[0], local[1] + low - grow, lower[2])
-            upper = (upper[0], local[1] + high + grow, upper[2])
+        e = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+        lower, upper = mad(lower, e, low - grow), mad(upper, e, high + grow)
     return lower, upper
 
 
@@ -294,6 +317,25 @@ def _add_ridges(
 
 
 @kernel
+def _add_corners(shapes, pose, a, t, rounding, margin, radius, reach, scratch, count):
+    """Add the contacts of all corners of the shape with triangles within `reach`; the count."""
+    kind, size, table = shapes.kind, shapes.size, shapes.table
+    polytope, vertex = shapes.polytope, shapes.vertex
+    for i in range(_point_count(kind, table, polytope, a)):
+        found = _triangles_at(
+            kind, size, table, polytope, vertex, pose, a,
+            t, shapes.terrain, shapes.terrain_grid, shapes.terrain_vertex, shapes.triangle,
+            shapes.triangle_normal, shapes.cell_first, shapes.cell_triangle,
+            i, reach, radius, scratch,
+        )  # fmt: skip
+        count = _add_faces(
+            kind, size, table, polytope, vertex, pose, a, i, found, rounding, margin, radius,
+            scratch, count,
+        )  # fmt: skip
+    return count
+
+
+@kernel
 def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
     """At most 16 contacts of the convex shape `a` with terrain `t`, written from row `first`."""
     kind, size, table, radius = shapes.kind, shapes.size, shapes.table, shapes.radius[a]
@@ -302,20 +344,9 @@ def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
     k = table[t]
     rounding = size[a, 0] if kind[a] < CYLINDER else 0.0
     depth = max(rounding, DEPTH * radius)
-    count = 0
-    for i in range(_point_count(kind, table, polytope, a)):
-        found = _triangles_at(
-            kind, size, table, polytope, vertex, pose, a,
-            t, terrain, grid, ground, shapes.triangle, shapes.triangle_normal,
-            shapes.cell_first, shapes.cell_triangle, i, margin + depth, radius, scratch,
-        )  # fmt: skip
-        count = _add_faces(
-            kind, size, table, polytope, vertex, pose, a, found, rounding, margin, radius,
-            scratch, count,
-        )  # fmt: skip
-    lower, upper = _shape_box(
-        kind, size, table, polytope, vertex, pose, a, t, rounding + margin
-    )
+    reach = margin + depth
+    count = _add_corners(shapes, pose, a, t, rounding, margin, radius, reach, scratch, 0)
+    lower, upper = _shape_box(kind, size, table, polytope, vertex, pose, a, t, rounding + margin)
     i0, j0, i1, j1 = cell_range(terrain, grid, k, lower, upper)
     for j in range(j0, j1 + 1):
         for i in range(i0, i1 + 1):
@@ -323,11 +354,25 @@ def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
             for entry in range(shapes.cell_first[cell], shapes.cell_first[cell + 1]):
                 tri = shapes.cell_triangle[entry]
                 row = terrain[k, 1] + tri
-                if is_first_visit(terrain, grid, k, ground, shapes.triangle, row, i, j, i0, j0):
+                if _is_met(
+                    terrain, grid, k, ground, shapes.triangle, row, lower, upper, i, j, i0, j0
+                ):
                     count = _add_ridges(
                         kind, size, table, polytope, vertex, shapes.face_plane,
                         shapes.face_loop, shapes.loop, pose, a,
                         t, terrain, ground, shapes.triangle, shapes.triangle_normal,
                         shapes.neighbour, tri, rounding, margin, radius, depth, scratch, count,
                     )  # fmt: skip
+    if count == 0:  # a shape all under the ground: ask for its origin
+        found = _triangles_at(
+            kind, size, table, polytope, vertex, pose, a,
+            t, terrain, grid, ground, shapes.triangle, shapes.triangle_normal,
+            shapes.cell_first, shapes.cell_triangle, -1, SUNK * radius, radius, scratch,
+        )  # fmt: skip
+        count = _add_faces(
+            kind, size, table, polytope, vertex, pose, a, -1, found, 0.0, 0.0, radius, scratch, 0
+        )
+    if _is_sunk(kind, size, table, polytope, vertex, pose, a, depth, scratch, count):
+        reach = (1.0 + SUNK) * radius
+        count = _add_corners(shapes, pose, a, t, rounding, margin, radius, reach, scratch, count)
     return write_candidates(scratch, count, pose_position(pose, a), out, first)
