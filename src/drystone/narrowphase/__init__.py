@@ -15,14 +15,7 @@ from drystone.narrowphase.plane import (
 )
 from drystone.narrowphase.polytope import polytope_contacts
 from drystone.narrowphase.round import capsule_capsule, sphere_capsule, sphere_sphere
-
-try:
-    from drystone.narrowphase.terrain import terrain_contacts
-except ImportError:  # being written
-
-    @kernel
-    def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
-        return 0
+from drystone.narrowphase.terrain import terrain_contacts
 
 
 @kernel

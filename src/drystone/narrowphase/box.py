@@ -43,7 +43,7 @@ def _edge_separation(t1, t2, c1, c2, ha1, ha2, hb1, hb2, cb1, cb2, cosine, least
     return max(raw / sqrt(length2), least)
 
 
-@kernel
+@kernel(forceinline=True)
 def box_box(pose, a, b, size, margin, out, first, scratch):
     """Contacts of boxes a and b; ASK_DISTANCE if only a distance search can tell."""
     d0, d1, d2 = pose[b, 0] - pose[a, 0], pose[b, 1] - pose[a, 1], pose[b, 2] - pose[a, 2]
@@ -132,10 +132,8 @@ def box_box(pose, a, b, size, margin, out, first, scratch):
 
     if pair >= 0:
         return _edge_contact(pose, a, b, size, pair // 3, pair % 3, out, first)
-    if face < 3:
-        count = _face_contacts(pose, a, b, size, face, 1.0, margin, out, first, scratch)
-    else:
-        count = _face_contacts(pose, b, a, size, face - 3, -1.0, margin, out, first, scratch)
+    of, other, side = (a, b, 1.0) if face < 3 else (b, a, -1.0)
+    count = _face_contacts(pose, of, other, size, face % 3, side, margin, out, first, scratch)
     if count == 0 or (best > 0.0 and least_gap(out, first, count) > best + bonus):
         return ASK_DISTANCE  # the nearest corner is not over the face
     return count
@@ -159,7 +157,7 @@ def _corner_on_edge(pose, s, size, k, direction):
     return p
 
 
-@kernel
+@kernel(forceinline=True)
 def _edge_contact(pose, a, b, size, i, j, out, first):
     """One contact between the edges along axis i of A and axis j of B."""
     along_a, along_b = _axis(pose, a, i), _axis(pose, b, j)
@@ -219,7 +217,7 @@ def _cut_slab(scratch, source, count, column, half, low, high):
     return source, count
 
 
-@kernel
+@kernel(forceinline=True)
 def _face_contacts(pose, a, b, size, i, side, margin, out, first, scratch):
     """Contacts over a face of box a along its axis i; `side` -1 turns the normals written."""
     d = sub(pose_position(pose, b), pose_position(pose, a))

@@ -63,7 +63,7 @@ HANDICAP = 1e-4
 SAME_MOVED = 2e-4
 
 
-@kernel
+@kernel(forceinline=True)
 def polytope_contacts(
     # shapes
     table, radius, polytope, vertex, face_plane, face_loop, loop, edge, vertex_star, star,
@@ -189,7 +189,7 @@ def _search(
     return kind, i, j, low, s
 
 
-@kernel
+@kernel(forceinline=True)
 def _edge_contact(polytope, vertex, face_plane, edge, pose, ta, tb, a, b, i, j, out, first):
     """One contact between edge i of A and edge j of B."""
     p, d = edge_ray(polytope, vertex, edge, ta, i)
@@ -263,7 +263,7 @@ def _cut_by_sides(vertex, first_v, face_loop, loop, f, n, scratch, count):
     return source, count
 
 
-@kernel
+@kernel(forceinline=True)
 def _face_contacts(
     # shapes
     table, polytope, vertex, face_plane, face_loop, loop, edge, vertex_star, star, pose, a, b,
