@@ -88,7 +88,7 @@ def _segment_weights(a, b):
 
 
 @kernel
-def _triangle_weights(a, b, c):
+def triangle_weights(a, b, c):
     """Weights of the point of triangle abc closest to the origin, and its squared distance.
 
     Signed areas as in [Montanari2017]: an edge is looked at only if the origin lies beyond it.
@@ -134,19 +134,19 @@ def _tetrahedron_weights(a, b, c, d):
         return va * inv, vb * inv, vc * inv, vd * inv
     best, la, lb, lc, ld = inf, 0.0, 0.0, 0.0, 0.0
     if va <= 0.0 or total == 0.0:
-        p, q, r, vv = _triangle_weights(b, c, d)
+        p, q, r, vv = triangle_weights(b, c, d)
         if vv < best:
             best, la, lb, lc, ld = vv, 0.0, p, q, r
     if vb <= 0.0 or total == 0.0:
-        p, q, r, vv = _triangle_weights(a, c, d)
+        p, q, r, vv = triangle_weights(a, c, d)
         if vv < best:
             best, la, lb, lc, ld = vv, p, 0.0, q, r
     if vc <= 0.0 or total == 0.0:
-        p, q, r, vv = _triangle_weights(a, b, d)
+        p, q, r, vv = triangle_weights(a, b, d)
         if vv < best:
             best, la, lb, lc, ld = vv, p, q, 0.0, r
     if vd <= 0.0 or total == 0.0:
-        p, q, r, vv = _triangle_weights(a, b, c)
+        p, q, r, vv = triangle_weights(a, b, c)
         if vv < best:
             best, la, lb, lc, ld = vv, p, q, r, 0.0
     return la, lb, lc, ld
@@ -161,7 +161,7 @@ def _reduce_simplex(scratch, count):
     if count == 2:
         la, lb, _ = _segment_weights(a, b)
     elif count == 3:
-        la, lb, lc, _ = _triangle_weights(a, b, c)
+        la, lb, lc, _ = triangle_weights(a, b, c)
     else:
         la, lb, lc, ld = _tetrahedron_weights(a, b, c, d)
     scratch[SIMPLEX, 3], scratch[SIMPLEX + 1, 3] = la, lb

@@ -1,0 +1,238 @@
+"""Which triangles of a terrain a box meets, and how a point lies to them.
+
+Inside, directions are world axes and points are relative to an origin near the query.
+"""
+
+from math import floor, sqrt
+
+from drystone.jit import kernel
+from drystone.narrowphase.candidates import GROUP
+from drystone.narrowphase.gjk import triangle_weights
+from drystone.narrowphase.ridge import FLAT_BEND
+from drystone.shapes.terrain_table import CELL_TOLERANCE
+from drystone.vec import (
+    add,
+    cross,
+    dot,
+    load,
+    mad,
+    store,
+    sub,
+    to_local,
+    to_world,
+    to_world_direction,
+)
+
+# A point under both planes of a hollow edge belongs to both as long as its distance from the edge
+# is not more than this many times its depth; in the wedge right under the edge it is less than 2
+# up to bends of 60 degrees.
+HOLLOW_REACH = 4.0
+# How a point lies to a triangle, see is_over().
+NOT_OVER, PROPER, HOLLOW = 0.0, 1.0, 2.0
+# Distances to triangles that share an edge or a vertex differ by rounding [relative].
+SAME_DISTANCE = 1e-9
+MOST_ABOVE = 32  # triangles over and under one point; two rows each of the group's 64
+
+
+@kernel
+def _cell(x, corner, side, cells):
+    """Column or row of the grid that holds coordinate x, the nearest one if x is outside."""
+    return int(min(max(floor((x - corner) / side + CELL_TOLERANCE), 0.0), cells - 1.0))
+
+
+@kernel
+def cell_range(terrain, grid, k, lower, upper):
+    """First column, row and last column, row of the cells over a box in the terrain's axes."""
+    nx, ny, side = terrain[k, 4], terrain[k, 5], grid[k, 2]
+    return (
+        _cell(lower[0], grid[k, 0], side, nx), _cell(lower[1], grid[k, 1], side, ny),
+        _cell(upper[0], grid[k, 0], side, nx), _cell(upper[1], grid[k, 1], side, ny),
+    )  # fmt: skip
+
+
+@kernel
+def _is_met(terrain, grid, k, vertex, triangle, row, lower, upper, i, j, i0, j0):
+    """Whether the triangle's box meets the query's and cell (i, j) is the first to say so.
+
+    A triangle may stand in several cells; it counts in the first of those of the query, which
+    run from (i0, j0). Boxes are in the terrain's axes.
+    """
+    base = terrain[k, 0]
+    a, b, c = base + triangle[row, 0], base + triangle[row, 1], base + triangle[row, 2]
+    for d in range(3):
+        if max(vertex[a, d], vertex[b, d], vertex[c, d]) < lower[d]:
+            return False
+        if min(vertex[a, d], vertex[b, d], vertex[c, d]) > upper[d]:
+            return False
+    x = min(vertex[a, 0], vertex[b, 0], vertex[c, 0])
+    y = min(vertex[a, 1], vertex[b, 1], vertex[c, 1])
+    return (
+        max(i0, _cell(x, grid[k, 0], grid[k, 2], terrain[k, 4])) == i
+        and max(j0, _cell(y, grid[k, 1], grid[k, 2], terrain[k, 5])) == j
+    )
+
+
+@kernel
+def next_triangle(
+    # terrain
+    terrain, grid, k, ground, triangle, cell_first, cell_triangle,
+    # in: box in the terrain's axes, its cells
+    lower, upper, span,
+    # in: where the search stands; begins with 0, 0
+    cell, entry,
+):  # fmt: skip
+    """Row of the next triangle whose box meets the given one (-1: no more), new cell and entry."""
+    i0, j0, i1, j1 = span
+    width = i1 - i0 + 1
+    while cell < width * (j1 - j0 + 1):
+        i, j = i0 + cell % width, j0 + cell // width
+        at = terrain[k, 3] + j * terrain[k, 4] + i
+        entry = max(entry, cell_first[at])
+        while entry < cell_first[at + 1]:
+            row = terrain[k, 1] + cell_triangle[entry]
+            entry += 1
+            if _is_met(terrain, grid, k, ground, triangle, row, lower, upper, i, j, i0, j0):
+                return row, cell, entry
+        cell += 1
+    return -1, cell, entry
+
+
+@kernel
+def ground_point(pose, t, vertex, row, origin):
+    """Vertex `row` of terrain shape `t`, relative to `origin`."""
+    return sub(to_world(pose, t, load(vertex, row)), origin)
+
+
+@kernel
+def is_over(x, c0, c1, c2, n, height, crack, pose, t, triangle_normal, neighbour, row, base):
+    """Whether x lies over the triangle, seen along its normal: PROPER, HOLLOW or NOT_OVER.
+
+    Under a hollow edge there is a wedge that is under neither triangle, and points beside it are
+    under one only. A point under both planes and not far from the edge counts as under both
+    triangles, for a corner that rests in a hollow needs both normals to stay there.
+    """
+    answer = PROPER
+    for k in range(3):
+        p, q = (c0, c1) if k == 0 else ((c1, c2) if k == 1 else (c2, c0))
+        e = sub(q, p)
+        length = sqrt(dot(e, e))
+        if dot(cross(e, sub(x, p)), n) >= -crack * length:
+            continue
+        other = neighbour[row, k]
+        if height >= 0.0 or other < 0:
+            return NOT_OVER
+        m = to_world_direction(pose, t, load(triangle_normal, base + other))
+        if dot(cross(n, m), e) > -FLAT_BEND * length or dot(m, sub(x, p)) >= 0.0:
+            return NOT_OVER
+        s = min(max(dot(sub(x, p), e) / (length * length), 0.0), 1.0)
+        d = sub(x, mad(p, e, s))
+        if dot(d, d) > HOLLOW_REACH * HOLLOW_REACH * height * height:
+            return NOT_OVER
+        answer = HOLLOW
+    return answer
+
+
+@kernel
+def triangles_at(
+    # terrain
+    pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
+    cell_first, cell_triangle,
+    # in: point relative to `origin`, how far to look, how wide a crack to bridge
+    x, origin, reach, crack,
+    # out
+    scratch,
+):  # fmt: skip
+    """Triangles that the point is over or under, within `reach` [m]; their number.
+
+    Two rows each of the group: foot on the triangle and height of the point; normal and how.
+    """
+    local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
+    lower, upper = sub(local, room), add(local, room)
+    span = cell_range(terrain, grid, k, lower, upper)
+    cell, entry, count = 0, 0, 0
+    while count < MOST_ABOVE:
+        row, cell, entry = next_triangle(
+            terrain, grid, k, ground, triangle, cell_first, cell_triangle,
+            lower, upper, span, cell, entry,
+        )  # fmt: skip
+        if row < 0:
+            break
+        n = to_world_direction(pose, t, load(triangle_normal, row))
+        c0 = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 0], origin)
+        height = dot(n, sub(x, c0))
+        if abs(height) > reach:
+            continue
+        over = is_over(
+            x, c0,
+            ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 1], origin),
+            ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 2], origin),
+            n, height, crack, pose, t, triangle_normal, neighbour, row, terrain[k, 1],
+        )  # fmt: skip
+        if over != NOT_OVER:
+            store(scratch, GROUP + 2 * count, mad(x, n, -height))
+            scratch[GROUP + 2 * count, 3] = height
+            store(scratch, GROUP + 2 * count + 1, n)
+            scratch[GROUP + 2 * count + 1, 3] = over
+            count += 1
+    return count
+
+
+@kernel
+def is_hidden(scratch, found, i, small):
+    """Whether triangle `i` over a corner is behind a nearer one that does not rise above it.
+
+    Inside a ridge both sides are above the corner, but only the nearer one is the way out; in a
+    hollow the foot on each side lies in front of the other, and both hold the corner.
+    """
+    hollow = scratch[GROUP + 2 * i + 1, 3] == HOLLOW
+    n, foot = load(scratch, GROUP + 2 * i + 1), load(scratch, GROUP + 2 * i)
+    height = abs(scratch[GROUP + 2 * i, 3])
+    for k in range(found):
+        if scratch[GROUP + 2 * k + 1, 3] == HOLLOW:
+            continue
+        other = scratch[GROUP + 2 * k, 3]
+        if hollow and other >= 0.0:
+            return True  # the corner is above the ground after all
+        nearer = abs(other) < height or (abs(other) == height and k < i)
+        if nearer and not hollow:
+            if dot(n, sub(load(scratch, GROUP + 2 * k), foot)) <= small:
+                return True
+    return False
+
+
+@kernel
+def is_outside(
+    # terrain
+    pose, t, terrain, grid, k, ground, triangle, triangle_normal, cell_first, cell_triangle,
+    # in
+    x, origin, reach,
+):  # fmt: skip
+    """Whether the nearest point of the ground within `reach` [m] shows its front to the point.
+
+    On an edge or a vertex the triangle that faces the point most squarely decides.
+    """
+    local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
+    lower, upper = sub(local, room), add(local, room)
+    span = cell_range(terrain, grid, k, lower, upper)
+    cell, entry, row = 0, 0, 0
+    nearest, square = reach, 0.0
+    while row >= 0:
+        row, cell, entry = next_triangle(
+            terrain, grid, k, ground, triangle, cell_first, cell_triangle,
+            lower, upper, span, cell, entry,
+        )  # fmt: skip
+        if row < 0:
+            break
+        n = to_world_direction(pose, t, load(triangle_normal, row))
+        from_x = add(origin, x)
+        a = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 0], from_x)
+        b = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 1], from_x)
+        c = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 2], from_x)
+        _, _, _, distance2 = triangle_weights(a, b, c)
+        distance, height = sqrt(distance2), -dot(n, a)
+        same = abs(distance - nearest) <= SAME_DISTANCE * nearest
+        if distance < nearest and not same:
+            nearest, square = distance, height
+        elif same and abs(height) > abs(square):
+            nearest, square = min(nearest, distance), height
+    return square > 0.0
