@@ -163,7 +163,7 @@ def replay(
         screen.print(outcome.complaint, style="red", markup=False, soft_wrap=True)
         raise typer.Exit(1)
     same = "all bit for bit as recorded" if outcome.verified else "not compared, see --verify"
-    results.print(f"{file}: {outcome.steps} steps run again, {same}.", markup=False)
+    results.print(f"{file}: {outcome.steps} steps run again, {same}.", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -172,7 +172,7 @@ def info(file: Annotated[Path, typer.Argument(help="A recording or saved world (
     """What is in FILE."""
     from drystone.cli_run import describe_file
 
-    results.print(describe_file(file), markup=False)
+    results.print(describe_file(file), markup=False, soft_wrap=True)
 
 
 def _pairs(options: list[str]) -> dict:

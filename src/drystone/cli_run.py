@@ -11,7 +11,7 @@ from rich.table import Table
 from drystone.errors import InputError
 from drystone.recorder import record as record_world
 from drystone.scenes import find_scene
-from drystone.watch import Watch
+from drystone.watch import Watch, stage_seconds
 
 
 def run_scene(
@@ -49,7 +49,7 @@ def run_scene(
         _draw(world, states, picture, scene, screen)
     if record is not None:
         screen.print(f"Recording: {record}", markup=False)
-    screen.print(_next_line(name, record), markup=False)
+    screen.print(_next_line(name, record), markup=False, soft_wrap=True)
     return finished
 
 
@@ -59,7 +59,7 @@ def _run(watch, steps, scene, states, screen) -> bool:
         if steps:
             with compiling(screen):
                 states.append((world.time, world.positions, world.orientations))
-                watch.advance(1)
+                watch.advance(1, timed=False)
         with _bar(screen, steps) as show:
             pause = round(scene.picture_time / world.dt)
             if watch.steps < pause < steps:
@@ -97,7 +97,7 @@ def _bar(screen, steps):
 @contextmanager
 def compiling(screen):
     """Say so while kernels are compiled, which happens once after an installation."""
-    if any(Path(numba.config.CACHE_DIR).rglob("*.nbi")):
+    if any(Path(numba.config.CACHE_DIR).rglob("timestep.advance*.nbi")):
         yield
         return
     from numba.core import event
@@ -140,7 +140,7 @@ def summary(watch, start, finished) -> dict:
         "tolerance_m_s": world.settings.tolerance,
         "steps_not_converged": watch.nonconverged,
         "sweeps_per_step": watch.sweeps / max(watch.steps, 1),
-        "stages_ms": {k: 1e3 * v / max(watch.steps, 1) for k, v in world.timings().items()},
+        "stages_ms": {k: 1e3 * v / max(watch.steps, 1) for k, v in stage_seconds(world).items()},
         "hash": world.hash(),
     }
 

@@ -4,8 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
+from drystone import timestep
 from drystone.run import BLOCK_SECONDS
 from drystone.run import _interrupt_flag as interrupt_flag
+
+
+def stage_seconds(world) -> dict[str, float]:
+    """How long each stage of the steps of `world` took, all of them together [s]."""
+    world.state  # noqa: B018  makes the arrays if there are none yet
+    return timestep.stage_seconds(world._work)
 
 
 @dataclass
@@ -14,7 +21,8 @@ class Watch:
 
     world: object
     steps: int = 0
-    seconds: float = 0.0  # on the clock of the wall
+    timed_steps: int = 0  # those that count for the pace
+    seconds: float = 0.0  # that they took, on the clock of the wall
     nonconverged: int = 0  # steps whose solve stopped above the tolerance
     worst_residual: float = 0.0  # [m/s]
     worst_penetration: float = 0.0  # deepest overlap at the start of any step [m]
@@ -23,18 +31,20 @@ class Watch:
     residuals: list = field(default_factory=list)  # of the last step of every block [m/s]
     contacts: list = field(default_factory=list)  # likewise
 
-    def advance(self, count: int):
-        """Run `count` steps in one go and take note."""
+    def advance(self, count: int, timed: bool = True):
+        """Run `count` steps in one go and take note; untimed ones may compile or load kernels."""
         start = perf_counter()
         report = self.world._advance(count)
         elapsed = perf_counter() - start
         self.steps += report.done
-        self.seconds += elapsed
+        if timed:
+            self.timed_steps += report.done
+            self.seconds += elapsed
+            self.block_ms.append(1e3 * elapsed / max(report.done, 1))
         self.nonconverged += report.nonconverged
         self.worst_residual = max(self.worst_residual, report.worst_residual)
         self.worst_penetration = max(self.worst_penetration, report.worst_penetration)
         self.sweeps += report.sweeps
-        self.block_ms.append(1e3 * elapsed / max(report.done, 1))
         self.residuals.append(report.info.residual)
         self.contacts.append(report.info.contacts)
         return report
@@ -55,4 +65,4 @@ class Watch:
 
     @property
     def ms_per_step(self) -> float:
-        return 1e3 * self.seconds / max(self.steps, 1)
+        return 1e3 * self.seconds / max(self.timed_steps, 1)

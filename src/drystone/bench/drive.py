@@ -6,7 +6,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.bench.standard import DENSITY, FRICTION, StandardScene
-from drystone.watch import Watch
+from drystone.watch import Watch, stage_seconds
 
 STANDING = ("S1", "S2", "S3", "S8")  # scenes in which nothing should move
 FALLEN = 0.25  # [m] change of height from which a body counts as fallen
@@ -69,7 +69,7 @@ def _drive_once(world, scene):
     world.positions  # noqa: B018  builds the arrays, which is not stepping
     for phase, first, end in scene.phases():
         watch = Watch(world)
-        before = world.timings()
+        before = stage_seconds(world)
         while watch.steps < end - first:
             watch.advance(min(block, end - first - watch.steps))
         yield {"engine": "drystone", "variant": "default", "scene": scene.name, "phase": phase,
@@ -78,7 +78,7 @@ def _drive_once(world, scene):
 
 def _figures(watch, before) -> dict:
     world, ms = watch.world, np.array(watch.block_ms)
-    stages = {k: 1e3 * (v - before[k]) / watch.steps for k, v in world.timings().items()}
+    stages = {k: 1e3 * (v - before[k]) / watch.steps for k, v in stage_seconds(world).items()}
     return {
         "steps": watch.steps,
         "ms_mean": watch.ms_per_step,

@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from rich.table import Table
 
 from drystone.bench import compare, drive, scaling
 from drystone.bench.peers import PEERS
@@ -33,6 +32,15 @@ COLUMNS = (
     ("drift mm", "drift_mm", "{:.3g}"),
     ("sinks mm", "sink_mm", "{:.3g}"),
     ("stands", "stands", "{}"),
+)
+SCALING_COLUMNS = (
+    ("bodies", "kind", "{}"),
+    ("number", "bodies", "{}"),
+    ("contacts per body", "contacts_per_body", "{:.2f}"),
+    ("sweeps", "sweeps", "{:.1f}"),
+    ("converged", "converged", "{:.1%}"),
+    ("ms/step", "ms_per_step", "{:.3f}"),
+    ("us per body", "us_per_body", "{:.3f}"),
 )
 
 
@@ -66,8 +74,11 @@ def run_bench(
             scene = standard_scene(name, scale)
             rows = _run_scene(scene, found, python, repeat, sleeping, keep, Path(folder), screen)
             _write(json_file, rows)
-            results.print(_table(name, rows, sleeping))
-            results.print(_stages(rows), markup=False, soft_wrap=True)
+            _label(rows)
+            title = f"{name}: {SUMMARIES[name]}, sleeping {'on' if sleeping else 'off'}"
+            results.print(title, style="bold", soft_wrap=True)
+            results.print(_table(rows, COLUMNS), markup=False, soft_wrap=True)
+            results.print(_stages(rows) + "\n", markup=False, soft_wrap=True)
 
 
 def _run_scene(scene, found, python, repeat, sleeping, keep, folder, screen) -> list[dict]:
@@ -105,38 +116,34 @@ def _judge(rows, scene, scene_file, pose_file, python, screen) -> None:
 
 
 def _run_scaling(scale, json_file, screen, results) -> None:
-    table = Table(title="Cost of a step in settled piles of equal height", title_style="bold")
-    headings = ("bodies of", "bodies", "contacts per body", "sweeps", "ms/step", "us per body")
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    rows = []
     with screen.status("Piles of growing size ..."):
         for row in scaling.scaling_rows(scale=scale):
             _write(json_file, [row])
-            table.add_row(
-                row["kind"], str(row["bodies"]), f"{row['contacts_per_body']:.2f}",
-                f"{row['sweeps']:.1f}", f"{row['ms_per_step']:.3f}", f"{row['us_per_body']:.2f}",
-            )  # fmt: skip
-    results.print(table)
+            rows.append(row)
+    results.print("Cost of a step in settled piles of equal height", style="bold")
+    results.print(_table(rows, SCALING_COLUMNS), markup=False, soft_wrap=True)
 
 
-def _table(name, rows, sleeping) -> Table:
+def _table(rows, columns) -> str:
+    """Rows as text, columns without any value left out; plain, so that it also reads in a file."""
+    shown = [column for column in columns if any(row.get(column[1]) is not None for row in rows)]
+    cells = [[heading for heading, _, _ in shown]]
+    for row in rows:
+        cells.append(["" if row.get(k) is None else form.format(row[k]) for _, k, form in shown])
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for line in cells:
+        first = f"{line[0]:<{widths[0]}}"
+        rest = [f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True)]
+        lines.append("  ".join(["", first, *rest]))
+    return "\n".join(lines)
+
+
+def _label(rows) -> None:
     for row in rows:
         same = row["variant"] == "default"
         row["label"] = row["engine"] if same else f"{row['engine']} {row['variant']}"
-    shown = [column for column in COLUMNS if any(row.get(column[1]) is not None for row in rows)]
-    title = f"{name}: {SUMMARIES[name]}, sleeping {'on' if sleeping else 'off'}"
-    table = Table(title=title, title_style="bold", box=None, pad_edge=False)
-    for heading, key, _ in shown:
-        table.add_column(heading, justify="left" if key in ("label", "phase") else "right",
-                         no_wrap=key == "label")  # fmt: skip
-    for row in rows:
-        cells = [_cell(row.get(key), form) for _, key, form in shown]
-        table.add_row(*cells)
-    return table
-
-
-def _cell(value, form):
-    return "" if value is None else form.format(value)
 
 
 def _stages(rows) -> str:

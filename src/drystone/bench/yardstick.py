@@ -52,7 +52,7 @@ def near_pairs(position, radius):
 
 def coal_distance(scene):
     """A function (i, j, position, rotation) -> signed distance [m]."""
-    import coal
+    import coal  # here, because spheres and single bodies are measured without it
 
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
@@ -92,13 +92,14 @@ def measure_overlap(scene, position, orientation) -> dict:
         radius = scene["size"][:, 0]
     else:
         radius = np.array([np.linalg.norm(corners_of(scene, b), axis=1).max() for b in bodies])
-        distance = coal_distance(scene)
+    distance = None
     pairs, fixed = [], []
     for i, j in near_pairs(position, radius):
         if kept[i] and kept[j]:
             if round_shape:
                 gap = np.linalg.norm(position[i] - position[j]) - radius[i] - radius[j]
             else:
+                distance = distance or coal_distance(scene)
                 gap = distance(i, j, position, rotation)
             pairs.append(-gap)
     for b in np.flatnonzero(kept):

@@ -8,10 +8,10 @@ import drystone as ds
 from drystone.scenes.scene import Scene
 
 
-def winding_path(count, spacing, sway):
-    """Points (count, 2) and headings [rad] at equal distances along y = sway sin(x)."""
+def winding_path(count, spacing, sway, wavelength=6.0):
+    """Points (count, 2) and headings [rad] at equal distances along a sine curve [m]."""
     x = np.linspace(0.0, count * spacing, 200 * count)
-    y = sway * np.sin(2 * pi * x / (0.5 * count * spacing))
+    y = sway * np.sin(2 * pi * x / wavelength)
     along = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
     at = spacing * np.arange(count)
     points = np.stack([np.interp(at, along, x), np.interp(at, along, y)], axis=1)
