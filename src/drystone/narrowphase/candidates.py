@@ -16,16 +16,17 @@ MOST_CONTACTS = 16  # per pair with a terrain
 
 # Normals within 10 degrees [cosine] hold the body in the same way: four points of a group do.
 ALIKE = 0.985
-# Marks a candidate that is in no group yet, or in one that is written.
-WAITING, DONE = 0.0, 1.0
+# Order of a candidate that has none of its own, and of one whose group is written.
+LAST, DONE = 1e9, -1.0
 
 
 @kernel
-def add_candidate(scratch, count, point, normal, gap, twin):
+def add_candidate(scratch, count, point, normal, gap, order, twin):
     """Add a candidate to the `count` there are; the new count.
 
-    One that lies within `twin` [m] of another with nearly the same normal is the same contact,
-    and the deeper of the two stays. When there is no more room the shallowest gives way.
+    Those of lower `order` come first in their group, however they are found. One that lies
+    within `twin` [m] of another with nearly the same normal is the same contact, and the deeper
+    of the two stays. When there is no more room the shallowest gives way.
     """
     row, largest = count, -inf
     for i in range(count):
@@ -42,30 +43,35 @@ def add_candidate(scratch, count, point, normal, gap, twin):
     store(scratch, POINT + row, point)
     scratch[POINT + row, 3] = gap
     store(scratch, NORMAL + row, normal)
-    scratch[NORMAL + row, 3] = WAITING
+    scratch[NORMAL + row, 3] = order
     return max(count, row + 1)
 
 
 @kernel
 def _gather_group(scratch, count):
-    """Copy the deepest waiting candidate and all like it to the group; its size and normal."""
+    """Copy the deepest candidate left and all like it to the group; its size and normal."""
     deepest, depth = -1, inf
     for i in range(count):
-        if scratch[NORMAL + i, 3] == WAITING and scratch[POINT + i, 3] < depth:
+        if scratch[NORMAL + i, 3] != DONE and scratch[POINT + i, 3] < depth:
             deepest, depth = i, scratch[POINT + i, 3]
     if deepest < 0:
         return 0, (0.0, 0.0, 1.0)
     normal = load(scratch, NORMAL + deepest)
     size = 0
-    for i in range(count):
-        if scratch[NORMAL + i, 3] != WAITING or dot(load(scratch, NORMAL + i), normal) < ALIKE:
-            continue
-        scratch[NORMAL + i, 3] = DONE
+    while True:
+        best, best_order = -1, inf
+        for i in range(count):
+            order = scratch[NORMAL + i, 3]
+            alike = dot(load(scratch, NORMAL + i), normal) >= ALIKE
+            if alike and order != DONE and order < best_order:
+                best, best_order = i, order
+        if best < 0:
+            return size, normal
+        scratch[NORMAL + best, 3] = DONE
         if size < MOST_IN_GROUP:
             for k in range(4):
-                scratch[GROUP + size, k] = scratch[POINT + i, k]
+                scratch[GROUP + size, k] = scratch[POINT + best, k]
             size += 1
-    return size, normal
 
 
 @kernel

@@ -3,7 +3,7 @@
 Inside, directions are world axes and points are relative to an origin near the query.
 """
 
-from math import floor, sqrt
+from math import floor, inf, sqrt
 
 from drystone.jit import kernel
 from drystone.narrowphase.candidates import GROUP
@@ -28,7 +28,8 @@ from drystone.vec import (
 # up to bends of 60 degrees.
 HOLLOW_REACH = 4.0
 # How a point lies to a triangle, see is_over().
-NOT_OVER, PROPER, HOLLOW = 0.0, 1.0, 2.0
+NOT_OVER, PROPER, HOLLOW = 0, 1, 2
+ANSWERS = 4
 # Distances to triangles that share an edge or a vertex differ by rounding [relative].
 SAME_DISTANCE = 1e-9
 MOST_ABOVE = 32  # triangles over and under one point; two rows each of the group's 64
@@ -144,7 +145,8 @@ def triangles_at(
 ):  # fmt: skip
     """Triangles that the point is over or under, within `reach` [m]; their number.
 
-    Two rows each of the group: foot on the triangle and height of the point; normal and how.
+    Two rows each of the group: foot on the triangle and height of the point; normal and
+    ANSWERS times the triangle's row plus how the point lies to it.
     """
     local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
     lower, upper = sub(local, room), add(local, room)
@@ -172,30 +174,37 @@ def triangles_at(
             store(scratch, GROUP + 2 * count, mad(x, n, -height))
             scratch[GROUP + 2 * count, 3] = height
             store(scratch, GROUP + 2 * count + 1, n)
-            scratch[GROUP + 2 * count + 1, 3] = over
+            scratch[GROUP + 2 * count + 1, 3] = ANSWERS * row + over
             count += 1
     return count
 
 
 @kernel
-def is_hidden(scratch, found, i, small):
-    """Whether triangle `i` over a corner is behind a nearer one that does not rise above it.
+def is_hidden(scratch, found, mine, small):
+    """Whether the triangle in row `mine` is behind a nearer one that does not rise above it.
 
-    Inside a ridge both sides are above the corner, but only the nearer one is the way out; in a
-    hollow the foot on each side lies in front of the other, and both hold the corner.
+    One of those `found` by triangles_at(). Inside a ridge both sides are above the point, but only
+    the nearer one is the way out; in a hollow the foot on each side lies in front of the
+    other, and both hold the point.
     """
-    hollow = scratch[GROUP + 2 * i + 1, 3] == HOLLOW
-    n, foot = load(scratch, GROUP + 2 * i + 1), load(scratch, GROUP + 2 * i)
-    height = abs(scratch[GROUP + 2 * i, 3])
-    for k in range(found):
-        if scratch[GROUP + 2 * k + 1, 3] == HOLLOW:
+    me = -1
+    for i in range(found):
+        if scratch[GROUP + 2 * i + 1, 3] // ANSWERS == mine:
+            me = i
+    if me < 0:
+        return False
+    hollow = scratch[GROUP + 2 * me + 1, 3] % ANSWERS == HOLLOW
+    n, foot = load(scratch, GROUP + 2 * me + 1), load(scratch, GROUP + 2 * me)
+    height = abs(scratch[GROUP + 2 * me, 3])
+    for i in range(found):
+        if scratch[GROUP + 2 * i + 1, 3] % ANSWERS == HOLLOW:
             continue
-        other = scratch[GROUP + 2 * k, 3]
+        other = scratch[GROUP + 2 * i, 3]
         if hollow and other >= 0.0:
-            return True  # the corner is above the ground after all
-        nearer = abs(other) < height or (abs(other) == height and k < i)
+            return True  # the point is above the ground after all
+        nearer = abs(other) < height or (abs(other) == height and i < me)
         if nearer and not hollow:
-            if dot(n, sub(load(scratch, GROUP + 2 * k), foot)) <= small:
+            if dot(n, sub(load(scratch, GROUP + 2 * i), foot)) <= small:
                 return True
     return False
 
@@ -236,3 +245,29 @@ def is_outside(
         elif same and abs(height) > abs(square):
             nearest, square = min(nearest, distance), height
     return square > 0.0
+
+
+@kernel
+def column_triangle(terrain, grid, k, ground, triangle, cell_first, cell_triangle, p):
+    """Row of the triangle nearest to point `p` straight above or below it; -1 if none.
+
+    In the terrain's axes, straight is along z.
+    """
+    i0, j0, _, _ = cell_range(terrain, grid, k, p, p)
+    cell = terrain[k, 3] + j0 * terrain[k, 4] + i0
+    best, best_height = -1, inf
+    for entry in range(cell_first[cell], cell_first[cell + 1]):
+        row = terrain[k, 1] + cell_triangle[entry]
+        a = sub(load(ground, terrain[k, 0] + triangle[row, 0]), p)
+        b = sub(load(ground, terrain[k, 0] + triangle[row, 1]), p)
+        c = sub(load(ground, terrain[k, 0] + triangle[row, 2]), p)
+        wa = b[0] * c[1] - b[1] * c[0]
+        wb = c[0] * a[1] - c[1] * a[0]
+        wc = a[0] * b[1] - a[1] * b[0]
+        total = wa + wb + wc
+        if total == 0.0 or min(wa / total, wb / total, wc / total) < 0.0:
+            continue
+        height = abs(wa * a[2] + wb * b[2] + wc * c[2]) / abs(total)
+        if height < best_height:
+            best, best_height = row, height
+    return best

@@ -9,7 +9,7 @@ from math import sqrt
 
 from drystone.arrays import CAPSULE, CYLINDER, SPHERE
 from drystone.jit import kernel
-from drystone.narrowphase.candidates import add_candidate
+from drystone.narrowphase.candidates import LAST, add_candidate
 from drystone.narrowphase.features import feature_corner, feature_normal, find_feature
 from drystone.narrowphase.gjk import core_support
 from drystone.narrowphase.round import axis_z, clamp
@@ -194,12 +194,12 @@ def find_ridge_contacts(
         room = dot(normal, sub(p, b)) / dot(normal, m) - rounding
         reached = reached or room <= gap + deepest
         if room < margin and (lying or room <= gap + deepest):
-            count = add_candidate(scratch, count, b, m, max(room, gap), twin)
+            count = add_candidate(scratch, count, b, m, max(room, gap), LAST, twin)
     if not reached:  # a bare corner or edge of the shape right above the ridge
         s = dot(sub(low, e0), e)
         aside = sub(sub(low, e0), mad(scale(e, s), m, dot(sub(low, e0), m)))
         if s >= 0.0 and s <= length and dot(aside, aside) <= deepest * deepest:
-            count = add_candidate(scratch, count, mad(e0, e, s), m, gap, twin)
+            count = add_candidate(scratch, count, mad(e0, e, s), m, gap, LAST, twin)
     return count
 
 
@@ -301,4 +301,4 @@ def find_peak_contact(
         tri, corner, m,
     ):  # fmt: skip
         return count
-    return add_candidate(scratch, count, v, m, gap, twin)
+    return add_candidate(scratch, count, v, m, gap, LAST, twin)
