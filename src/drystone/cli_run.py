@@ -96,7 +96,7 @@ def _bar(screen, steps):
 
 @contextmanager
 def compiling(screen):
-    """Say so while kernels are compiled, which happens once after an installation."""
+    """Say so while the engine is compiled, which happens once after an installation."""
     if any(Path(numba.config.CACHE_DIR).rglob("timestep.advance*.nbi")):
         yield
         return
@@ -107,13 +107,13 @@ def compiling(screen):
 
         def on_start(self, entry):
             self.count += 1
-            status.update(f"Compiling kernels, once for this machine: {self.count} so far ...")
+            status.update(f"Compiling the engine, once only: {self.count} functions so far ...")
 
         def on_end(self, entry):
             pass
 
-    screen.print("Compiling the kernels for the first time; this takes about a minute.")
-    with screen.status("Compiling kernels ...") as status, event.install_listener(
+    screen.print("Compiling the engine for the first time; this takes a minute or two.")
+    with screen.status("Compiling the engine ...") as status, event.install_listener(
         "numba:compile", Listener()
     ):
         yield
@@ -196,7 +196,7 @@ def _next_line(name, record) -> str:
 
 @contextmanager
 def use_threads(threads: int):
-    """Let kernels use so many threads for a while."""
+    """Let the engine use so many threads for a while."""
     before = numba.get_num_threads()
     if threads > numba.config.NUMBA_NUM_THREADS:
         raise InputError(

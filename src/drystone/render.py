@@ -175,5 +175,5 @@ def _light(pv, plotter, eye, target):
     plotter.add_light(pv.Light(position=target + reach * SUN, focal_point=target, intensity=0.9))
     plotter.add_light(pv.Light(light_type="headlight", intensity=0.3))
     plotter.set_background(GROUND, top="#ffffff")
-    plotter.enable_ssao(radius=0.03 * reach, bias=0.002 * reach, kernel_size=128)
+    plotter.enable_ssao(radius=0.03 * reach, bias=0.002 * reach)
     plotter.enable_anti_aliasing("ssaa")

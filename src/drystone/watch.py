@@ -32,7 +32,7 @@ class Watch:
     contacts: list = field(default_factory=list)  # likewise
 
     def advance(self, count: int, timed: bool = True):
-        """Run `count` steps in one go and take note; untimed ones may compile or load kernels."""
+        """Run `count` steps in one go and take note; untimed ones may compile."""
         start = perf_counter()
         report = self.world._advance(count)
         elapsed = perf_counter() - start

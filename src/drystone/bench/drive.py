@@ -39,7 +39,7 @@ def _shape(scene, b):
     return ds.ConvexHull(scene.hull(b)[0])
 
 
-def compile_kernels() -> None:
+def compile_engine() -> None:
     """Run a world so small that all the time goes into compiling or loading."""
     world = ds.World(sleeping=False)
     world.add_fixed(ds.Plane())

@@ -62,7 +62,7 @@ def run_bench(
             screen.print(f"Not installed: {', '.join(missing)}; pip install 'drystone[bench]'",
                          markup=False)  # fmt: skip
     with compiling(screen):
-        drive.compile_kernels()
+        drive.compile_engine()
     if with_scaling:
         _run_scaling(scale, json_file, screen, results)
         if names is None:
