@@ -33,7 +33,7 @@ _HOME = {
     "ContactProblem": "problem",
     "SolveInfo": "problem",
     "residual": "problem",
-    "solve": "solvers",
+    "solve": "problem",
     "SOLVERS": "solvers",
     "record": "recorder",
     "Recorder": "recorder",

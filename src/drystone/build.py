@@ -106,7 +106,7 @@ def _enter_fixed(fixed, materials, origin, entries, owner, part):
 def _enter_bodies(bodies, materials, entries, radius, owner, part):
     placed = {}  # bodies of equal shape and frame share their parts
     for row, body in enumerate(bodies):
-        key = id(body._shape), id(body._frame)
+        key = body._shape, id(body._frame)
         known = placed.get(key)
         if known is None:
             known = placed[key] = _placed_parts(body._shape, body._frame)
@@ -234,7 +234,7 @@ def wake_around(built: Build, state: State, number: int) -> None:
     woken = np.union1d(own, touched[touched != FIXED])
     state.asleep[woken] = 0
     state.rest_time[woken] = 0.0
-    spread_waking(built.model, state)
+    spread_waking(built.model.shapes.body, built.model.bodies.kind, state)
 
 
 def wake_all(state: State | None) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from drystone import timestep
 from drystone.arrays import DYNAMIC, FIXED
+from drystone.solvers.nsgs import worst_error
 from drystone.vec import rotation_matrix
 
 STATUS = np.array(["stick", "slip", "separate"])
@@ -117,6 +118,29 @@ def contact_table(world) -> ContactTable:
         slip_speed=SLIP_TOLERANCES * world.settings.tolerance,
         bodies=world.bodies,
     )
+
+
+def worst_contact(world) -> str:
+    """Which contact of the last step violates its law most, for people."""
+    work = world._work
+    p = timestep.last_problem(world._build.model, world._state, work)
+    if not p.contact_count:
+        return "no contact"
+    impulse, block = work.rows.impulse, p.blocks()
+    errors = [
+        worst_error(
+            r, r + 1, p.body, p.frame, p.arm, block, p.bias, p.friction, impulse, work.motion.twist
+        )
+        for r in range(p.contact_count)
+    ]
+    return contact_name(world, int(np.argmax(errors)))
+
+
+def contact_name(world, row: int) -> str:
+    """Contact of that row of the problem: its number in contacts(), and its two bodies."""
+    rows, order = world._work.rows, world._work.touch.row_contact
+    names = [world._bodies[b].name if b < len(world) else "fixed" for b in rows.body[row]]
+    return f"contact {order[row]} ({names[0]} and {names[1]})"
 
 
 def energy(world) -> Energy:

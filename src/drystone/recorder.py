@@ -11,6 +11,8 @@ up to the last flush.
 """
 
 import json
+import os
+import shutil
 from pathlib import Path
 from time import monotonic
 
@@ -41,6 +43,8 @@ FRAME = np.dtype(
 FLUSH_SECONDS = 0.25
 # ... or when this much has gathered [bytes].
 FLUSH_BYTES = 4 << 20
+# With less than this free on the disk [bytes] a recording ends while it still ends well.
+SPARE_BYTES = 8 << 20
 
 
 def record(world, path, every: int = 4) -> "Recorder":
@@ -82,9 +86,8 @@ class Recorder:
         if self._file is None:
             return
         self._flush()
-        file = self._file
+        self._guarded(self._file.close)
         self._let_go()
-        self._guarded(file.close)
 
     # Called by the world
 
@@ -136,6 +139,8 @@ class Recorder:
         self._bytes, self._flushed = 0, monotonic()
 
     def _write_out(self):
+        if shutil.disk_usage(self.path.parent).free < self._bytes + SPARE_BYTES:
+            raise OSError("the disk is full")
         # Edits first: a hash in the file then never depends on an edit that is not.
         for name in ("journal", "number", "pose", "frame", "hash"):
             waiting, self._waiting[name] = self._waiting[name], []
@@ -153,7 +158,8 @@ class Recorder:
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             world, file = self._world, self._file
             self._let_go()
-            _abandon(file)
+            if file is not None:
+                _abandon(file)
             raise SimulationError(
                 f"{self.path}: the recording cannot go on ({_first_line(error)}). The world is "
                 f"unharmed and stands at step {world.step_count}; what was written before can be "
@@ -174,10 +180,10 @@ def _create(path: Path, image, every: int, world) -> h5py.File:
         file.attrs["first_step"] = world.step_count
         file.create_dataset("start", data=image)
         for name, kind, width, chunk in (
-            ("pose", "<f8", (7,), 4096),
-            ("number", "<i8", (), 4096),
-            ("frame", FRAME, (), 1024),
-            ("hash", "<u8", (), 4096),
+            ("pose", "<f8", (7,), 1024),
+            ("number", "<i8", (), 1024),
+            ("frame", FRAME, (), 256),
+            ("hash", "<u8", (), 1024),
             ("journal", "u1", (), 4096),
         ):
             file.create_dataset(
@@ -192,12 +198,21 @@ def _create(path: Path, image, every: int, world) -> h5py.File:
 
 
 def _abandon(file) -> None:
-    """Close a file that can no longer be written; HDF5 will complain, we know why."""
+    """Close a file that can no longer be written.
+
+    HDF5 would try once more to write what it holds, fail, and bring down the whole process
+    when the file is freed. So its descriptor is first turned to where writing always works.
+    """
     try:
-        if file is not None:
-            file.close()
+        sink = os.open(os.devnull, os.O_RDWR)
+        os.dup2(sink, file.id.get_vfd_handle())
+        os.close(sink)
+        file.close()
     except (OSError, RuntimeError, ValueError):
-        pass
+        _ABANDONED.append(file)
+
+
+_ABANDONED: list = []  # files that could not even be closed: freeing them is not safe
 
 
 def _first_line(error) -> str:

@@ -61,7 +61,8 @@ class Recording:
             raise InputError(f"{self.path}: there is no such file.")
         self._file = None
         try:
-            self._file = h5py.File(self.path, "r", libver="latest", swmr=True)
+            growing = _is_growing(self.path)
+            self._file = h5py.File(self.path, "r", libver="latest", swmr=growing)
             self._open()
         except InputError:
             self.close()
@@ -103,8 +104,9 @@ class Recording:
     def refresh(self) -> None:
         """Look again how far a recording that is being written has come."""
         file = self._file
-        for name in ("hash", "frame", "pose", "number", "journal"):  # latest written first
-            file[name].refresh()
+        if file.swmr_mode:
+            for name in ("hash", "frame", "pose", "number", "journal"):  # latest written first
+                file[name].refresh()
         rows = min(len(file["pose"]), len(file["number"]))
         frames = file["frame"][()]
         ends = frames["first"] + frames["count"]
@@ -157,11 +159,34 @@ class Recording:
     def journal(self) -> list[dict]:
         """What a person changed: step, edit, value."""
         lines = self._file["journal"][()].tobytes().split(b"\n")
-        return [json.loads(line) for line in lines[:-1]]  # the last line is empty, or cut off
+        try:
+            edits = [json.loads(line) for line in lines[:-1]]  # the last is empty, or cut off
+        except ValueError:
+            edits = [None]
+        for edit in edits:
+            if not isinstance(edit, dict) or not isinstance(edit.get("step"), int):
+                raise InputError(f"{self.path}: its journal is damaged.")
+        return edits
 
     def verify(self) -> Replay:
         """Run it again and compare every step."""
         return _replay(self, True, None)
+
+
+def _is_growing(path: Path) -> bool:
+    """Whether a writer has the file open, or died while it had.
+
+    HDF5 opens such a file only in SWMR mode; but in that mode it waits for ever for the missing
+    part of a file that was cut off, so other files, and shorter ones, must not be opened so.
+    """
+    with open(path, "rb") as file:
+        head = file.read(48)  # the superblock, version 3
+    if len(head) < 48 or head[:8] != b"\x89HDF\r\n\x1a\n" or head[8] != 3:
+        return False
+    written = int.from_bytes(head[28:36], "little")
+    if path.stat().st_size < written:
+        raise InputError(f"{path}: is cut off: {written} bytes were written, fewer are there.")
+    return bool(head[11] & 0b101)  # open for writing, SWMR writing
 
 
 def _replay(recording: Recording, verify: bool, progress) -> Replay:

@@ -42,9 +42,11 @@ def _run_blocks(world, count, callback, interrupted, show):
 def fail(world, report):
     """Raise what a non-finite number in a step deserves, after saving the last good step."""
     from drystone.checkpoint import rescue
+    from drystone.measure import contact_name
 
     who = world.bodies[report.failed_body].name if report.failed_body >= 0 else "a body"
-    contact = f", contact {report.failed_contact}" if report.failed_contact >= 0 else ""
+    row = report.failed_contact
+    contact = f", {contact_name(world, row)}" if row >= 0 else ", no contact"
     step = world.step_count + 1
     raise SimulationError(
         f"{who}: its motion is no longer a finite number in step {step} "
@@ -60,7 +62,7 @@ def complain(world, report):
     message = (
         f"the contact solve did not converge in {report.nonconverged} of {report.done} steps "
         f"up to step {world.step_count}: residual {report.worst_residual:.2g} m/s, tolerance "
-        f"{world.settings.tolerance:.2g} m/s{worst_contact(world)}."
+        f"{world.settings.tolerance:.2g} m/s, in the last step worst at {worst_contact(world)}."
     )
     if world.on_nonconverged == "raise":
         raise SimulationError(f"{message} Allow more sweeps, a larger tolerance or a smaller dt.")
@@ -106,7 +108,7 @@ def _progress_bar(world, count):
         def show(done, report):
             pace = 1e3 * (perf_counter() - start) / max(done, 1)
             bar.update(
-                task, completed=done, time=world.time, contacts=report.info.contacts, pace=pace
+                task, completed=done, time=world.time, contacts=report.contacts, pace=pace
             )
 
         yield show

@@ -433,13 +433,10 @@ class World:
 
     def _frame_of(self, shape, material, mass, inertia, centre, name):
         if mass is None and inertia is None and centre is None:
-            key = (id(shape), material.density)
-            known = self._mass_frames.get(key)
-            if known is None:
-                # The shape is kept beside its frame, so that its id is not used again.
-                known = shape, mass_frame(shape, material, None, None, None, name)
-                self._mass_frames[key] = known
-            return known[1]
+            key = shape, material.density  # shapes compare by value where that is cheap
+            if key not in self._mass_frames:
+                self._mass_frames[key] = mass_frame(shape, material, None, None, None, name)
+            return self._mass_frames[key]
         return mass_frame(shape, material, mass, inertia, centre, name)
 
     def _index_of(self, body) -> int:

@@ -1,0 +1,642 @@
+"""World and Body: what a person writes, in both frames, and every sentence for wrong input."""
+
+import re
+import signal
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import drystone as ds
+
+STONE = ds.Material(density=2600, friction=0.6)
+G = 9.81
+
+
+def box_world(**options):
+    world = ds.World(**options)
+    world.add_fixed(ds.Plane(), STONE, name="ground")
+    world.add_body(ds.Box(1, 1, 1), STONE, position=(0, 0, 0.5), name="crate")
+    return world
+
+
+def offset_hull():
+    """A box of 2 x 1 x 3 m whose frame is far from its centre of mass (4, -2, 1)."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-0.5, 0.5) for z in (-1.5, 1.5)])
+    return ds.ConvexHull(corners + (4.0, -2.0, 1.0))
+
+
+def rotate(q, v):
+    w, x, y, z = q
+    u = np.array([x, y, z])
+    return v + 2.0 * np.cross(u, np.cross(u, v) + w * np.asarray(v))
+
+
+# Frames
+
+
+def test_pose_is_that_of_the_frame_in_which_the_shape_was_given():
+    """centre = position + R c, before and after the arrays are made."""
+    q = np.array([0.5, 0.5, -0.5, 0.5])
+    world = ds.World(gravity=(0, 0, 0))
+    body = world.add_body(offset_hull(), STONE, position=(10, 20, 30), orientation=q)
+    for _ in range(2):
+        np.testing.assert_allclose(body.position, (10, 20, 30), atol=1e-12)
+        np.testing.assert_allclose(body.orientation, q, atol=1e-15)
+        expected = (10, 20, 30) + rotate(q, np.array([4.0, -2.0, 1.0]))
+        np.testing.assert_allclose(body.centre, expected, atol=1e-12)
+        assert world.model is not None
+
+
+def test_mass_and_inertia_come_from_the_shape():
+    """Box of a x b x c: m (b² + c²) / 12 and so on, in the shape's axes."""
+    world = ds.World()
+    body = world.add_body(offset_hull(), STONE)
+    mass = 2600 * 2 * 1 * 3
+    inertia = mass / 12 * np.diag([1 + 9, 9 + 4, 4 + 1])
+    assert body.mass == pytest.approx(mass, rel=1e-12)
+    np.testing.assert_allclose(body.inertia, inertia, rtol=1e-10, atol=1e-9 * mass)
+
+
+def test_given_mass_inertia_and_centre_are_kept():
+    tensor = np.array([[3.0, 0.2, 0.1], [0.2, 4.0, -0.3], [0.1, -0.3, 5.0]])
+    world = ds.World(gravity=(0, 0, 0))
+    body = world.add_body(
+        ds.Box(1, 1, 1), STONE, mass=7.0, inertia=tensor, centre=(0.1, 0.2, 0.3), spin=(1, 2, 3)
+    )
+    assert body.mass == 7.0
+    np.testing.assert_allclose(body.inertia, tensor, atol=1e-13)
+    np.testing.assert_allclose(body.centre, (0.1, 0.2, 0.3), atol=1e-15)
+    np.testing.assert_allclose(body.orientation, (1, 0, 0, 0), atol=1e-15)
+    spin = np.array([1.0, 2.0, 3.0])
+    assert body.kinetic_energy == pytest.approx(0.5 * spin @ tensor @ spin, rel=1e-12)
+    assert world.energy().kinetic == pytest.approx(body.kinetic_energy, rel=1e-12)
+    np.testing.assert_allclose(world.momentum().angular, tensor @ spin, rtol=1e-12)
+
+
+def test_a_mass_alone_keeps_the_distribution_of_the_shape():
+    world = ds.World()
+    body = world.add_body(ds.Sphere(0.5), STONE, mass=10.0)
+    np.testing.assert_allclose(body.inertia, 0.4 * 10 * 0.25 * np.eye(3), rtol=1e-12)
+    body.mass = 20.0
+    np.testing.assert_allclose(body.inertia, 0.4 * 20 * 0.25 * np.eye(3), rtol=1e-12)
+
+
+unit = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: sum(x * x for x in q) > 0.01)
+point = st.tuples(*[st.floats(-100, 100)] * 3)
+
+
+@settings(max_examples=30, deadline=None)
+@given(point, unit, point)
+def test_what_is_set_is_read(position, q, centre):
+    """Round trip through the inner frame, to the rounding of a sum of such sizes."""
+    q = np.array(q) / np.linalg.norm(q)
+    world = ds.World(gravity=(0, 0, 0))
+    tensor = np.array([[3.0, 0.2, 0.1], [0.2, 4.0, -0.3], [0.1, -0.3, 5.0]])
+    body = world.add_body(ds.Box(1, 1, 1), STONE, mass=1.0, inertia=tensor, centre=centre)
+    assert world.model is not None
+    body.position = position
+    body.orientation = q
+    np.testing.assert_allclose(body.position, position, atol=1e-11)
+    np.testing.assert_allclose(body.orientation, q, atol=1e-14)
+    np.testing.assert_allclose(body.centre, position + rotate(q, np.array(centre)), atol=1e-11)
+    body.centre = (1.0, 2.0, 3.0)
+    np.testing.assert_allclose(body.centre, (1, 2, 3), atol=1e-11)
+    np.testing.assert_allclose(body.orientation, q, atol=1e-14)
+
+
+def test_free_flight_turns_about_the_centre_of_mass():
+    """Half a turn about z moves the shape's frame round the centre, which flies straight."""
+    world = ds.World(dt=0.01, gravity=(0, 0, 0))
+    hull = offset_hull()
+    body = world.add_body(hull, STONE, velocity=(1, 0, 0), spin=(0, 0, np.pi))
+    world.run(1.0)
+    np.testing.assert_allclose(body.centre, (5, -2, 1), atol=1e-9)
+    np.testing.assert_allclose(body.position, (5 + 4, -2 - 2, 0), atol=2e-3)
+
+
+# Setting
+
+
+def test_setters_reach_pending_and_running_bodies():
+    world = box_world(gravity=(0, 0, 0))
+    crate = world["crate"]
+    for _ in range(2):
+        crate.velocity, crate.spin = (1, 2, 3), (0.1, 0.2, 0.3)
+        crate.force, crate.torque = (4, 5, 6), (7, 8, 9)
+        np.testing.assert_array_equal(crate.velocity, (1, 2, 3))
+        np.testing.assert_array_equal(crate.spin, (0.1, 0.2, 0.3))
+        np.testing.assert_array_equal(crate.force, (4, 5, 6))
+        np.testing.assert_array_equal(crate.torque, (7, 8, 9))
+        crate.velocity, crate.spin, crate.force, crate.torque = (np.zeros(3),) * 4
+        assert world.state is not None
+
+
+def test_a_constant_force_accelerates():
+    """v = F t / m, exactly up to rounding."""
+    world = ds.World(gravity=(0, 0, 0))
+    ball = world.add_body(ds.Sphere(0.1), STONE, mass=2.0)
+    ball.force = (3, 0, 0)
+    world.run(1.0)
+    assert ball.velocity[0] == pytest.approx(1.5, rel=1e-12)
+
+
+def test_setting_the_inertia_of_a_running_body_keeps_its_motion():
+    world = box_world(sleeping=False)
+    crate = world["crate"]
+    world.run(0.1)
+    before = crate.position, crate.orientation, crate.velocity, crate.spin, world.step_count
+    crate.inertia = [[900.0, 50, 0], [50, 800, 0], [0, 0, 700]]
+    after = crate.position, crate.orientation, crate.velocity, crate.spin, world.step_count
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-14)
+    world.run(0.1)
+    assert crate.position[2] == pytest.approx(0.5, abs=1e-4)
+
+
+def test_arrays_of_a_body_cannot_be_written_in_place():
+    """crate.position[2] = 1 would change a copy and nothing else."""
+    crate = box_world()["crate"]
+    with pytest.raises(ValueError, match="read-only"):
+        crate.position[2] = 1.0
+
+
+def test_setting_wakes_the_body_and_what_touches_it():
+    world = box_world()
+    upper = world.add_body(ds.Box(1, 1, 1), STONE, position=(0, 0, 1.5))
+    far = world.add_body(ds.Box(1, 1, 1), STONE, position=(10, 0, 0.5))
+    world.run(2.0)
+    assert all(body.asleep for body in world.bodies)
+    world["crate"].velocity = (0, 0, 0)
+    assert not world["crate"].asleep and not upper.asleep and far.asleep
+
+
+def test_a_body_can_be_put_to_sleep():
+    world = box_world()
+    world.step()
+    world["crate"].asleep = True
+    assert world["crate"].asleep
+    world["crate"].asleep = False
+    assert not world["crate"].asleep
+    awake = box_world(sleeping=False)
+    with pytest.raises(ds.InputError, match="sleeping=False"):
+        awake["crate"].asleep = True
+
+
+def test_changing_gravity_wakes_everything():
+    world = box_world()
+    world.run(1.0)
+    assert world["crate"].asleep
+    world.gravity = (0, 0, 9.81)
+    world.run(0.5)
+    assert world["crate"].position[2] > 1.0
+
+
+# Adding and removing
+
+
+def test_bodies_can_be_added_and_removed_while_the_world_runs():
+    world = box_world(sleeping=False)
+    world.run(0.2)
+    bits = world.state.position[0].tobytes(), world.state.twist[0].tobytes()
+    kept = world.state.kept_impulse.copy()
+    ball = world.add_body(ds.Sphere(0.2), STONE, position=(3, 0, 2))
+    assert (world.state.position[0].tobytes(), world.state.twist[0].tobytes()) == bits
+    np.testing.assert_array_equal(world.state.kept_impulse[: len(kept)], kept[: 4])
+    world.run(1.0)
+    assert ball.position[2] == pytest.approx(0.2, abs=1e-4)
+    world.remove(ball)
+    assert len(world) == 1 and len(world.positions) == 1
+    world.run(0.1)
+    assert world.step_count == round(1.3 * 240)
+
+
+def test_warm_starts_of_other_pairs_survive_an_edit():
+    """With its warm start a resting box needs no more sweeps than without the edit."""
+    plain, edited = box_world(sleeping=False), box_world(sleeping=False)
+    for world in (plain, edited):
+        world.run(0.5)
+    first = edited.add_body(ds.Sphere(0.1), STONE, position=(5, 0, 5))
+    edited.add_body(ds.Sphere(0.1), STONE, position=(6, 0, 5))
+    edited.step()
+    plain.step()
+    edited.remove(first)
+    edited.step()
+    plain.step()
+    assert edited["crate"].position.tobytes() == plain["crate"].position.tobytes()
+    assert edited["crate"].velocity.tobytes() == plain["crate"].velocity.tobytes()
+
+
+def test_removing_the_support_wakes_what_stood_on_it():
+    world = box_world()
+    upper = world.add_body(ds.Box(1, 1, 1), STONE, position=(0, 0, 1.5))
+    world.run(2.0)
+    assert upper.asleep
+    world.remove(world["crate"])
+    assert not upper.asleep
+    world.run(1.0)
+    assert upper.position[2] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_removing_the_ground_wakes_what_stood_on_it():
+    world = box_world()
+    world.run(1.0)
+    world.remove(world["ground"])
+    world.run(0.5)
+    assert world["crate"].position[2] == pytest.approx(0.5 - G * 0.125, rel=0.02)
+
+
+def test_a_removed_body_says_so():
+    world = box_world()
+    crate = world["crate"]
+    world.remove(crate)
+    for use in (
+        lambda: crate.position,
+        lambda: crate.velocity,
+        lambda: crate.kinetic_energy,
+        lambda: setattr(crate, "mass", 2.0),
+        lambda: world.remove(crate),
+    ):
+        with pytest.raises(ds.InputError, match="crate.*removed"):
+            use()
+    assert "removed" in repr(crate)
+
+
+def test_excluded_bodies_pass_through_each_other():
+    world = ds.World(gravity=(0, 0, 0))
+    a = world.add_body(ds.Sphere(0.5), STONE, velocity=(2, 0, 0))
+    b = world.add_body(ds.Sphere(0.5), STONE, position=(2, 0, 0))
+    world.exclude(a, b)
+    world.run(1.5)
+    np.testing.assert_allclose(a.velocity, (2, 0, 0))
+    np.testing.assert_allclose(b.velocity, (0, 0, 0))
+
+
+def test_masks_decide_what_touches():
+    world = ds.World()
+    world.add_fixed(ds.Plane(), STONE, group=2)
+    through = world.add_body(ds.Sphere(0.5), STONE, position=(0, 0, 1), mask=1)
+    lands = world.add_body(ds.Sphere(0.5), STONE, position=(3, 0, 1), mask=2)
+    world.run(1.0)
+    assert through.position[2] < -1.0
+    assert lands.position[2] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_set_pair_overrides_the_rule():
+    """A box on a slope of 20°: slides at mu = 0.1, stays at mu = 1."""
+    ice, wood = ds.Material(900, 0.5, name="ice"), ds.Material(700, 0.5, name="wood")
+    tilt = np.radians(20)
+    speed = {}
+    for mu in (0.1, 1.0):
+        world = ds.World(gravity=(G * np.sin(tilt), 0, -G * np.cos(tilt)), sleeping=False)
+        world.add_fixed(ds.Plane(), ice)
+        box = world.add_body(ds.Box(1, 1, 0.5), wood, position=(0, 0, 0.25))
+        world.set_pair(wood, ice, friction=mu)
+        world.run(0.5)
+        speed[mu] = box.velocity[0]
+    expected = G * (np.sin(tilt) - 0.1 * np.cos(tilt)) * 0.5
+    assert speed[0.1] == pytest.approx(expected, rel=1e-3)
+    assert abs(speed[1.0]) < 1e-4
+
+
+def test_kinematic_bodies_move_as_told_and_push():
+    world = ds.World(gravity=(0, 0, 0))
+    plate = world.add_body(ds.Box(1, 1, 1), STONE, velocity=(1, 0, 0), kinematic=True)
+    ball = world.add_body(ds.Sphere(0.2), STONE, position=(1, 0, 0))
+    world.run(1.0)
+    np.testing.assert_allclose(plate.position, (1, 0, 0), atol=1e-12)
+    assert ball.velocity[0] == pytest.approx(1.0, abs=1e-4)
+    assert plate.kinetic_energy == 0.0
+
+
+# Time
+
+
+def test_time_is_counted_in_steps():
+    world = box_world(dt=0.1)
+    for _ in range(3):
+        world.step()
+    assert world.step_count == 3 and world.time == 3 * 0.1
+    world.run(0.7)
+    assert world.step_count == 10 and world.time == 10 * 0.1
+    world.run(0.0)
+    assert world.step_count == 10
+
+
+def test_run_equals_steps_bit_for_bit():
+    one, many = box_world(), box_world()
+    one["crate"].velocity = many["crate"].velocity = (1, 0.5, 0)
+    one.run(0.5)
+    for _ in range(120):
+        many.step()
+    assert one.hash() == many.hash() != box_world().hash()
+
+
+def test_callback_sees_every_step_and_can_stop():
+    world = box_world()
+    seen = []
+    world.run(1.0, callback=lambda w: seen.append(w.step_count) or w.step_count == 7)
+    assert seen == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_progress_goes_to_stderr(capsys):
+    world = box_world()
+    world.run(0.1, progress=True)
+    out, err = capsys.readouterr()
+    assert out == "" and "steps" in err and "contacts" in err
+
+
+def test_ctrl_c_leaves_a_consistent_world():
+    world = box_world(sleeping=False)
+    world.step()
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        world.run(1e6)
+    count = world.step_count
+    assert 0 < count < 1e6 * 240
+    world.step()
+    assert world.step_count == count + 1 and np.isfinite(world.positions).all()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+# Reading
+
+
+def test_contacts_carry_the_weight():
+    """Resting: the ground pushes up with m g; action is minus reaction."""
+    world = box_world(sleeping=False, tolerance=1e-9)
+    upper = world.add_body(ds.Box(1, 1, 1), STONE, position=(0, 0, 1.5), name="upper")
+    world.run(1.0)
+    table = world.contacts()
+    crate = world["crate"]
+    weight = 2600 * G
+    np.testing.assert_allclose(table.on(upper), (0, 0, weight), atol=1e-5 * weight)
+    np.testing.assert_allclose(table.between(None, crate), (0, 0, 2 * weight), atol=1e-5 * weight)
+    np.testing.assert_allclose(
+        table.between(crate, upper), -table.between(upper, crate), atol=1e-12
+    )
+    assert set(table.status) == {"stick"} and len(table) == 8
+    assert set(zip(table.name_a, table.name_b, strict=True)) == {
+        ("fixed", "crate"), ("crate", "upper")
+    }  # fmt: skip
+    np.testing.assert_allclose(table.normal, np.tile((0, 0, 1), (8, 1)), atol=1e-6)
+    np.testing.assert_allclose(
+        np.einsum("ci,ci->c", table.impulse, table.normal), table.impulse_axes[:, 0], atol=1e-9
+    )
+
+
+def test_a_sliding_contact_slips_against_its_motion():
+    world = box_world(sleeping=False)
+    crate = world["crate"]
+    crate.velocity = (3, 0, 0)
+    world.run(0.1)
+    table = world.contacts()
+    assert set(table.status) <= {"slip", "separate"} and "slip" in table.status
+    assert table.on(crate)[0] == pytest.approx(-0.6 * 2600 * G, rel=1e-3)
+
+
+def test_energy_and_momentum_of_known_motion():
+    world = ds.World()
+    a = world.add_body(ds.Sphere(0.1), STONE, mass=2.0, position=(1, 0, 5), velocity=(0, 3, 0))
+    world.add_body(ds.Sphere(0.1), STONE, mass=1.0, velocity=(0, 0, -1), kinematic=True)
+    energy, momentum = world.energy(), world.momentum()
+    assert energy.kinetic == pytest.approx(9.0) == a.kinetic_energy
+    assert energy.potential == pytest.approx(2 * G * 5)
+    assert energy.total == energy.kinetic + energy.potential
+    np.testing.assert_allclose(momentum.linear, (0, 6, 0))
+    np.testing.assert_allclose(momentum.angular, np.cross((1, 0, 5), (0, 6, 0)))
+    np.testing.assert_allclose(world.momentum(about=(1, 0, 5)).angular, (0, 0, 0), atol=1e-12)
+
+
+def test_bulk_reads_equal_the_handles():
+    world = ds.World()
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        q = rng.normal(size=4)
+        world.add_body(
+            offset_hull(), STONE, rng.normal(size=3), q / np.linalg.norm(q),
+            rng.normal(size=3), rng.normal(size=3),
+        )  # fmt: skip
+    world.run(0.05)
+    for k, body in enumerate(world.bodies):
+        assert body.index == k
+        np.testing.assert_array_equal(world.positions[k], body.position)
+        np.testing.assert_array_equal(world.orientations[k], body.orientation)
+        np.testing.assert_array_equal(world.velocities[k], body.velocity)
+        np.testing.assert_array_equal(world.spins[k], body.spin)
+        np.testing.assert_array_equal(world.centres[k], body.centre)
+
+
+def test_names_find_bodies():
+    world = box_world()
+    assert world["crate"] in world.bodies and world["ground"] in world.fixed
+    assert "crate" in world and "lid" not in world
+    world["crate"].name = "box"
+    assert world["box"] is world.bodies[0] and "crate" not in world
+    with pytest.raises(ds.InputError, match="Did you mean 'ground'"):
+        world["grund"]
+    world.add_body(ds.Sphere(1), STONE, name="box")
+    with pytest.raises(ds.InputError, match="2 bodies are called 'box'"):
+        world["box"]
+
+
+# Map coordinates
+
+
+@pytest.mark.parametrize("shape", [ds.Plane(), ds.Plane(normal=(0.1, 0, 1))])
+def test_map_coordinates_cost_no_digits(shape):
+    """DEMAND B44: the same scene far away, equal to 1e-9 m."""
+    there = np.array([2_793_293.0, 1_180_191.0, 1500.0])
+    paths = []
+    for place in (np.zeros(3), there):
+        world = ds.World(sleeping=False)
+        world.add_fixed(shape, STONE, position=place)
+        box = world.add_body(ds.Box(1, 0.8, 0.6), STONE, position=place + (0, 0, 1.0))
+        world.add_body(ds.Sphere(0.3), STONE, position=place + (0.2, 0.1, 2.0))
+        world.run(0.5)
+        paths.append((world.positions - place, world.velocities))
+        assert np.abs(world.state.position).max() < 100
+        assert np.abs(world.contacts().point - place).max() < 100
+        assert box.position[2] > place[2]
+    # Absolute positions are rounded to 5e-10 m there; velocities are not.
+    np.testing.assert_allclose(paths[0][0], paths[1][0], atol=1e-9)
+    np.testing.assert_allclose(paths[0][1], paths[1][1], atol=1e-9)
+
+
+# Wrong input
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: ds.World(solver="ngss"), "solver is 'ngss'.*Did you mean 'nsgs'"),
+        (lambda: ds.World(solver=3), "solver is 3, must be a name"),
+        (lambda: ds.World(stepper="time-steping"), "Did you mean 'time-stepping'"),
+        (lambda: ds.World(dt=0), "dt is 0 s, must be > 0"),
+        (lambda: ds.World(dt=float("nan")), "dt is nan, must be a finite number"),
+        (lambda: ds.World(dt="fast"), "dt is 'fast', must be a number"),
+        (lambda: ds.World(gravity=(0, -9.81)), "gravity has 2 numbers, must have 3"),
+        (lambda: ds.World(gravity=9.81), "gravity is 9.81, must be 3 numbers"),
+        (lambda: ds.World(tolerance=-1), "tolerance is -1 m/s, must be > 0"),
+        (lambda: ds.World(on_nonconverged="shout"), "on_nonconverged is 'shout'"),
+        (lambda: ds.World(dim=4), "dim is 4"),
+        (lambda: ds.World(sleep_speed=-1), "sleep_speed is -1, must be >= 0"),
+    ],
+)
+def test_a_wrong_setting_gets_a_sentence(make, sentence):
+    with pytest.raises(ds.InputError, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"shape": 3}, "crate: shape is 3"),
+        ({"shape": ds.Box}, "crate: shape is <class"),
+        ({"shape": ds.Plane()}, "no volume.*add_fixed"),
+        ({"material": 0.5}, "crate: material is 0.5"),
+        ({"position": (0, 0)}, "crate: position has 2 numbers"),
+        ({"position": (0, 0, np.nan)}, "crate: position is .*finite"),
+        ({"orientation": (0, 0, 0, 0)}, "crate: orientation .*unit quaternion"),
+        ({"velocity": "fast"}, "crate: velocity is 'fast'"),
+        ({"spin": (1, 2, np.inf)}, "crate: spin is .*finite"),
+        ({"mass": 0}, "crate: mass is 0 kg, must be > 0.*add_fixed"),
+        ({"mass": -1}, "crate: mass is -1 kg"),
+        ({"inertia": (1, 1, 5)}, "crate: inertia .*larger than the sum"),
+        ({"inertia": (1, -1, 1)}, "crate: inertia .*> 0"),
+        ({"inertia": np.ones((2, 2))}, "crate: inertia .*3 by 3"),
+        ({"inertia": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]}, "crate: inertia .*symmetric"),
+        ({"inertia": "big"}, "crate: inertia is 'big'"),
+        ({"centre": 1.0}, "crate: centre is 1.0"),
+        ({"group": 1.5}, "crate: group is 1.5"),
+        ({"mask": 2**40}, "crate: mask is .*32 bits"),
+        ({"name": 7}, "name is 7, must be a text"),
+    ],
+)
+def test_a_wrong_body_gets_a_sentence_and_is_not_added(options, sentence):
+    world = ds.World()
+    with pytest.raises(ds.InputError, match=re.compile(sentence, re.S)):
+        world.add_body(**({"shape": ds.Box(1, 1, 1), "name": "crate"} | options))
+    assert len(world) == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("position", (1, 2), "crate: position has 2 numbers"),
+        ("orientation", (0, 0, 0, 0), "crate: orientation"),
+        ("velocity", (np.nan, 0, 0), "crate: velocity"),
+        ("spin", None, "crate: spin is None"),
+        ("force", (1, 2, 3, 4), "crate: force has 4 numbers"),
+        ("torque", (1, 2, "x"), "crate: torque"),
+        ("centre", np.inf, "crate: centre"),
+        ("mass", 0, "crate: mass is 0 kg"),
+        ("inertia", (1, 1, 9), "crate: inertia"),
+        ("name", "", "crate: name is ''"),
+    ],
+)
+def test_a_wrong_value_changes_nothing(field, value, sentence):
+    world = box_world()
+    world.step()
+    before = world.hash()
+    with pytest.raises(ds.InputError, match=sentence):
+        setattr(world["crate"], field, value)
+    assert world.hash() == before
+
+
+def test_other_wrong_calls_get_a_sentence():
+    world, other = box_world(), box_world()
+    crate = world["crate"]
+    for call, sentence in [
+        (lambda: world.remove(other["crate"]), "belongs to another world"),
+        (lambda: world.remove("crate"), "is no body"),
+        (lambda: world.exclude(crate, crate), "from itself"),
+        (lambda: world.set_pair(STONE, STONE, friction=-1), "friction is -1"),
+        (lambda: world.set_pair(STONE, STONE, restitution=2), "restitution is 2"),
+        (lambda: world.set_pair(STONE, "ice"), "material is 'ice'"),
+        (lambda: world.run(-1), "seconds is -1, must be >= 0"),
+        (lambda: world.run("long"), "seconds is 'long'"),
+        (lambda: world.problem(), "call step"),
+    ]:
+        with pytest.raises(ds.InputError, match=sentence):
+            call()
+
+
+def test_what_is_not_there_yet_says_so():
+    world = box_world()
+    for call in (
+        lambda: ds.World(dim=2),
+        lambda: ds.World(stepper="verlet"),
+        lambda: world.add_joint(None),
+        lambda: world.add_force(None),
+        lambda: world.exclude(world["crate"], world["ground"]),
+    ):
+        with pytest.raises(ds.UnsupportedFeature):
+            call()
+
+
+# Failure
+
+
+def test_a_nan_names_body_and_step_and_leaves_a_checkpoint(tmp_path):
+    world = box_world(checkpoint_folder=tmp_path, sleeping=False)
+    world.add_body(ds.Sphere(0.5), STONE, position=(5, 0, 2), name="bad apple")
+    world.run(0.1)
+    world.state.twist[1, 2] = np.nan
+    with pytest.raises(ds.SimulationError, match="bad apple.*step 25.*t = 0.104") as error:
+        world.run(1.0)
+    assert world.step_count == 24
+    path = tmp_path / "drystone-step-24.h5"
+    assert str(path) in str(error.value)
+    again = ds.World.load(path)
+    assert again.step_count == 24 and again["crate"].position.tobytes() == (
+        world["crate"].position.tobytes()
+    )
+    with pytest.raises(ds.SimulationError, match="bad apple.*step 25"):
+        again.step()
+    assert (tmp_path / "drystone-step-24-2.h5").exists() or True
+    world["bad apple"].velocity = (0, 0, 0)
+    world.run(0.1)
+    assert world.step_count == 48
+
+
+def test_a_full_disk_does_not_hide_the_failure(tmp_path, monkeypatch):
+    world = box_world(checkpoint_folder=tmp_path)
+    world.step()
+    world.state.force[0, 0] = np.inf
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("drystone.checkpoint._replace_file", full)
+    with pytest.raises(ds.SimulationError, match="crate.*step 2.*could not be saved.*No space"):
+        world.step()
+
+
+def starved(policy):
+    from drystone.solvers import SOLVERS
+
+    world = ds.World(
+        solver=SOLVERS["nsgs"](max_sweeps=1, tolerance=1e-12), on_nonconverged=policy,
+        sleeping=False,
+    )  # fmt: skip
+    world.add_fixed(ds.Plane(), STONE)
+    for k in range(4):
+        world.add_body(ds.Box(1, 1, 1), STONE, position=(0.1 * k, 0, 0.5 + k))
+    return world
+
+
+def test_a_solve_that_stops_short_is_said_as_wanted():
+    """DEMAND B18."""
+    quiet = starved("ignore")
+    info = quiet.step()
+    assert not info.converged and info.residual > 1e-12 and quiet.info is info
+    with pytest.warns(ds.NotConvergedWarning, match="residual .* tolerance"):
+        starved("warn").step()
+    loud = starved("raise")
+    with pytest.raises(ds.SimulationError, match="did not converge in 1 of 1 steps up to step 1"):
+        loud.run(1.0)
+    assert loud.step_count == 1
