@@ -240,3 +240,32 @@ def test_every_pair_of_a_list_has_its_own_rows():
     assert [len(c.gap) for c in found] == [4, 0, 1, 1, 0]
     for c in found:
         np.testing.assert_allclose(c.normal - [1, 0, 0], 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hulls_with_many_faces(seed):
+    """More faces and edges than the scratch lists hold at once, and deep, so that few are passed
+    over: still what brute force finds."""
+    rng = np.random.default_rng([seed, 11])
+    tables = bare_shapes(random_hull(rng, points=90), random_hull(rng, points=90))
+    assert tables.polytope[:, 3].min() > 128
+    pose = np.array([pose_row(), pose_row(0.02 * rng.normal(size=3), random_rotation(rng))])
+    s, _ = largest_separation(tables, pose)
+    assert s < -0.05
+    (c,) = collide(tables, pose, MARGIN)
+    assert c.gap.min() == pytest.approx(s, abs=PREFERENCE)
+
+
+def test_faces_with_many_corners():
+    """Prisms of 150 sides on each other: four contacts near the rim of the smaller one."""
+    angles = np.linspace(0, 2 * np.pi, 150, endpoint=False)
+    ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    points = np.concatenate([np.c_[ring, np.zeros(150)], np.c_[ring, np.ones(150)]])
+    for radius in (0.5, 1.0, 2.0):
+        upper = ConvexHull(points * (radius, radius, 1))
+        c = stacked(upper, ConvexHull(points), (0, 0, 1 - 1e-5), turn((0, 0, 1), 0.02))
+        assert len(c.gap) == 4
+        np.testing.assert_allclose(c.gap, -1e-5, atol=1e-12)
+        place = c.point[:, :2] / min(radius, 1.0)
+        np.testing.assert_allclose(np.linalg.norm(place, axis=1), 1, atol=5e-3)
+        assert np.linalg.norm(place.mean(axis=0)) < 0.1

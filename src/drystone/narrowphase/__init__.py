@@ -27,7 +27,7 @@ def _far_apart(pose, radius, a, b, margin):
     return x * x + y * y + z * z >= reach * reach
 
 
-@kernel
+@kernel(forceinline=True)
 def _plane_contacts(kind, size, table, polytope, vertex, radius, pose, a, b, margin, out, first,
                     scratch):  # fmt: skip
     """Contacts of plane a with the convex shape b; two planes have none."""

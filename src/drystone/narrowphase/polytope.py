@@ -232,10 +232,14 @@ def _incident_face(polytope, face_plane, edge, vertex_star, star, table, v, norm
 
 @kernel
 def _load_face(vertex, first_v, face_loop, loop, f, t, r, n, offset, scratch):
-    """Corners of face f, posed at (t, r), over the plane (n, offset); returns how many."""
-    first, count = face_loop[f, 0], min(face_loop[f, 1], BUFFER_ROWS)
+    """Corners of face f, posed at (t, r), over the plane (n, offset); returns how many.
+
+    Of a face with very many corners a part, all around, leaving room for those that cuts add.
+    """
+    first, corners = face_loop[f, 0], face_loop[f, 1]
+    count = min(corners, BUFFER_ROWS // 2)
     for k in range(count):
-        x = add(mul(r, load(vertex, first_v + loop[first + k])), t)
+        x = add(mul(r, load(vertex, first_v + loop[first + k * corners // count])), t)
         gap = dot(n, x) - offset
         store(scratch, BUFFER_0 + k, mad(x, n, -gap))
         scratch[BUFFER_0 + k, 3] = gap
