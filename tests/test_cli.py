@@ -41,8 +41,8 @@ def test_run_writes_json(tmp_path):
     assert result.exit_code == 0, result.output
     figures = json.loads(path.read_text())
     assert figures["steps"] == 50 and figures["bodies"] == 10
-    assert figures["steps_not_converged"] < 50 and figures["worst_penetration_mm"] < 0.01
-    assert figures["potential_end_J"] == pytest.approx(figures["potential_start_J"], rel=1e-6)
+    assert figures["steps_not_converged"] < 50 and figures["worst_penetration_mm"] < 0.1
+    assert figures["potential_end_J"] == pytest.approx(figures["potential_start_J"], rel=1e-5)
 
 
 def test_recording_replays_bit_for_bit(tmp_path):
