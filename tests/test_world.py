@@ -560,6 +560,8 @@ def test_other_wrong_calls_get_a_sentence():
         (lambda: world.run(-1), "seconds is -1, must be >= 0"),
         (lambda: world.run("long"), "seconds is 'long'"),
         (lambda: world.problem(), "call step"),
+        (lambda: world.contacts().on(other["crate"]), "none of the moving bodies"),
+        (lambda: world.contacts().on(world["ground"]), "none of the moving bodies"),
     ]:
         with pytest.raises(ds.InputError, match=sentence):
             call()
@@ -597,7 +599,6 @@ def test_a_nan_names_body_and_step_and_leaves_a_checkpoint(tmp_path):
     )
     with pytest.raises(ds.SimulationError, match="bad apple.*step 25"):
         again.step()
-    assert (tmp_path / "drystone-step-24-2.h5").exists() or True
     world["bad apple"].velocity = (0, 0, 0)
     world.run(0.1)
     assert world.step_count == 48
@@ -620,7 +621,7 @@ def starved(policy):
     from drystone.solvers import SOLVERS
 
     world = ds.World(
-        solver=SOLVERS["nsgs"](max_sweeps=1, tolerance=1e-12), on_nonconverged=policy,
+        solver=SOLVERS["nsgs"](max_sweeps=1, tolerance=1e-30), on_nonconverged=policy,
         sleeping=False,
     )  # fmt: skip
     world.add_fixed(ds.Plane(), STONE)
@@ -633,7 +634,7 @@ def test_a_solve_that_stops_short_is_said_as_wanted():
     """DEMAND B18."""
     quiet = starved("ignore")
     info = quiet.step()
-    assert not info.converged and info.residual > 1e-12 and quiet.info is info
+    assert not info.converged and info.residual > 1e-30 and quiet.info is info
     with pytest.warns(ds.NotConvergedWarning, match="residual .* tolerance"):
         starved("warn").step()
     loud = starved("raise")

@@ -7,6 +7,7 @@ import numpy as np
 
 from drystone import timestep
 from drystone.arrays import DYNAMIC, FIXED
+from drystone.errors import InputError
 from drystone.solvers.nsgs import worst_error
 from drystone.vec import rotation_matrix
 
@@ -81,17 +82,21 @@ class ContactTable:
 
     def on(self, body) -> np.ndarray:
         """Sum of all contact forces on `body` (3,) [N]."""
-        index = self.bodies.index(body)
-        force = self.force
+        index, force = self._index(body), self.force
         return force[self.body_b == index].sum(axis=0) - force[self.body_a == index].sum(axis=0)
 
     def between(self, body_a, body_b) -> np.ndarray:
         """Sum of the forces that `body_a` puts on `body_b` (3,) [N]; None is the fixed world."""
-        a, b = (FIXED if x is None else self.bodies.index(x) for x in (body_a, body_b))
+        a, b = (FIXED if x is None else self._index(x) for x in (body_a, body_b))
         force = self.force
         there = (self.body_a == a) & (self.body_b == b)
         back = (self.body_a == b) & (self.body_b == a)
         return force[there].sum(axis=0) - force[back].sum(axis=0)
+
+    def _index(self, body) -> int:
+        if body not in self.bodies:
+            raise InputError(f"{body!r} is none of the moving bodies of this step.")
+        return self.bodies.index(body)
 
     def _name(self, index):
         return self.bodies[index].name if index >= 0 else "fixed"
