@@ -1,6 +1,5 @@
 """Slow and obvious twins of the narrow phase, and small worlds of bare shapes for its tests."""
 
-import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -137,7 +136,3 @@ def brought_to(tables, pose, gap, a=0, b=1):
         if abs(gap - s) < 1e-13:
             break
     return pose
-
-
-def box_corners(sizes):
-    return np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * sizes
