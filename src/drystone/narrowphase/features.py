@@ -46,7 +46,7 @@ FLAT = 1e-9
 # The deepest corner must reach the separation to this part of the size, else the features met
 # at a point outside the corners (an arc of a rim, a bare vertex) and that point is added.
 REACHED = 1e-7
-# Ends of a line contact nearer than this part of the size are one point.
+# Points nearer than this part of the size are one.
 APART = 1e-3
 
 
@@ -264,6 +264,8 @@ def meet_features(
     count = _add_deepest(scratch, source, count, room, deepest, reach)
     count = keep_near(scratch, source, count, margin + ra + rb)
     count = reduce_points(scratch, source, count, n)
+    if count > 1 and norm(sub(load(scratch, source + 1), load(scratch, source))) < APART * reach:
+        count = 1  # the second is the farthest from the first, so all are one
     lift = ra if t == a else -rb
     for i in range(count):
         gap = scratch[source + i, 3] - ra - rb
