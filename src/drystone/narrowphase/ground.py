@@ -197,28 +197,28 @@ def is_hidden(scratch, found, mine, small):
     n, foot = load(scratch, GROUP + 2 * me + 1), load(scratch, GROUP + 2 * me)
     height = abs(scratch[GROUP + 2 * me, 3])
     for i in range(found):
-        if scratch[GROUP + 2 * i + 1, 3] % ANSWERS == HOLLOW:
-            continue
         other = scratch[GROUP + 2 * i, 3]
-        if hollow and other >= 0.0:
+        proper = scratch[GROUP + 2 * i + 1, 3] % ANSWERS == PROPER
+        if hollow and proper and other >= 0.0:
             return True  # the point is above the ground after all
         nearer = abs(other) < height or (abs(other) == height and i < me)
-        if nearer and not hollow:
-            if dot(n, sub(load(scratch, GROUP + 2 * i), foot)) <= small:
-                return True
+        if not proper or hollow:  # neighbours in a hollow do not hide each other
+            nearer = HOLLOW_REACH * abs(other) < height
+        if nearer and dot(n, sub(load(scratch, GROUP + 2 * i), foot)) <= small:
+            return True
     return False
 
 
 @kernel
-def is_outside(
+def signed_distance(
     # terrain
     pose, t, terrain, grid, k, ground, triangle, triangle_normal, cell_first, cell_triangle,
     # in
     x, origin, reach,
 ):  # fmt: skip
-    """Whether the nearest point of the ground within `reach` [m] shows its front to the point.
+    """Distance of the point from the ground [m], negative behind it; `reach` if that is less.
 
-    On an edge or a vertex the triangle that faces the point most squarely decides.
+    On an edge or a vertex the triangle that faces the point most squarely decides the side.
     """
     local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
     lower, upper = sub(local, room), add(local, room)
@@ -244,7 +244,7 @@ def is_outside(
             nearest, square = distance, height
         elif same and abs(height) > abs(square):
             nearest, square = min(nearest, distance), height
-    return square > 0.0
+    return nearest if square > 0.0 else -nearest
 
 
 @kernel

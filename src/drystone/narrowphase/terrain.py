@@ -21,9 +21,9 @@ from drystone.narrowphase.ground import (
     column_triangle,
     ground_point,
     is_hidden,
-    is_outside,
     is_over,
     next_triangle,
+    signed_distance,
     triangles_at,
 )
 from drystone.narrowphase.plane import BAND, STANDING, UPRIGHT
@@ -115,10 +115,13 @@ def _is_way_out(
     )  # fmt: skip
     if is_hidden(scratch, found, row, CRACK * radius):
         return False
-    return height > -SHALLOW * radius or not is_outside(
+    if height > -SHALLOW * radius:
+        return True
+    distance = signed_distance(
         pose, t, terrain, grid, k, ground, triangle, triangle_normal,
         cell_first, cell_triangle, x, origin, -height,
     )  # fmt: skip
+    return HOLLOW_REACH * distance <= height  # no way out is much shorter
 
 
 @kernel
