@@ -292,6 +292,23 @@ def test_hostile_files_get_a_sentence(tmp_path, good, change):
         ds.World.load(path)
 
 
+@pytest.mark.parametrize("code", [1 + 8 * 6, 2 + 8 * 99, 3 + 8 * (1 + 99 * 2**24), 5, -1, np.nan])
+def test_hostile_memories_get_a_sentence(tmp_path, code):
+    """Two boxes have six faces and twelve edges each."""
+    world = ds.World()
+    for k in range(2):
+        world.add_body(ds.ConvexHull(ds.Box(1, 1, 1).parts()[0].geometry.vertex), STONE, (0, 0, k))
+    world.step()
+    world.save(tmp_path / "good.h5")
+    ds.World.load(tmp_path / "good.h5")
+    path = edited(
+        tmp_path / "hostile.h5", (tmp_path / "good.h5").read_bytes(),
+        put("state/pair_axis", (0, 0), code),
+    )  # fmt: skip
+    with pytest.raises(ds.InputError, match="remember what is not there"):
+        ds.World.load(path)
+
+
 def test_other_last_digits_are_said(tmp_path, good):
     path = edited(tmp_path / "other.h5", good, lambda file: file.attrs.modify("model", "0" * 32))
     with pytest.warns(UserWarning, match="not bit for bit"):

@@ -25,16 +25,27 @@ import numpy as np
 from drystone import build, timestep
 from drystone import describe as to
 from drystone.arrays import (
+    BOX,
     COUNTER_KEPT,
     COUNTER_PAIRS,
     COUNTER_STEP,
     COUNTERS,
+    HULL,
     Settings,
     State,
     new_state,
 )
 from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice
+from drystone.narrowphase.memory import (
+    DIRECTION,
+    EDGES,
+    FACE_A,
+    FACE_B,
+    KINDS,
+    NOTHING,
+    SECOND_INDEX,
+)
 from drystone.shapes.checks import vector
 from drystone.solvers import SOLVERS
 from drystone.world import World
@@ -352,4 +363,29 @@ def _checked_state(group, model) -> State:
         and ((state.asleep == 0) | (state.asleep == 1)).all()
     ):
         raise InputError("its contact lists are wrong.")
+    _check_memory(state.pair_axis[:pairs, 0], listed, model.shapes)
     return state
+
+
+def _check_memory(code, pair, shapes):
+    """The faces and edges that pairs with a hull remember (narrowphase/memory.py) must exist."""
+    kinds = shapes.kind[pair]
+    both = ((kinds == BOX) | (kinds == HULL)).all(axis=1) & (kinds == HULL).any(axis=1)
+    swapped = kinds[both, 0] > kinds[both, 1]
+    sides = np.where(swapped[:, None], pair[both][:, ::-1], pair[both])
+    code = code[both]
+    if not (np.isfinite(code) & (code >= 0.0) & (code < 2.0**53)).all():
+        raise InputError("its pairs remember what is not there.")
+    index, kind = np.divmod(code.astype(np.int64), KINDS)
+    j, i = np.divmod(index, SECOND_INDEX)
+    counts = shapes.polytope[shapes.table[sides]]
+    faces, edges = counts[:, :, 3], counts[:, :, 5]
+    fits = (
+        (kind == NOTHING)
+        | (kind == DIRECTION)
+        | ((kind == FACE_A) & (i < faces[:, 0]))
+        | ((kind == FACE_B) & (i < faces[:, 1]))
+        | ((kind == EDGES) & (i < edges[:, 0]) & (j < edges[:, 1]))
+    )
+    if not fits.all():
+        raise InputError("its pairs remember what is not there.")
