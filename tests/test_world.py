@@ -466,6 +466,42 @@ def test_map_coordinates_cost_no_digits(shape):
     np.testing.assert_allclose(paths[0][1], paths[1][1], atol=1e-9)
 
 
+# The package
+
+
+@pytest.mark.parametrize("name", ds.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(ds, name) is not None and name in dir(ds)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(AttributeError, match="no attribute 'Wrold'"):
+        ds.Wrold  # noqa: B018  the access is the test
+
+
+def test_the_problem_of_a_step_can_be_solved_again():
+    """DEMAND B18: what the step reports is what anybody finds who looks again."""
+    world = box_world(sleeping=False)
+    world.add_body(ds.Box(1, 1, 1), STONE, position=(0.2, 0, 1.5))
+    info = world.step()
+    problem = world.problem()
+    impulse, again = ds.solve(problem, solver="nsgs", tolerance=1e-10)
+    assert again.converged and again.residual <= 1e-10
+    assert ds.residual(problem, impulse) == pytest.approx(again.residual, abs=1e-12)
+    assert problem.contact_count == info.contacts == len(world.contacts())
+    rows = world._work.touch.row_contact[: info.contacts]
+    assert ds.residual(problem, world.contacts().impulse_axes[rows]) == pytest.approx(
+        info.residual, abs=1e-12
+    )
+    for call, sentence in [
+        (lambda: ds.solve(world), "is no ContactProblem"),
+        (lambda: ds.solve(problem, "nsg"), "Did you mean 'nsgs'"),
+        (lambda: ds.solve(problem, guess=np.zeros(3)), "guess must hold 8 x 3"),
+    ]:
+        with pytest.raises(ds.InputError, match=sentence):
+            call()
+
+
 # Wrong input
 
 

@@ -33,7 +33,7 @@ _HOME = {
     "ContactProblem": "problem",
     "SolveInfo": "problem",
     "residual": "problem",
-    "solve": "problem",
+    "solve": "solving",
     "SOLVERS": "solvers",
     "record": "recorder",
     "Recorder": "recorder",

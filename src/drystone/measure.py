@@ -9,7 +9,6 @@ from drystone import timestep
 from drystone.arrays import DYNAMIC, FIXED
 from drystone.errors import InputError
 from drystone.solvers.nsgs import worst_error
-from drystone.vec import rotation_matrix
 
 STATUS = np.array(["stick", "slip", "separate"])
 
@@ -173,7 +172,12 @@ def momentum(world, about) -> Momentum:
 
 def rotation_matrices(rotation: np.ndarray) -> np.ndarray:
     """(n, 3, 3) of the unit quaternions (n, 4)."""
-    entries = rotation_matrix.py_func(*rotation.T)
+    w, x, y, z = rotation.T
+    entries = (
+        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y),
+    )  # fmt: skip
     return np.stack(entries, axis=1).reshape(-1, 3, 3)
 
 

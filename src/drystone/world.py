@@ -1,6 +1,5 @@
 """World: what a person builds and runs. Checks every input and owns the arrays inside."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from drystone.problem import SolveInfo
 from drystone.run import complain, fail, run_world
 from drystone.shapes import unit_quaternion
 from drystone.shapes.checks import positive, vector
-from drystone.solvers import SOLVERS
+from drystone.solving import make_solver
 
 STEPPERS = ("time-stepping",)
 PLANNED_STEPPERS = ("verlet", "implicit", "event", "rk4")
@@ -63,7 +62,7 @@ class World:
                 raise UnsupportedFeature("dim=2 is not there yet; use dim=3.")
             raise InputError(f"dim is {dim!r}, must be 3.")
         gx, gy, gz = vector("gravity", gravity)
-        self._solver = _make_solver(solver, tolerance)
+        self._solver = make_solver(solver, tolerance)
         self._stepper = choice("stepper", stepper, STEPPERS)
         self._policy = choice("on_nonconverged", on_nonconverged, POLICIES)
         self._settings = Settings(
@@ -473,17 +472,3 @@ class World:
     def _note(self, edit: str, value) -> None:
         if self._recorder is not None:
             self._recorder.note(edit, value)
-
-
-
-def _make_solver(solver, tolerance):
-    if isinstance(solver, str):
-        solver = SOLVERS[choice("solver", solver, SOLVERS)]()
-    elif type(solver) not in SOLVERS.values():
-        raise InputError(
-            f"solver is {solver!r}, must be a name or a solver with its options. "
-            f"Known: {', '.join(SOLVERS)}."
-        )
-    if tolerance is not None:
-        solver = replace(solver, tolerance=positive("tolerance", tolerance, "m/s"))
-    return solver

@@ -1,0 +1,44 @@
+"""A solver by its name, and one problem solved by itself."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.inputs import choice
+from drystone.problem import ContactProblem, SolveInfo
+from drystone.shapes.checks import positive
+from drystone.solvers import SOLVERS
+
+
+def make_solver(solver, tolerance: float | None = None):
+    """The solver of that name, or the given one, with `tolerance` [m/s] if there is any."""
+    if isinstance(solver, str):
+        solver = SOLVERS[choice("solver", solver, SOLVERS)]()
+    elif type(solver) not in SOLVERS.values():
+        raise InputError(
+            f"solver is {solver!r}, must be a name or a solver with its options. "
+            f"Known: {', '.join(SOLVERS)}."
+        )
+    if tolerance is not None:
+        solver = replace(solver, tolerance=positive("tolerance", tolerance, "m/s"))
+    return solver
+
+
+def solve(
+    problem: ContactProblem, solver="nsgs", tolerance: float | None = None, guess=None
+) -> tuple[np.ndarray, SolveInfo]:
+    """Impulses (nc, 3) [N s] of `problem` in the axes of its contacts, and what the solver says.
+
+    solver      a name in SOLVERS, or a solver with its options
+    tolerance   on `residual()` [m/s]; None: the solver's own
+    guess       (nc, 3) impulses to start from; None: zero
+    """
+    if not isinstance(problem, ContactProblem):
+        raise InputError(f"solve: {problem!r} is no ContactProblem, such as world.problem().")
+    shape = (problem.contact_count, 3)
+    impulse = np.zeros(shape) if guess is None else np.array(guess, dtype=np.float64)
+    if impulse.shape != shape or not np.isfinite(impulse).all():
+        raise InputError(f"solve: guess must hold {shape[0]} x 3 finite numbers.")
+    info = make_solver(solver, tolerance).solve(problem, impulse)
+    return impulse, info
