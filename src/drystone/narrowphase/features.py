@@ -41,8 +41,9 @@ RIM_X = (1.0, DIAGONAL, 0.0, -DIAGONAL, -1.0, -DIAGONAL, 0.0, DIAGONAL)
 RIM_Y = (0.0, DIAGONAL, 1.0, DIAGONAL, 0.0, -DIAGONAL, -1.0, -DIAGONAL)
 # A cap turned from the normal by more than 45 degrees is not what meets: the side is.
 CAP = 0.7071
-# A tilt below this [sine] moves the deepest rim point by less than rounding moves a pose.
-FLAT = 1e-9
+# A cap tilted by less than this [sine] stands on its own eight corners, so that they do not wander
+# with rounding; the deepest rim point is then missed by at most 1e-5 radii.
+FLAT = 1e-4
 # The deepest corner must reach the separation to this part of the size, else the features met
 # at a point outside the corners (an arc of a rim, a bare vertex) and that point is added.
 REACHED = 1e-7

@@ -38,7 +38,10 @@ MOST_ABOVE = 32  # triangles over and under one point; two rows each of the grou
 @kernel
 def _cell(x, corner, side, cells):
     """Column or row of the grid that holds coordinate x, the nearest one if x is outside."""
-    return int(min(max(floor((x - corner) / side + CELL_TOLERANCE), 0.0), cells - 1.0))
+    number = floor((x - corner) / side + CELL_TOLERANCE)
+    if not number > 0.0:  # so that a NaN stays inside the grid
+        return 0
+    return int(min(number, cells - 1.0))
 
 
 @kernel

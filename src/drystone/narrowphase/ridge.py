@@ -242,18 +242,17 @@ def _over_peak(kind, size, table, polytope, face_plane, pose, a, v):
 @kernel
 def _falls_away(
     # terrain
-    pose, t, terrain_vertex, triangle, triangle_normal, neighbour, base_v, base_t,
+    pose, t, terrain_vertex, triangle, neighbour, base_v, base_t,
     # in
     tri, corner, m,
 ):  # fmt: skip
-    """Whether the ground around a corner of triangle `tri` lies below it along `m`, with a ridge.
+    """Whether the ground around a corner of triangle `tri` lies nowhere above it, along `m`.
 
     Walks around the vertex, first one way, then, if that ends at the border, the other.
     """
     mine = triangle[base_t + tri, corner]
     up = to_local_direction(pose, t, m)
     centre = load(terrain_vertex, base_v + mine)
-    ridge = False
     for way in range(2):
         now, k = tri, corner
         for _ in range(MOST_AROUND):
@@ -263,22 +262,15 @@ def _falls_away(
                 d = sub(x, centre)
                 if dot(d, up) > CONE * norm(d):
                     return False
-            crossed = (k + 2) % 3 if way == 0 else k
-            following = neighbour[row, crossed]
-            if following < 0:
-                ridge = True
+            now = neighbour[row, (k + 2) % 3 if way == 0 else k]
+            if now < 0:
                 break
-            d = sub(load(terrain_vertex, base_v + triangle[row, (crossed + 1) % 3]),
-                    load(terrain_vertex, base_v + triangle[row, crossed]))  # fmt: skip
-            bend = cross(load(triangle_normal, row), load(triangle_normal, base_t + following))
-            ridge = ridge or dot(bend, d) > FLAT_BEND * norm(d)
-            now = following
+            if now == tri:
+                return True
             for i in range(3):
                 if triangle[base_t + now, i] == mine:
                     k = i
-            if now == tri:
-                return ridge
-    return ridge
+    return True
 
 
 @kernel
@@ -286,19 +278,21 @@ def find_peak_contact(
     # shapes
     kind, size, table, polytope, face_plane, pose, a,
     # terrain
-    t, terrain_vertex, triangle, triangle_normal, neighbour, base_v, base_t,
+    t, terrain_vertex, triangle, neighbour, base_v, base_t,
     # in
     tri, corner, v, margin, depth, twin,
     # in and out
     scratch, count,
 ):  # fmt: skip
-    """Add the contact of the shape with a corner of triangle `tri` if it is a peak; new count."""
+    """Add the contact of the shape with a peak, the given corner of triangle `tri`; new count.
+
+    The caller has seen a ridge there.
+    """
     m, gap, exists = _over_peak(kind, size, table, polytope, face_plane, pose, a, v)
     if not exists or gap >= margin or gap < -depth:
         return count
     if not _falls_away(
-        pose, t, terrain_vertex, triangle, triangle_normal, neighbour, base_v, base_t,
-        tri, corner, m,
-    ):  # fmt: skip
+        pose, t, terrain_vertex, triangle, neighbour, base_v, base_t, tri, corner, m
+    ):
         return count
     return add_candidate(scratch, count, v, m, gap, LAST, twin)

@@ -201,15 +201,9 @@ def _add_ridges(
     depth, near = max(rounding, DEPTH * radius), radius + margin
     for i in range(3):
         e0, e1 = (c0, c1) if i == 0 else ((c1, c2) if i == 1 else (c2, c0))
-        other = neighbour[row, i]
-        if dot(e0, e0) < near * near:
-            count = find_peak_contact(
-                kind, size, table, polytope, face_plane, pose, a,
-                t, ground, triangle, triangle_normal, neighbour, base_v, base_t,
-                row - base_t, i, e0, margin, depth, TWIN * radius, scratch, count,
-            )  # fmt: skip
-        if (0 <= other and other < row - base_t) or not _is_near(e0, e1, near):
+        if not _is_near(e0, e1, near):
             continue
+        other = neighbour[row, i]
         e = sub(e1, e0)
         length = sqrt(dot(e, e))
         if other < 0:  # the border: all that leans outwards, up to the triangle's own plane
@@ -217,7 +211,16 @@ def _add_ridges(
         else:
             n2 = to_world_direction(pose, t, load(triangle_normal, base_t + other))
             bend = dot(cross(n1, n2), e) / length
-        if bend > FLAT_BEND:
+        if bend <= FLAT_BEND:
+            continue
+        # A ridge is seen from both sides, and one of them runs along it away from the peak.
+        if dot(e0, e0) < near * near:
+            count = find_peak_contact(
+                kind, size, table, polytope, face_plane, pose, a,
+                t, ground, triangle, neighbour, base_v, base_t,
+                row - base_t, i, e0, margin, depth, TWIN * radius, scratch, count,
+            )  # fmt: skip
+        if other < 0 or other > row - base_t:
             count = find_ridge_contacts(
                 kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
                 e0, e1, n1, n2, rounding, margin, depth, SMALL * radius, TWIN * radius,
