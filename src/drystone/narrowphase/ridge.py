@@ -143,12 +143,13 @@ def _meet_segment(a0, a1, e0, e, length, m):
 def find_ridge_contacts(
     # shapes
     kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
-    # in: ridge from e0 to e1, arc of normals, rounding of the shape, sizes
-    e0, e1, n1, n2, rounding, margin, depth, small, twin,
+    # in: ridge from e0 to e1, arc of normals, rounding and radius of the shape
+    e0, e1, n1, n2, rounding, margin, depth, radius, twin,
     # in and out
     scratch, count,
 ):  # fmt: skip
     """Add the contacts of one ridge with the shape; the new count."""
+    small, deepest = GAIN * radius, DEEPEST * radius
     e = sub(e1, e0)
     length = norm(e)
     e = scale(e, 1.0 / length)
@@ -188,7 +189,6 @@ def find_ridge_contacts(
         )  # fmt: skip
         found = 2 if s0 <= s1 else 0
     reached = False
-    deepest = DEEPEST * small / GAIN
     for i in range(found):
         b = mad(e0, e, s0 if i == 0 else s1)
         room = dot(normal, sub(p, b)) / dot(normal, m) - rounding

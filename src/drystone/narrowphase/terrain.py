@@ -53,8 +53,6 @@ SUNK = 3.0
 CRACK = 1e-9
 # Contacts nearer than this part of the shape's radius are one.
 TWIN = 1e-4
-# Lengths below this part of the shape's radius are rounding.
-SMALL = 1e-13
 
 
 @kernel
@@ -223,7 +221,7 @@ def _add_ridges(
         if other < 0 or other > row - base_t:
             count = find_ridge_contacts(
                 kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
-                e0, e1, n1, n2, rounding, margin, depth, SMALL * radius, TWIN * radius,
+                e0, e1, n1, n2, rounding, margin, depth, radius, TWIN * radius,
                 scratch, count,
             )  # fmt: skip
     return count
