@@ -110,13 +110,26 @@ class Settings(NamedTuple):
     gravity_y: float = 0.0
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
-    max_sweeps: int = 1000  # a safeguard: the solver stops on the tolerance
+    max_sweeps: int = 0  # of the solver in a step; 0: as many as sweep_limit() of nsgs.py gives
     sleeping: int = 1
     sleep_speed: float = 5e-3  # [m/s] a body slower than this everywhere on it may fall asleep
     sleep_delay: float = 0.5  # [s] after which a slow island sleeps
     bounce_speed: float = 1e-2  # [m/s] impacts slower than this do not bounce
     push_out: float = 0.5  # share of an overlap that one step takes away
+    skin: float = 5e-7  # [m] gaps and overlaps below this count as touching, see skin_of()
     hashing: int = 0  # 1: hash the state after every step
+
+
+SKIN_STEPS = 10.0
+
+
+def skin_of(tolerance: float, dt: float) -> float:
+    """What contacts at the tolerance gain or lose in ten steps [m].
+
+    Without it a stack never comes to rest: an error of the velocity makes a gap of error * dt,
+    which the next step may close with the velocity of that error.
+    """
+    return SKIN_STEPS * tolerance * dt
 
 
 def new_state(model: Model, position, rotation, twist) -> State:
@@ -154,6 +167,10 @@ class Rows(NamedTuple):
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (drift.py) [N s]
+    struck: np.ndarray  # (m, 3) impulses of impacts within the step (impact.py) [N s]
+    blow: np.ndarray  # (m, 3) those of one round
+    target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
+    strike_list: np.ndarray  # (m,) rows that can be struck
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
     slab_even: np.ndarray  # (slabs,) scratch lists of slab numbers
@@ -174,7 +191,11 @@ class Motion(NamedTuple):
     twist: np.ndarray  # (n + 1, 6) solved velocities
     move: np.ndarray  # (n + 1, 6) displacement twists
     later: np.ndarray  # (n, 3) spin at the end of the step
-    rough: np.ndarray  # (n + 1,) 1 if struck in this step
+    rough: np.ndarray  # (n + 1,) 1 if its contacts changed their velocity abruptly
+    strike: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
+    flown: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
+    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts
+    after: np.ndarray  # (n + 1, 6) velocities right after the impact
 
 
 class Boxes(NamedTuple):
@@ -182,6 +203,7 @@ class Boxes(NamedTuple):
 
     pose: np.ndarray  # (ns, 12)
     reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
+    spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     box: np.ndarray  # (ns, 6) tight boxes
     left: np.ndarray  # (chunks,) int64
     cell: np.ndarray  # (ns, 4) int64 level and cell
@@ -256,7 +278,7 @@ class Work(NamedTuple):
     log: Log
 
 
-FLAG_PLACED = 0
+FLAG_PLACED, FLAG_COLLIDED = range(2)
 (
     INFO_RESIDUAL,
     INFO_SWEEPS,
@@ -282,10 +304,11 @@ def allocate(model: Model) -> Work:
     return Work(
         motion=Motion(
             turn=f(n, 9), mass=f(n + 1, 7), free=f(n + 1, 6), twist=f(n + 1, 6),
-            move=f(n + 1, 6), later=f(n, 3), rough=i(n + 1),
+            move=f(n + 1, 6), later=f(n, 3), rough=i(n + 1), strike=f(n + 1), flown=f(n + 1, 6),
+            before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
-            pose=f(ns, 12), reach=f(ns), box=f(ns, 6), left=np.zeros(ns // 64 + 1, np.int64),
+            pose=f(ns, 12), reach=f(ns), spread=f(ns), box=f(ns, 6), left=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_room(0),
         ),
@@ -330,7 +353,8 @@ def row_room(room: int, n: int) -> Rows:
     return Rows(
         body=i(room, 2), frame=f(room, 9), arm=f(room, 6), block=f(room, 6),
         inverse=f(room, 6), bias=f(room), friction=f(room), restitution=f(room), gap=f(room),
-        approach=f(room), impulse=f(room, 3), push=f(room),
+        approach=f(room), impulse=f(room, 3), push=f(room), struck=f(room, 3), blow=f(room, 3),
+        target=f(room), strike_list=i(room),
         slab_first=i(n + 2), slab_change=f(n + 2), slab_even=i(n + 2), slab_odd=i(n + 2),
         slab_list=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2), group_residual=f(n + 2),
         group_list=i(n + 2),

@@ -30,6 +30,7 @@ def ticks():
 @cache
 def tick_seconds() -> float:
     """Length of a tick [s], measured once against the system's clock."""
+    ticks()  # compile or load it before the clock runs
     start, start_ticks = time.perf_counter(), ticks()
     while time.perf_counter() - start < 0.02:
         pass

@@ -11,14 +11,15 @@ from drystone.jit import kernel
 
 
 @kernel
-def find_nonfinite(twist, move, later):
-    """First body whose new velocity or displacement is not a finite number, or -1."""
+def find_nonfinite(position, rotation, twist, move, later):
+    """First body whose pose, new velocity or displacement is not a finite number, or -1."""
     for b in range(twist.shape[0] - 1):
         total = 0.0
         for k in range(6):
             total += twist[b, k] + move[b, k]
         for k in range(3):
-            total += later[b, k]
+            total += later[b, k] + position[b, k] + rotation[b, k]
+        total += rotation[b, 3]
         if not isfinite(total):
             return b
     return -1

@@ -43,13 +43,42 @@ def pair_sleeps(a, b, asleep, kind, twist):
 
 
 @kernel
-def select_near(shapes, kind, state, box, near):
+def _spread_reach(state, boxes, shape_count):
+    """A shape that is struck within the step may move as fast as the one that strikes it."""
+    pair, box, reach, spread = state.pair, boxes.box, boxes.reach, boxes.spread
+    for s in range(shape_count):
+        spread[s] = reach[s]
+    for p in range(state.counter[COUNTER_PAIRS]):
+        s, t = pair[p, 0], pair[p, 1]
+        if reach[s] != reach[t] and boxes_overlap(box, s, t):
+            spread[s] = max(spread[s], reach[t])
+            spread[t] = max(spread[t], reach[s])
+
+
+@kernel
+def _overlap_spread(boxes, s, t):
+    """Whether the tight boxes would overlap if grown by what being struck adds to the reach."""
+    box = boxes.box
+    grow = boxes.spread[s] - boxes.reach[s] + boxes.spread[t] - boxes.reach[t]
+    return (
+        box[s, 0] <= box[t, 3] + grow
+        and box[t, 0] <= box[s, 3] + grow
+        and box[s, 1] <= box[t, 4] + grow
+        and box[t, 1] <= box[s, 4] + grow
+        and box[s, 2] <= box[t, 5] + grow
+        and box[t, 2] <= box[s, 5] + grow
+    )
+
+
+@kernel
+def select_near(shapes, kind, state, boxes, near):
     """List the pairs whose tight boxes overlap and that are awake; returns their number."""
     pair, body = state.pair, shapes.body
+    _spread_reach(state, boxes, body.shape[0])
     count, slots = 0, 0
     for p in range(state.counter[COUNTER_PAIRS]):
         s, t = pair[p, 0], pair[p, 1]
-        if not boxes_overlap(box, s, t):
+        if not _overlap_spread(boxes, s, t):
             continue
         if pair_sleeps(body[s], body[t], state.asleep, kind, state.twist):
             continue

@@ -22,20 +22,23 @@ ROUGH_SHARE = 1e-3
 
 
 @kernel
-def mark_rough(rough, rows, count, settings):
+def mark_rough(rough, rows, count, impacts, settings):
     """Flag the bodies whose contacts changed their normal velocity abruptly."""
     gravity = abs(settings.gravity_x) + abs(settings.gravity_y) + abs(settings.gravity_z)
     limit = ROUGH_SHARE * gravity * settings.dt + 2.0 * settings.tolerance
     for b in range(rough.shape[0]):
         rough[b] = 0
     for r in range(count):
-        if rows.impulse[r, 0] > 0.0 and abs(rows.bias[r] + rows.approach[r]) > limit:
+        struck = impacts > 0 and rows.struck[r, 0] > 0.0  # bounced: its velocity is smooth again
+        if struck or rows.impulse[r, 0] <= 0.0:
+            continue
+        if abs(rows.bias[r] + rows.approach[r]) > limit:
             rough[rows.body[r, 0]] = 1
             rough[rows.body[r, 1]] = 1
 
 
 @kernel
-def _displace(b, bodies, old, motion, dt):
+def _displace(b, bodies, old, motion, impacts, dt):
     """Displacement twist of body `b`, and its spin after the turn into motion.later."""
     twist, move = motion.twist, motion.move
     spin = (twist[b, 3], twist[b, 4], twist[b, 5])
@@ -52,13 +55,19 @@ def _displace(b, bodies, old, motion, dt):
         move[b, k] = twist[b, k]
         move[b, 3 + k] = mean[k]
         motion.later[b, k] = later[k]
+    struck = impacts > 0 and motion.strike[b] >= 0.0
     if motion.rough[b] == 0:
         for k in range(6):
-            move[b, k] += 0.5 * (old[b, k] - twist[b, k])
+            start = motion.after[b, k] if struck else old[b, k]
+            move[b, k] += 0.5 * (start - twist[b, k])
+    if struck:  # fly to the impact with the velocity before it, then on with the one after
+        rest = 1.0 - motion.strike[b] / dt
+        for k in range(6):
+            move[b, k] = motion.flown[b, k] / dt + rest * move[b, k]
 
 
 @kernel
-def displace_bodies(bodies, state, motion, dt):
+def displace_bodies(bodies, state, motion, impacts, dt):
     """Displacement twists of all bodies."""
     n = bodies.kind.shape[0]
     for b in range(n):
@@ -68,17 +77,16 @@ def displace_bodies(bodies, state, motion, dt):
             for k in range(3):
                 motion.later[b, k] = 0.0
         else:
-            _displace(b, bodies, state.twist, motion, dt)
+            _displace(b, bodies, state.twist, motion, impacts, dt)
     for k in range(6):
         motion.move[n, k] = 0.0
 
 
 @kernel
-def _push_range(lo, hi, backward, rows, mass, move, slop, share, dt):
+def _push_range(lo, hi, rows, mass, move, slop, share, dt):
     """One visit of rows lo..hi; returns the largest lack of room that it found [m]."""
     worst = 0.0
-    for i in range(hi - lo):
-        r = hi - 1 - i if backward else lo + i
+    for r in range(lo, hi):
         gap = rows.gap[r]
         goal = min(gap, 0.0)
         if gap < -slop:
@@ -119,20 +127,20 @@ def _lack_range(lo, hi, rows, move, slop, share, dt):
 
 
 @parallel_kernel
-def _lack_parallel(slabs, rows, move, slop, share, dt):
+def _lack_parallel(slabs, rows, move, slop, share, dt, lack):
     for i in prange(slabs):
-        rows.slab_change[i] = _lack_range(
+        lack[i] = _lack_range(
             rows.slab_first[i], rows.slab_first[i + 1], rows, move, slop, share, dt
         )
 
 
 @parallel_kernel
-def _push_parallel(colour, slabs, backward, rows, mass, move, slop, share, dt):
+def _push_parallel(colour, slabs, rows, mass, move, slop, share, dt, lack):
     for k in prange((slabs - colour + 1) // 2):
         i = 2 * k + colour
-        rows.slab_change[i] = _push_range(
+        lack[i] = _push_range(
             rows.slab_first[i], rows.slab_first[i + 1],
-            backward, rows, mass, move, slop, share, dt,
+            rows, mass, move, slop, share, dt,
         )  # fmt: skip
 
 
@@ -140,28 +148,27 @@ def _push_parallel(colour, slabs, backward, rows, mass, move, slop, share, dt):
 def make_room(motion, rows, slabs, count, settings):
     """Correct the displacements until no contact lacks room; returns the number of sweeps.
 
-    The slop is what a contact at the solver's tolerance gains in ten steps: overlaps below it
-    are not worth a sweep.
+    Overlaps below the skin are not worth a sweep.
     """
     mass, move, dt = motion.mass, motion.move, settings.dt
-    slop, share = 10.0 * settings.tolerance * dt, settings.push_out
+    slop, share = settings.skin, settings.push_out
     serial = slabs < 4
     if serial:
         worst = _lack_range(0, count, rows, move, slop, share, dt)
     else:
-        _lack_parallel(slabs, rows, move, slop, share, dt)
+        _lack_parallel(slabs, rows, move, slop, share, dt, rows.slab_change)
         worst = 0.0
         for i in range(slabs):
             worst = max(worst, rows.slab_change[i])
     sweeps = 0
     while worst > slop and sweeps < PUSH_SWEEPS:
-        backward = sweeps % 2 == 1
         if serial:
-            worst = _push_range(0, count, backward, rows, mass, move, slop, share, dt)
+            worst = _push_range(0, count, rows, mass, move, slop, share, dt)
         else:
-            first = 1 if backward else 0
-            _push_parallel(first, slabs, backward, rows, mass, move, slop, share, dt)
-            _push_parallel(1 - first, slabs, backward, rows, mass, move, slop, share, dt)
+            for colour in range(2):
+                _push_parallel(
+                    colour, slabs, rows, mass, move, slop, share, dt, rows.slab_change
+                )
             worst = 0.0
             for i in range(slabs):
                 worst = max(worst, rows.slab_change[i])

@@ -37,12 +37,35 @@ def kernel(function=None, **options):
 
     Kernels do not allocate, so Numba need not count references (`_nrt`): counting those of a
     tuple of sixty arrays at every call costs more than most kernels do. A kernel that does
-    allocate says so with `_nrt=True`.
+    allocate says so with `_nrt=True`. A kernel whose name starts with `_` is called by other
+    kernels alone and gets no entry from Python, which would take as long to compile as the rest.
     """
     options = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False} | options
-    return numba.njit(**options)(function) if function else numba.njit(**options)
+
+    def compile_lazily(function):
+        inner = function.__name__.startswith("_") and not numba.config.DISABLE_JIT
+        compiled = numba.njit(**options, **({"no_cpython_wrapper": True} if inner else {}))(function)
+        return compiled if numba.config.DISABLE_JIT else _without_literals(compiled)
+
+    return compile_lazily(function) if function else compile_lazily
+
+
+def _without_literals(dispatcher):
+    """A call with a constant, f(x, 0), else compiles a version of `f` for that very constant."""
+    template = dispatcher.get_call_template
+
+    def get_call_template(args, kws):
+        plain = tuple(numba.types.unliteral(arg) for arg in args)
+        return template(plain, {name: numba.types.unliteral(arg) for name, arg in kws.items()})
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
 
 
 def parallel_kernel(function):
-    """Compile a thin `prange` loop over independent work; its answer has no thread count in it."""
+    """Compile a thin `prange` loop over independent work; its answer has no thread count in it.
+
+    What the loop itself writes must be an array argument: a store to a member of a tuple is
+    silently lost (Numba 0.68). Called kernels may write to members of tuples.
+    """
     return kernel(function, parallel=True, _nrt=True)

@@ -79,7 +79,7 @@ class ContactProblem:
     def blocks(self) -> np.ndarray:
         """(nc, 6) own 3x3 block of W of every contact: nn, n1, n2, 11, 12, 22 [1/kg]."""
         block = np.zeros((self.contact_count, 6))
-        _fill_blocks(self.body, self.frame, self.arm, self.mass, block)
+        fill_blocks(self.body, self.frame, self.arm, self.mass, block)
         return block
 
     def twist_from(self, impulse: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ class ContactProblem:
     def relative(self, twist: np.ndarray) -> np.ndarray:
         """Contact velocities (nc, 3) under the twists (n + 1, 6), without the bias [m/s]."""
         u = np.zeros((self.contact_count, 3))
-        _relative_velocities(self.body, self.frame, self.arm, twist, u)
+        relative_velocities(self.body, self.frame, self.arm, twist, u)
         return u
 
     def islands(self) -> np.ndarray:
@@ -250,7 +250,7 @@ def solve_info(converged, iterations, error, contacts, gap, measures, islands, s
 
 
 @kernel
-def _fill_blocks(body, frame, arm, mass, block):
+def fill_blocks(body, frame, arm, mass, block):
     for r in range(block.shape[0]):
         fill_block(r, body, frame, arm, mass, block)
 
@@ -262,6 +262,6 @@ def invert_blocks(block, inverse):
 
 
 @kernel
-def _relative_velocities(body, frame, arm, twist, u):
+def relative_velocities(body, frame, arm, twist, u):
     for r in range(u.shape[0]):
         u[r, 0], u[r, 1], u[r, 2] = velocity_at(r, body, frame, arm, twist)

@@ -13,8 +13,10 @@ from drystone import arrays
 from drystone.arrays import (
     COUNTER_KEPT,
     COUNTER_PAIRS,
+    FLAG_COLLIDED,
     INFO_CONTACTS,
     INFO_FAILED_BODY,
+    INFO_IMPACTS,
     INFO_ISLANDS,
     INFO_NEAR,
     INFO_NONCONVERGED,
@@ -37,6 +39,7 @@ from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodi
 from drystone.contacts import gather_contacts, number_contacts, select_near
 from drystone.drift import displace_bodies, make_room, mark_rough
 from drystone.forces import free_twists
+from drystone.impact import strike
 from drystone.islands import (
     TALLY_GROUPS,
     TALLY_ISLANDS,
@@ -66,8 +69,8 @@ def _lap(clock, stage, since):
 
 
 @kernel
-def detect(model, state, settings, work):
-    """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
+def find_touching(model, state, settings, work):
+    """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
     shapes, bodies, near, clock = model.shapes, model.bodies, work.near, work.log.clock
     if near.pair.shape[0] < state.counter[COUNTER_PAIRS]:  # a state that was read from a file
         return MORE_PAIRS, state.counter[COUNTER_PAIRS]
@@ -80,7 +83,7 @@ def detect(model, state, settings, work):
             return MORE_PAIRS, wanted
     near_count = 0
     while True:
-        near_count = select_near(shapes, bodies.kind, state, work.boxes.box, near)
+        near_count = select_near(shapes, bodies.kind, state, work.boxes, near)
         since = _lap(clock, _PAIRS, since)
         if near.slot_first[near_count] > near.slot.shape[0]:
             return MORE_SLOTS, near.slot_first[near_count]
@@ -89,13 +92,30 @@ def detect(model, state, settings, work):
         if not wake_touched(shapes.body, bodies.kind, state, near, near_count):
             break
         free_twists(bodies, state, settings, work.motion)  # the woken feel gravity again
+    return DONE, near_count
+
+
+@kernel
+def detect(model, state, settings, work):
+    """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
+    shapes, near, flag = model.shapes, work.near, work.log.flag
+    # After room was made we go on here: to collide again would start from what the pairs have
+    # just remembered, and last digits would depend on when the room ran out.
+    if flag[FLAG_COLLIDED] == 0:
+        status, number = find_touching(model, state, settings, work)
+        if status != DONE:
+            return status, number
+        work.log.info[INFO_NEAR] = number
+        flag[FLAG_COLLIDED] = 1
+    since = ticks()
+    near_count = int(work.log.info[INFO_NEAR])
     count = number_contacts(near.slot_count, near.contact_first, near_count)
     if count + state.counter[COUNTER_KEPT] > work.touch.body.shape[0]:
         return MORE_CONTACTS, count + state.counter[COUNTER_KEPT]
+    flag[FLAG_COLLIDED] = 0
     gather_contacts(shapes, state, work.motion.turn, near, work.touch, near_count)
-    work.log.info[INFO_NEAR] = near_count
     work.log.info[INFO_CONTACTS] = count
-    _lap(clock, _CONTACTS, since)
+    _lap(work.log.clock, _CONTACTS, since)
     return DONE, count
 
 
@@ -112,7 +132,8 @@ def pose_problem(model, state, settings, work):
     )
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
-    assemble_rows(model.pairing, state, work.motion.mass, touch, rows, count, settings.dt)
+    assemble_rows(model.pairing, state, work.motion.mass, touch, rows, count, settings.skin, settings.dt)
+    info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, count)
     push_all(rows, graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
     _lap(clock, _PROBLEM, since)
 
@@ -124,11 +145,14 @@ def finish(model, state, settings, work, sweeps, residual):
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     body, kind = model.shapes.body, model.bodies.kind
     since = ticks()
-    mark_rough(motion.rough, rows, count, settings)
-    displace_bodies(model.bodies, state, motion, settings.dt)
+    impacts = int(info[INFO_IMPACTS])
+    mark_rough(motion.rough, rows, count, impacts, settings)
+    displace_bodies(model.bodies, state, motion, impacts, settings.dt)
     pushes = make_room(motion, rows, work.graph.tally[TALLY_SLABS], count, settings)
     since = _lap(clock, _DRIFT, since)
-    info[INFO_FAILED_BODY] = find_nonfinite(motion.twist, motion.move, motion.later)
+    info[INFO_FAILED_BODY] = find_nonfinite(
+        state.position, state.rotation, motion.twist, motion.move, motion.later
+    )
     if info[INFO_FAILED_BODY] >= 0:
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
@@ -303,12 +327,15 @@ def contact_arrays(model: Model, state: State, work: Work) -> ContactArrays:
     body = rows.body[:count][order]
     problem = last_problem(model, state, work)
     velocity = problem.relative(work.motion.twist)[order]
+    impulse = rows.impulse[:count].copy()
+    if work.log.info[INFO_IMPACTS] > 0:
+        impulse += rows.struck[:count]
     return ContactArrays(
         body=np.where(body == len(state.position), arrays.FIXED, body),
         point=work.touch.place[:count, :3].copy(),
         frame=rows.frame[:count][order].reshape(count, 3, 3),
         gap=rows.gap[:count][order],
-        impulse=rows.impulse[:count][order],
+        impulse=impulse[order],
         velocity=velocity,
         friction=rows.friction[:count][order],
     )

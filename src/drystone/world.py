@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from drystone import build, measure, timestep
-from drystone.arrays import COUNTER_STEP, Model, Settings, State
+from drystone.arrays import COUNTER_STEP, Model, Settings, State, skin_of
 from drystone.body import Body, FixedBody, Start, frozen
 from drystone.edits import changed
 from drystone.errors import InputError, UnsupportedFeature
@@ -76,6 +76,7 @@ class World:
             sleep_speed=not_negative("sleep_speed", sleep_speed),
             sleep_delay=not_negative("sleep_delay", sleep_delay),
             bounce_speed=not_negative("bounce_speed", bounce_speed),
+            skin=skin_of(self._solver.tolerance, dt),
         )
         self.checkpoint_folder = None if checkpoint_folder is None else Path(checkpoint_folder)
         self._bodies: list[Body] = []

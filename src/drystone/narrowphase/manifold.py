@@ -23,7 +23,7 @@ CUT_TOLERANCE = 1e-6
 CLEARLY = 1e-3
 # The same for the deepest point, relative to the extent of the polygon. Tighter, as overlap
 # that no contact sees is overlap that stays.
-CLEARLY_DEEPER = 1e-5
+CLEARLY_DEEPER = 1e-3
 # A third or fourth point must widen the support by this much of its extent, else it is a twin.
 TWIN = 1e-3
 

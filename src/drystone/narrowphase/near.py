@@ -32,9 +32,9 @@ def _collide_parallel(chunks, near_count, shapes, pose, reach, pair, axis, near)
 def collide_near(shapes, boxes, pair, axis, near, near_count):
     """Points, normals and gaps of every near pair, in its slots."""
     if near_count <= 2 * _CHUNK:
-        _collide_range(0, near_count, shapes, boxes.pose, boxes.reach, pair, axis, near)
+        _collide_range(0, near_count, shapes, boxes.pose, boxes.spread, pair, axis, near)
     else:
         chunks = (near_count + _CHUNK - 1) // _CHUNK
         _collide_parallel(
-            chunks, near_count, shapes, boxes.pose, boxes.reach, pair, axis, near
+            chunks, near_count, shapes, boxes.pose, boxes.spread, pair, axis, near
         )
