@@ -13,6 +13,7 @@ from drystone import arrays
 from drystone.arrays import (
     COUNTER_KEPT,
     COUNTER_PAIRS,
+    COUNTER_STEP,
     FLAG_COLLIDED,
     INFO_CONTACTS,
     INFO_FAILED_BODY,
@@ -198,8 +199,9 @@ def advance(model, state, settings, work, steps):
             return done, status, number
         pose_problem(model, state, settings, work)
         since = ticks()
+        backward = state.counter[COUNTER_STEP] % 2 == 1
         sweeps, residual = solve_rows(
-            work.rows, work.graph.tally[TALLY_GROUPS], number, work.motion.mass,
+            work.rows, work.graph.tally[TALLY_GROUPS], number, backward, work.motion.mass,
             settings.tolerance, settings.max_sweeps, work.motion.twist,
         )  # fmt: skip
         _lap(work.log.clock, _SOLVE, since)
@@ -261,7 +263,7 @@ def step_with(
     impulse = work.rows.impulse[:count].copy()
     solved = solver.solve(problem, impulse)
     work.rows.impulse[:count] = impulse
-    work.motion.twist[:] = problem.free + problem.twist_from(impulse)
+    work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
     good = finish(model, state, settings, work, solved.iterations, solved.residual)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
     measure_step(work.log.info, work.log.measures, work.rows, work.motion)
@@ -352,7 +354,7 @@ def last_problem(model: Model, state: State, work: Work) -> ContactProblem:
         bias=rows.bias[:count].copy(),
         gap=rows.gap[:count].copy(),
         mass=work.motion.mass.copy(),
-        free=work.motion.free.copy(),
+        free=work.motion.free[:, :6].copy(),
         slab_first=rows.slab_first[: tally[TALLY_SLABS] + 1].copy(),
         group_first=rows.group_first[: tally[TALLY_GROUPS] + 1].copy(),
     )

@@ -4,8 +4,10 @@ The nonsmooth Gauss-Seidel method of [Jourdan1998]: visit the contacts one by on
 the impulse that obeys Coulomb's law while all others stay as they are. We never form W: the
 twists carry what all impulses have done to the bodies so far, so a visit costs the same however
 many contacts there are. The order is that of islands.py: even slabs, then odd ones, so that all
-cores work and the answer is the same for any number of them. Sweeps always run forth: forth and
-back in turns took two to three times as many on piles and stacks.
+cores work and the answer is the same for any number of them. All sweeps of a step run in the same
+direction (forth and back in turns took two to three times as many on piles and stacks), and the
+next step's run the other way (else what is left of the error always points to the same side, and
+tall stacks begin to turn).
 """
 
 from dataclasses import dataclass
@@ -33,7 +35,7 @@ EXTRA_VISITS = 2000
 
 @kernel
 def sweep_rows(
-    lo, hi,
+    lo, hi, backward,
     # problem
     body, frame, arm, block, inverse, bias, friction, mass,
     # in and out
@@ -41,7 +43,8 @@ def sweep_rows(
 ):  # fmt: skip
     """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
     worst = 0.0
-    for r in range(lo, hi):
+    for i in range(hi - lo):
+        r = hi - 1 - i if backward else lo + i
         un, u1, u2 = velocity_at(r, body, frame, arm, twist)
         un += bias[r]
         pn, p1, p2 = solve_contact(r, un, u1, u2, block, inverse, friction[r], impulse)
@@ -85,9 +88,9 @@ def push_rows(lo, hi, body, frame, arm, mass, impulse, twist):
 
 
 @kernel
-def _sweep_slab(i, rows, mass, twist):
+def _sweep_slab(i, backward, rows, mass, twist):
     return sweep_rows(
-        rows.slab_first[i], rows.slab_first[i + 1],
+        rows.slab_first[i], rows.slab_first[i + 1], backward,
         rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction, mass,
         rows.impulse, twist,
     )  # fmt: skip
@@ -136,7 +139,7 @@ def sweep_limit(max_sweeps, row_count):
 
 
 @kernel
-def _solve_group(g, rows, mass, tolerance, max_sweeps, twist):
+def _solve_group(g, backward, rows, mass, tolerance, max_sweeps, twist):
     """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough."""
     first, last = rows.group_first[g], rows.group_first[g + 1]
     row_count = rows.slab_first[last] - rows.slab_first[first]
@@ -145,8 +148,9 @@ def _solve_group(g, rows, mass, tolerance, max_sweeps, twist):
     residual = 0.0
     while True:
         change = 0.0
-        for slab in range(first, last):
-            change = max(change, _sweep_slab(slab, rows, mass, twist))
+        for i in range(last - first):
+            slab = last - 1 - i if backward else first + i
+            change = max(change, _sweep_slab(slab, backward, rows, mass, twist))
         sweeps += 1
         settled = change <= DEEPER * tolerance or sweeps * row_count >= EXTRA_VISITS
         if (change <= tolerance and settled) or sweeps >= limit:
@@ -162,16 +166,16 @@ def _solve_group(g, rows, mass, tolerance, max_sweeps, twist):
 
 
 @parallel_kernel
-def _solve_small(count, rows, mass, tolerance, max_sweeps, twist):
+def _solve_small(count, backward, rows, mass, tolerance, max_sweeps, twist):
     for k in prange(count):
-        _solve_group(rows.group_list[k], rows, mass, tolerance, max_sweeps, twist)
+        _solve_group(rows.group_list[k], backward, rows, mass, tolerance, max_sweeps, twist)
 
 
 @parallel_kernel
-def _sweep_colour(count, slab_list, rows, mass, twist, change):
+def _sweep_colour(count, slab_list, backward, rows, mass, twist, change):
     for k in prange(count):
         i = slab_list[k]
-        change[i] = _sweep_slab(i, rows, mass, twist)
+        change[i] = _sweep_slab(i, backward, rows, mass, twist)
 
 
 @parallel_kernel
@@ -182,7 +186,7 @@ def _measure_slabs(count, slab_list, rows, twist, change):
 
 
 @kernel
-def _solve_large(rows, groups, mass, tolerance, max_sweeps, twist):
+def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
     """Sweep all groups of many slabs together, colour by colour, each until it has converged."""
     limit = sweep_limit(max_sweeps, MANY_VISITS)
     even, odd, both = rows.slab_even, rows.slab_odd, rows.slab_list
@@ -205,8 +209,12 @@ def _solve_large(rows, groups, mass, tolerance, max_sweeps, twist):
             return
         open_groups = True
         while open_groups:
-            _sweep_colour(evens, even, rows, mass, twist, rows.slab_change)
-            _sweep_colour(odds, odd, rows, mass, twist, rows.slab_change)
+            if backward:
+                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
+                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
+            else:
+                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
+                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
             sweeps += 1
             for g in range(groups):
                 if rows.group_sweeps[g] < 0:
@@ -228,7 +236,7 @@ def _solve_large(rows, groups, mass, tolerance, max_sweeps, twist):
 
 
 @kernel
-def solve_rows(rows, groups, row_count, mass, tolerance, max_sweeps, twist):
+def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, twist):
     """Improve rows.impulse, and the twists with it, until every group has converged.
 
     Returns the number of sweeps of the hardest group and the largest residual [m/s].
@@ -242,12 +250,12 @@ def solve_rows(rows, groups, row_count, mass, tolerance, max_sweeps, twist):
             rows.group_list[small] = g
             small += 1
     if small > 1 and row_count >= 400:
-        _solve_small(small, rows, mass, tolerance, max_sweeps, twist)
+        _solve_small(small, backward, rows, mass, tolerance, max_sweeps, twist)
     else:
         for k in range(small):
-            _solve_group(rows.group_list[k], rows, mass, tolerance, max_sweeps, twist)
+            _solve_group(rows.group_list[k], backward, rows, mass, tolerance, max_sweeps, twist)
     if small < groups:
-        _solve_large(rows, groups, mass, tolerance, max_sweeps, twist)
+        _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist)
     sweeps, residual = 0, 0.0
     for g in range(groups):
         sweeps = max(sweeps, rows.group_sweeps[g])
@@ -285,7 +293,7 @@ class Nsgs:
         twist = p.free.copy()
         push_all(rows, slabs, p.mass, twist)
         sweeps, _ = solve_rows(
-            rows, groups, nc, p.mass, self.tolerance, self.max_sweeps, twist
+            rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, twist
         )
         impulse[:] = rows.impulse
         error = residual(p, impulse)
