@@ -27,28 +27,28 @@ class Shapes(NamedTuple):
     local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
     size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
     #                   box: half sizes; plane (normal is local z), hull, terrain: unused
-    radius: np.ndarray  # (ns,) of the sphere about the shape's origin that holds it; inf for a plane
+    radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain, else -1
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
     # polytopes; vertex, face, edge and loop numbers in the tables are relative to the first of each
-    polytope: np.ndarray  # (np, 6) first vertex, vertex count, first face, face count, first edge, count
+    polytope: np.ndarray  # (np, 6) first vertex and count, of the faces, of the edges
     vertex: np.ndarray  # (nv, 3)
     face_plane: np.ndarray  # (nf, 4) outward unit normal and offset: inside is n.x <= offset
     face_loop: np.ndarray  # (nf, 2) first entry in `loop` (absolute), number of corners
     loop: np.ndarray  # corners of the faces, counter-clockwise seen from outside
-    edge: np.ndarray  # (ne, 4) vertices from, to; the face on its left (that runs from, to), on its right
-    vertex_star: np.ndarray  # (nv, 2) first entry in `star` (absolute), number of edges at the vertex
+    edge: np.ndarray  # (ne, 4) vertices from, to; face on its left (it runs from, to), on its right
+    vertex_star: np.ndarray  # (nv, 2) first entry in `star` (absolute), edges at the vertex
     star: np.ndarray  # the edges at each vertex
     # terrains: one-sided triangles, front is counter-clockwise; in the shape's axes
-    terrain: np.ndarray  # (nt, 6) first vertex, first triangle, triangle count, first cell, cells in x, in y
+    terrain: np.ndarray  # (nt, 6) first vertex, first triangle and count, first cell, cells in x, y
     terrain_grid: np.ndarray  # (nt, 3) lower corner x, y and side of the cells
     terrain_vertex: np.ndarray  # (ntv, 3)
     triangle: np.ndarray  # (ntt, 3) its corners
     triangle_normal: np.ndarray  # (ntt, 3) unit
-    neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1 at the border
-    cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle of every cell, terrain by terrain
+    neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1: none
+    cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle, terrain by terrain
     cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
 
 
@@ -116,20 +116,11 @@ class Settings(NamedTuple):
     sleep_delay: float = 0.5  # [s] after which a slow island sleeps
     bounce_speed: float = 1e-2  # [m/s] impacts slower than this do not bounce
     push_out: float = 0.5  # share of an overlap that one step takes away
-    skin: float = 5e-7  # [m] gaps and overlaps below this count as touching, see skin_of()
+    # Gaps and overlaps below this share of the smaller body's radius count as touching. Without it
+    # a stack never comes to rest: an error of the velocity makes a gap of error * dt, which the
+    # next step may close with the velocity of that error.
+    skin: float = 3e-5
     hashing: int = 0  # 1: hash the state after every step
-
-
-SKIN_STEPS = 10.0
-
-
-def skin_of(tolerance: float, dt: float) -> float:
-    """What contacts at the tolerance gain or lose in ten steps [m].
-
-    Without it a stack never comes to rest: an error of the velocity makes a gap of error * dt,
-    which the next step may close with the velocity of that error.
-    """
-    return SKIN_STEPS * tolerance * dt
 
 
 def new_state(model: Model, position, rotation, twist) -> State:
@@ -164,6 +155,7 @@ class Rows(NamedTuple):
     friction: np.ndarray  # (m,)
     restitution: np.ndarray  # (m,)
     gap: np.ndarray  # (m,) at the start of the step [m]
+    skin: np.ndarray  # (m,) gaps and overlaps below this count as touching [m]
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (drift.py) [N s]
@@ -312,7 +304,8 @@ def allocate(model: Model) -> Work:
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
-            pose=f(ns, 12), reach=f(ns), spread=f(ns), box=f(ns, 6), left=np.zeros(ns // 64 + 1, np.int64),
+            pose=f(ns, 12), reach=f(ns), spread=f(ns), box=f(ns, 6),
+            left=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_room(0),
         ),
@@ -363,7 +356,8 @@ def row_room(room: int, n: int) -> Rows:
     f, i = _floats, _integers
     return Rows(
         body=i(room, 2), frame=f(room, 9), arm=f(room, 6), block=f(room, 6),
-        inverse=f(room, 6), bias=f(room), friction=f(room), restitution=f(room), gap=f(room),
+        inverse=f(room, 6), bias=f(room), friction=f(room), restitution=f(room),
+        gap=f(room), skin=f(room),
         approach=f(room), impulse=f(room, 3), push=f(room), struck=f(room, 3), blow=f(room, 3),
         target=f(room), strike_list=i(room),
         slab_first=i(n + 2), slab_change=f(n + 2), slab_even=i(n + 2), slab_odd=i(n + 2),

@@ -81,7 +81,15 @@ def _approach(r, contact_body, c, frame, arm, twist):
 
 
 @kernel
-def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, skin, dt):
+def _smaller_radius(body, c, radius):
+    a, b = body[c, 0], body[c, 1]
+    if a < 0:
+        return radius[b]
+    return radius[a] if b < 0 else min(radius[a], radius[b])
+
+
+@kernel
+def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
     contact, position = touch.place, state.position
     for r in range(lo, hi):
         c = touch.row_contact[r]
@@ -109,24 +117,26 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, skin, dt):
         rows.restitution[r] = pairing.restitution[one, two]
         rows.gap[r] = contact[c, 6]
         # A contact that is still apart may close within the step but not more. [Stewart1996]
-        rows.bias[r] = (contact[c, 6] if contact[c, 6] > skin else 0.0) / dt
+        rows.skin[r] = skin * _smaller_radius(touch.body, c, radius)
+        rows.bias[r] = (contact[c, 6] if contact[c, 6] > rows.skin[r] else 0.0) / dt
         _start_impulse(r, load(touch.warm, c), rows.friction[r], rows.frame, rows.impulse)
 
 
 @parallel_kernel
-def _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, skin, dt):
+def _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, radius, skin, dt):
     for chunk in prange(chunks):
         _fill_rows(
-            chunk * _CHUNK, min((chunk + 1) * _CHUNK, count), n, pairing, state, mass, touch, rows, skin, dt
+            chunk * _CHUNK, min((chunk + 1) * _CHUNK, count),
+            n, pairing, state, mass, touch, rows, radius, skin, dt,
         )
 
 
 @kernel
-def assemble_rows(pairing, state, mass, touch, rows, count, skin, dt):
+def assemble_rows(pairing, state, mass, touch, rows, radius, count, skin, dt):
     """Frames, arms, blocks, targets and starting impulses of all contacts."""
     n = state.position.shape[0]
     if count <= 2 * _CHUNK:
-        _fill_rows(0, count, n, pairing, state, mass, touch, rows, skin, dt)
+        _fill_rows(0, count, n, pairing, state, mass, touch, rows, radius, skin, dt)
     else:
         chunks = (count + _CHUNK - 1) // _CHUNK
-        _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, skin, dt)
+        _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, radius, skin, dt)

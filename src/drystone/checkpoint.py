@@ -267,6 +267,7 @@ def _restore(file, source) -> World:
         sleep_speed=settings.sleep_speed,
         sleep_delay=settings.sleep_delay,
         bounce_speed=settings.bounce_speed,
+        skin=settings.skin,
     )
     world._settings = settings._replace(hashing=0)
     materials = [to.restore_material(value) for value in said["materials"]]

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from drystone.errors import InputError
+from drystone.precompile import is_compiled, log
 from drystone.recorder import record as record_world
 from drystone.scenes import find_scene
 from drystone.watch import Watch, stage_seconds
@@ -97,7 +98,7 @@ def _bar(screen, steps):
 @contextmanager
 def compiling(screen):
     """Say so while the engine is compiled, which happens once after an installation."""
-    if any(Path(numba.config.CACHE_DIR).rglob("timestep.advance*.nbi")):
+    if is_compiled():
         yield
         return
     from numba.core import event
@@ -113,10 +114,14 @@ def compiling(screen):
             pass
 
     screen.print("Compiling the engine for the first time; this takes a minute or two.")
-    with screen.status("Compiling the engine ...") as status, event.install_listener(
-        "numba:compile", Listener()
-    ):
-        yield
+    log.disabled = True  # it would say the same again
+    try:
+        with screen.status("Compiling the engine ...") as status, event.install_listener(
+            "numba:compile", Listener()
+        ):
+            yield
+    finally:
+        log.disabled = False
 
 
 def summary(watch, start, finished) -> dict:

@@ -82,22 +82,27 @@ def displace_bodies(bodies, state, motion, impacts, dt):
         motion.move[n, k] = 0.0
 
 
+TINY = 1e-15  # [m] stands for a skin of zero
+
+
 @kernel
-def _push_range(lo, hi, rows, mass, move, slop, share, dt):
-    """One visit of rows lo..hi; returns the largest lack of room that it found [m]."""
+def _goal(gap, skin, share):
+    """The gap that a contact must have at least after the step [m]."""
+    return gap - share * (gap + skin) if gap < -skin else min(gap, 0.0)
+
+
+@kernel
+def _push_range(lo, hi, rows, mass, move, share, dt):
+    """One visit of rows lo..hi; returns the largest lack of room that it found, in skins."""
     worst = 0.0
     for r in range(lo, hi):
-        gap = rows.gap[r]
-        goal = min(gap, 0.0)
-        if gap < -slop:
-            goal = gap - share * (gap + slop)
-        speed = normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
-        lack = goal - gap - dt * speed
+        lack = _goal(rows.gap[r], rows.skin[r], share) - rows.gap[r]
+        lack -= dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
         old = rows.push[r]
         new = max(0.0, old + lack / (dt * rows.block[r, 0]))
         if new != old:
             if new > 0.0:
-                worst = max(worst, abs(lack))
+                worst = max(worst, abs(lack) / (rows.skin[r] + TINY))
             rows.push[r] = new
             d = new - old
             x, y, z = d * rows.frame[r, 0], d * rows.frame[r, 1], d * rows.frame[r, 2]
@@ -112,35 +117,32 @@ def _push_range(lo, hi, rows, mass, move, slop, share, dt):
 
 
 @kernel
-def _lack_range(lo, hi, rows, move, slop, share, dt):
-    """Largest lack of room of rows lo..hi before any correction [m]."""
+def _lack_range(lo, hi, rows, move, share, dt):
+    """Largest lack of room of rows lo..hi before any correction, in skins."""
     worst = 0.0
     for r in range(lo, hi):
         rows.push[r] = 0.0
-        gap = rows.gap[r]
-        goal = min(gap, 0.0)
-        if gap < -slop:
-            goal = gap - share * (gap + slop)
-        speed = normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
-        worst = max(worst, goal - gap - dt * speed)
+        lack = _goal(rows.gap[r], rows.skin[r], share) - rows.gap[r]
+        lack -= dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
+        worst = max(worst, lack / (rows.skin[r] + TINY))
     return worst
 
 
 @parallel_kernel
-def _lack_parallel(slabs, rows, move, slop, share, dt, lack):
+def _lack_parallel(slabs, rows, move, share, dt, lack):
     for i in prange(slabs):
         lack[i] = _lack_range(
-            rows.slab_first[i], rows.slab_first[i + 1], rows, move, slop, share, dt
+            rows.slab_first[i], rows.slab_first[i + 1], rows, move, share, dt
         )
 
 
 @parallel_kernel
-def _push_parallel(colour, slabs, rows, mass, move, slop, share, dt, lack):
+def _push_parallel(colour, slabs, rows, mass, move, share, dt, lack):
     for k in prange((slabs - colour + 1) // 2):
         i = 2 * k + colour
         lack[i] = _push_range(
             rows.slab_first[i], rows.slab_first[i + 1],
-            rows, mass, move, slop, share, dt,
+            rows, mass, move, share, dt,
         )  # fmt: skip
 
 
@@ -151,23 +153,23 @@ def make_room(motion, rows, slabs, count, settings):
     Overlaps below the skin are not worth a sweep.
     """
     mass, move, dt = motion.mass, motion.move, settings.dt
-    slop, share = settings.skin, settings.push_out
+    share = settings.push_out
     serial = slabs < 4
     if serial:
-        worst = _lack_range(0, count, rows, move, slop, share, dt)
+        worst = _lack_range(0, count, rows, move, share, dt)
     else:
-        _lack_parallel(slabs, rows, move, slop, share, dt, rows.slab_change)
+        _lack_parallel(slabs, rows, move, share, dt, rows.slab_change)
         worst = 0.0
         for i in range(slabs):
             worst = max(worst, rows.slab_change[i])
     sweeps = 0
-    while worst > slop and sweeps < PUSH_SWEEPS:
+    while worst > 1.0 and sweeps < PUSH_SWEEPS:
         if serial:
-            worst = _push_range(0, count, rows, mass, move, slop, share, dt)
+            worst = _push_range(0, count, rows, mass, move, share, dt)
         else:
             for colour in range(2):
                 _push_parallel(
-                    colour, slabs, rows, mass, move, slop, share, dt, rows.slab_change
+                    colour, slabs, rows, mass, move, share, dt, rows.slab_change
                 )
             worst = 0.0
             for i in range(slabs):

@@ -9,7 +9,7 @@ class InputError(DrystoneError, ValueError):
     """A value, file or setting that cannot be used; the message names it and the fix."""
 
 
-class UnsupportedFeature(DrystoneError, NotImplementedError):
+class UnsupportedFeature(DrystoneError, NotImplementedError):  # noqa: N818  a fixed public name
     """The chosen solver or stepper cannot honour something in the world."""
 
 

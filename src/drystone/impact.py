@@ -90,7 +90,7 @@ def _spread_moments(rows, count, motion, touching):
 
 @kernel
 def _fly_to_moment(b, state, motion, dt):
-    """Velocity of body `b` at its impact into motion.twist, its way until then into motion.flown."""
+    """Velocity of body `b` at its impact into motion.twist, its way to it into motion.flown."""
     t = max(motion.strike[b], 0.0)
     for k in range(6):
         old = state.twist[b, k]
@@ -150,7 +150,7 @@ def _strike_round(listed, rows, motion, share, settings, touching):
 
 @kernel
 def _round_energy(listed, rows, motion):
-    """Kinetic energy that the blows of the last round added [J]: p . (u + W p / 2) with u before."""
+    """Kinetic energy that the blows of the last round added [J]: p . (u before + u after) / 2."""
     energy = 0.0
     for i in range(listed):
         r = rows.strike_list[i]

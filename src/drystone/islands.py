@@ -146,7 +146,8 @@ def order_contacts(body, kind, pair, near, graph, row_contact, rows, near_count)
         first[i] = 0
     for k in range(near_count):
         if near.slot_count[k] > 0:
-            first[_level_of_pair(near.pair[k], body, kind, pair, graph.level) + 1] += near.slot_count[k]
+            at = _level_of_pair(near.pair[k], body, kind, pair, graph.level)
+            first[at + 1] += near.slot_count[k]
     for i in range(levels):
         first[i + 1] += first[i]
     _cut_slabs(graph, rows, levels)

@@ -7,7 +7,9 @@ from pathlib import Path
 import numba
 
 
-def _source_digest(folder: Path) -> str:
+def source_digest() -> str:
+    """Hash of all files with compiled code in them, and of the compiler's version."""
+    folder = Path(__file__).parent
     digest = hashlib.blake2b(digest_size=8)
     digest.update(numba.__version__.encode())
     for path in sorted(folder.rglob("*.py")):
@@ -21,7 +23,7 @@ def cache_folder() -> Path:
     """Folder of the compiled kernels of exactly these sources."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drystone"
     checks = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
-    return root / (_source_digest(Path(__file__).parent) + checks)
+    return root / (source_digest() + checks)
 
 
 # Numba rebuilds a cached kernel when its own file changes, but not when a kernel or a
@@ -44,7 +46,8 @@ def kernel(function=None, **options):
 
     def compile_lazily(function):
         inner = function.__name__.startswith("_") and not numba.config.DISABLE_JIT
-        compiled = numba.njit(**options, **({"no_cpython_wrapper": True} if inner else {}))(function)
+        entry = {"no_cpython_wrapper": True} if inner else {}
+        compiled = numba.njit(**options, **entry)(function)
         return compiled if numba.config.DISABLE_JIT else _without_literals(compiled)
 
     return compile_lazily(function) if function else compile_lazily

@@ -62,7 +62,7 @@ def spread_waking(body, kind, state):
 
 @kernel
 def fall_asleep(bodies, state, settings, graph):
-    """Count how long bodies have been slow; put islands to sleep that have been slow long enough."""
+    """Count how long bodies have been slow; islands that were slow long enough fall asleep."""
     twist = state.twist
     limit = settings.sleep_speed**2
     for i in range(graph.tally[TALLY_ISLANDS]):

@@ -5,11 +5,12 @@ afterwards. `advance` is the compiled loop over steps. `step_with` is its Python
 written in Python: the same stages, called one by one.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from drystone import arrays
+from drystone import arrays, precompile
 from drystone.arrays import (
     COUNTER_KEPT,
     COUNTER_PAIRS,
@@ -133,7 +134,10 @@ def pose_problem(model, state, settings, work):
     )
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
-    assemble_rows(model.pairing, state, work.motion.mass, touch, rows, count, settings.skin, settings.dt)
+    assemble_rows(
+        model.pairing, state, work.motion.mass, touch, rows, model.bodies.radius,
+        count, settings.skin, settings.dt,
+    )  # fmt: skip
     info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, count)
     push_all(rows, graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
     _lap(clock, _PROBLEM, since)
@@ -233,6 +237,7 @@ def run_steps(
     model: Model, state: State, work: Work, settings: Settings, count: int
 ) -> tuple[State, Work, StepReport]:
     """Run `count` steps, making room where a stage asks for it. Nothing is ever dropped."""
+    _compile_once()
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
@@ -248,10 +253,17 @@ def run_steps(
     return state, work, _step_report(work, settings, done, status, hashes, "nsgs")
 
 
+@cache
+def _compile_once() -> None:
+    """At the first step of this process."""
+    precompile.compile_engine(Settings())
+
+
 def step_with(
     model: Model, state: State, work: Work, settings: Settings, solver
 ) -> tuple[State, Work, StepReport]:
     """One step with a solver written in Python: the twin of advance()."""
+    _compile_once()
     work.log.info[:] = 0.0
     while True:
         status, number = detect(model, state, settings, work)
@@ -362,7 +374,8 @@ def last_problem(model: Model, state: State, work: Work) -> ContactProblem:
 
 def stage_seconds(work: Work) -> dict[str, float]:
     """Seconds spent in each stage since `work` was made."""
-    return {name: float(n) * tick_seconds() for name, n in zip(STAGES, work.log.clock)}
+    spent = work.log.clock[: len(STAGES)] * tick_seconds()
+    return dict(zip(STAGES, spent.tolist(), strict=True))
 
 
 allocate = arrays.allocate

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from drystone import build, measure, timestep
-from drystone.arrays import COUNTER_STEP, Model, Settings, State, skin_of
+from drystone.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.body import Body, FixedBody, Start, frozen
 from drystone.edits import changed
 from drystone.errors import InputError, UnsupportedFeature
@@ -36,6 +36,7 @@ class World:
     sleep_speed         a body slower than this everywhere may fall asleep [m/s]
     sleep_delay         after having been slow for so long [s]
     bounce_speed        impacts slower than this do not bounce [m/s]
+    skin                gaps and overlaps below this share of a body's radius count as touching
     on_nonconverged     "ignore" (`info` says it), "warn" or "raise" when a solve stops short
     checkpoint_folder   where a failed run leaves its last good step; None: the current folder
     """
@@ -53,6 +54,7 @@ class World:
         sleep_speed: float = Settings().sleep_speed,
         sleep_delay: float = Settings().sleep_delay,
         bounce_speed: float = Settings().bounce_speed,
+        skin: float = Settings().skin,
         checkpoint_folder: str | Path | None = None,
     ):
         if stepper in PLANNED_STEPPERS:
@@ -76,7 +78,7 @@ class World:
             sleep_speed=not_negative("sleep_speed", sleep_speed),
             sleep_delay=not_negative("sleep_delay", sleep_delay),
             bounce_speed=not_negative("bounce_speed", bounce_speed),
-            skin=skin_of(self._solver.tolerance, dt),
+            skin=not_negative("skin", skin),
         )
         self.checkpoint_folder = None if checkpoint_folder is None else Path(checkpoint_folder)
         self._bodies: list[Body] = []

@@ -20,7 +20,6 @@ from drystone.arrays import row_room
 from drystone.coulomb import contact_error, push, solve_contact, velocity_at
 from drystone.jit import kernel, parallel_kernel
 
-
 # The solver stops on the tolerance. Where that is out of reach these bound the cost of a step: any
 # island may have so many sweeps, and a small one so many visits of a contact (some 2 ms of work),
 # enough for two boxes of mass ratio 1000.

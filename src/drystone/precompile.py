@@ -1,0 +1,117 @@
+"""A cold start on two cores: this process compiles the solver, another one the narrow phase.
+
+Compiled code lies in a folder on disk, so what the other process has compiled is loaded here. It
+happens once for every version of the sources; a mark in the folder says that it has.
+"""
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+
+log = logging.getLogger("drystone")
+
+
+def _mark() -> Path:
+    from drystone.jit import source_digest
+
+    return Path(numba.config.CACHE_DIR) / f"compiled-{source_digest()}"
+
+
+def is_compiled() -> bool:
+    """Whether the engine of these sources lies compiled on disk."""
+    return bool(numba.config.DISABLE_JIT) or _mark().exists()
+
+
+def compile_engine(settings) -> None:
+    """Compile every stage of the step, unless that has been done."""
+    if is_compiled():
+        return
+    log.warning("Compiling the engine for the first time; this takes about a minute, once only.")
+    helper = _start_helper()
+    _compile_solver(settings)
+    if helper is not None:
+        helper.wait()
+    _compile_rest(settings)
+    mark = _mark()
+    try:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except OSError:
+        pass  # a folder that cannot be written: the next process compiles again
+
+
+def _start_helper() -> subprocess.Popen | None:
+    if (os.cpu_count() or 1) < 2:
+        return None
+    folder = str(Path(__file__).parent.parent)
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
+        "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
+    }
+    command = [sys.executable, "-c", "import drystone.precompile as p; p.compile_narrow_phase()"]
+    try:
+        return subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError:
+        return None  # then all is compiled here, which only takes longer
+
+
+def _empty_world():
+    """Model, state and work of a world with nothing in it: its types are those of every world."""
+    import numpy as np
+
+    from drystone import arrays
+    from drystone.shapes.tables import build_shapes
+
+    none, nothing = np.zeros(0), np.zeros((0, 3))
+    bodies = arrays.Bodies(np.zeros(0, np.int32), none, nothing, nothing, none)
+    square = np.zeros((0, 0))
+    pairing = arrays.Pairing(square, square, np.zeros(0, np.int64))
+    model = arrays.Model(build_shapes([]), bodies, pairing)
+    state = arrays.new_state(model, nothing, np.zeros((0, 4)), np.zeros((0, 6)))
+    return model, state, arrays.allocate(model)
+
+
+def compile_narrow_phase() -> None:
+    """What the other process does."""
+    from drystone.narrowphase.near import collide_near
+
+    model, state, work = _empty_world()
+    collide_near(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+
+
+def _compile_solver(settings) -> None:
+    """All stages but the narrow phase, run on nothing."""
+    from drystone import broadphase, contacts, forces, rest, timestep
+
+    model, state, work = _empty_world()
+    shapes, bodies, near = model.shapes, model.bodies, work.near
+    timestep.pose_problem(model, state, settings, work)
+    timestep.solve_rows(
+        work.rows, 0, 0, False, work.motion.mass, settings.tolerance, settings.max_sweeps,
+        work.motion.twist,
+    )  # fmt: skip
+    timestep.finish(model, state, settings, work, 0, 0.0)
+    forces.free_twists(bodies, state, settings, work.motion)
+    broadphase.place_shapes(model, state, settings, work.boxes, work.log.flag)
+    broadphase.find_pairs(model, state, work.boxes)
+    contacts.select_near(shapes, bodies.kind, state, work.boxes, near)
+    rest.wake_touched(shapes.body, bodies.kind, state, near, 0)
+    contacts.number_contacts(near.slot_count, near.contact_first, 0)
+    contacts.gather_contacts(shapes, state, work.motion.turn, near, work.touch, 0)
+    timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
+    timestep.hash_state(state)
+
+
+def _compile_rest(settings) -> None:
+    """The step itself, out of the stages that are compiled by now."""
+    from drystone import timestep
+
+    model, state, work = _empty_world()
+    timestep.advance(model, state, settings, work, 0)
