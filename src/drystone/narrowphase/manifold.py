@@ -21,9 +21,9 @@ CUT_TOLERANCE = 1e-6
 # How much better a later candidate must be, relative, to replace an earlier one in the
 # reduction: contacts of a body at rest must not swap places because of rounding.
 CLEARLY = 1e-3
-# The same for the deepest point, relative to the extent of the polygon. Tighter, as overlap
-# that no contact sees is overlap that stays.
-CLEARLY_DEEPER = 1e-3
+# The same for the deepest point, relative to the extent of the polygon: tighter, as overlap
+# that no contact sees is overlap that stays, but above the skin, within which depths wander.
+CLEARLY_DEEPER = 5e-5
 # A third or fourth point must widen the support by this much of its extent, else it is a twin.
 TWIN = 1e-3
 
