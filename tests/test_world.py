@@ -348,7 +348,15 @@ def test_progress_goes_to_stderr(capsys):
     assert out == "" and "steps" in err and "contacts" in err
 
 
-def test_ctrl_c_leaves_a_consistent_world():
+@pytest.fixture
+def usual_ctrl_c():
+    """Ctrl-C as a person has it: a job in the background of a shell would ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_leaves_a_consistent_world(usual_ctrl_c):
     world = box_world(sleeping=False)
     world.step()
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])

@@ -17,9 +17,9 @@ from math import sqrt
 from drystone.coulomb import push, solve_contact, velocity_at
 from drystone.jit import kernel
 
-ROUNDS = 200  # of striking; after that e = 0, which ends the chatter of contacts that are left
-SWEEPS = 200  # within a round
-PRECISION = 1e-9  # of the velocities in a round, relative to the fastest approach
+ROUNDS = 20  # of striking; after that e = 0, which ends the chatter of contacts that are left
+SWEEPS = 60  # within a round
+PRECISION = 1e-8  # of the velocities in a round, relative to the fastest approach
 
 
 @kernel

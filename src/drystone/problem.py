@@ -185,6 +185,10 @@ class ContactProblem:
 
 
 def _check(problem: ContactProblem, path) -> None:
+    for field in fields(problem):
+        array = getattr(problem, field.name)
+        if not isinstance(array, np.ndarray) or array.ndim == 0 or array.dtype.kind not in "if":
+            raise InputError(f"{path}: {field.name} is no array of numbers.")
     nc, n = len(problem.friction), len(problem.mass)
     shapes = dict(
         body=(nc, 2), frame=(nc, 9), arm=(nc, 6), friction=(nc,), bias=(nc,), gap=(nc,),

@@ -70,7 +70,7 @@ SCENES = [
         fill_box_stack,
         seconds=10.0,
         expect="nothing moves: top drift below 1 mm in a minute, sleeping off",
-        source="VRIPHYS 2010 (Silcowitz, Niebe, Erleben), box stack",
+        source="VRIPHYS 2009 (Silcowitz, Niebe, Erleben), box stack",
     ),
     Scene(
         "pyramid",
@@ -78,7 +78,7 @@ SCENES = [
         fill_pyramid,
         seconds=2.5,
         expect="nothing moves",
-        source="VRIPHYS 2010 (Silcowitz, Niebe, Erleben), pyramid",
+        source="VRIPHYS 2009 (Silcowitz, Niebe, Erleben), pyramid",
     ),
     Scene(
         "mass-ratio",
@@ -86,7 +86,7 @@ SCENES = [
         fill_mass_ratio,
         seconds=5.0,
         expect="stands with less than 1 mm of overlap, or says that it did not converge",
-        source="VRIPHYS 2010 (Silcowitz, Niebe, Erleben), heavy box on light box",
+        source="VRIPHYS 2009 (Silcowitz, Niebe, Erleben), heavy box on light box",
     ),
     Scene(
         "card-house",
