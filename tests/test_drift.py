@@ -7,7 +7,7 @@ import drystone as ds
 
 
 def sunk_box(depth, **options):
-    world = ds.World(sleeping=False, **options)
+    world = ds.World(sleeping=False, skin=1e-7, **options)
     world.add_fixed(ds.Plane())
     return world, world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5 - depth))
 
@@ -16,7 +16,7 @@ def sunk_box(depth, **options):
 def test_overlap_is_removed_without_kinetic_energy(gravity):
     """Each step takes away half of the overlap: d_k = d 2^-k; velocities stay zero.
 
-    Down to the skin of 10 * tolerance * dt = 4e-7 m, below which contacts count as touching.
+    Down to the skin, here 1e-7 of the radius, below which contacts count as touching.
     1e-10 m/s is far below what a push by velocity would leave (d / dt = 1.2 m/s).
     """
     depth = 5e-3
@@ -33,7 +33,7 @@ def test_overlap_is_removed_without_kinetic_energy(gravity):
 
 def test_two_bodies_share_the_way_by_their_masses():
     """Pushed apart by equal and opposite impulses: m_a d_a = m_b d_b, and none turns."""
-    world = ds.World(gravity=(0, 0, 0), sleeping=False)
+    world = ds.World(gravity=(0, 0, 0), sleeping=False, skin=1e-7)
     light = world.add_body(ds.Sphere(0.5), position=(0, 0, 0), mass=1.0)
     heavy = world.add_body(ds.Sphere(0.5), position=(0.99, 0, 0), mass=9.0)
     world.run(0.5)
@@ -55,7 +55,7 @@ def test_bodies_that_approach_stop_at_the_surface():
 
 def test_deep_overlap_of_a_pile_leaves_slowly():
     """Bodies placed into each other creep apart; none is shot away by the overlap."""
-    world = ds.World(gravity=(0, 0, 0), sleeping=False)
+    world = ds.World(gravity=(0, 0, 0), sleeping=False, skin=1e-7)
     rng = np.random.default_rng(0)
     for k in range(8):
         world.add_body(ds.Box(1, 1, 1), position=0.6 * np.array([k % 2, k // 2 % 2, k // 4])
