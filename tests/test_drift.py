@@ -17,7 +17,8 @@ def test_overlap_is_removed_without_kinetic_energy(gravity):
     """Each step takes away half of the overlap: d_k = d 2^-k; velocities stay zero.
 
     Down to the skin, here 1e-7 of the radius, below which contacts count as touching.
-    1e-10 m/s is far below what a push by velocity would leave (d / dt = 1.2 m/s).
+    1e-9 m/s is what the solver leaves (1e-4 of its tolerance), far below what a push by velocity
+    would leave (d / dt = 1.2 m/s).
     """
     depth = 5e-3
     world, box = sunk_box(depth, gravity=gravity)
@@ -25,7 +26,7 @@ def test_overlap_is_removed_without_kinetic_energy(gravity):
         world.step()
         left = 0.5 - box.position[2]
         assert left == pytest.approx(depth * 0.5**k, abs=1e-6)
-        assert np.abs(box.velocity).max() < 1e-10 and np.abs(box.spin).max() < 1e-10
+        assert np.abs(box.velocity).max() < 1e-9 and np.abs(box.spin).max() < 1e-9
     world.run(0.5)
     assert 0.5 - box.position[2] < 2e-6
     assert world.energy().kinetic < 1e-15
