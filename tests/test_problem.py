@@ -114,8 +114,8 @@ def test_energy_measure_is_the_change_of_kinetic_energy(problem):
 
 
 def test_an_unknown_law_is_refused(problem):
-    with pytest.raises(ds.InputError, match="pyramid"):
-        residual(problem, np.zeros((problem.contact_count, 3)), law="pyramid")
+    with pytest.raises(ds.InputError, match="viscous"):
+        residual(problem, np.zeros((problem.contact_count, 3)), law="viscous")
 
 
 def test_islands_are_numbered(problem):
@@ -129,6 +129,9 @@ def test_a_saved_problem_comes_back_bit_for_bit(problem, tmp_path):
     again = ContactProblem.load(path)
     for name, value in vars(problem).items():
         loaded = getattr(again, name)
+        if value is None:
+            assert loaded is None
+            continue
         assert loaded.dtype == value.dtype and np.array_equal(loaded, value), name
     assert ds.solve(again)[1].residual == ds.solve(problem)[1].residual
 

@@ -1,10 +1,10 @@
 """How wrong an answer is: every measure of every solver, in one pass over the contacts.
 
-    natural map   | p - P(p - (u + mu |u_t| n)) | over all contacts, relative to |q| [Acary2018]
-    Fischer       1/2 |phi|² of the pyramid law, NEWTON (VRIPHYS paper) eq. 21, 28, 35
-    min map       1/2 |H|² of the same law, NEWTON (WSCG paper) eq. 22, 23
-    gap           sum of |p_n u_n|, what complementarity leaves over [J]
-    energy        change of kinetic energy by the impulses [J]
+natural map   | p - P(p - (u + mu |u_t| n)) | over all contacts, relative to |q| [Acary2018]
+Fischer       1/2 |phi|² of the pyramid law, NEWTON (VRIPHYS paper) eq. 21, 28, 35
+min map       1/2 |H|² of the same law, NEWTON (WSCG paper) eq. 22, 23
+gap           sum of |p_n u_n|, what complementarity leaves over [J]
+energy        change of kinetic energy by the impulses [J]
 """
 
 from math import sqrt
@@ -30,25 +30,56 @@ def _pyramid_errors(p, u, bound):
 
 
 @kernel
+def _contact_measures(pn, p1, p2, un, u1, u2, qn, q1, q2, bias, mu):
+    """What one contact adds to the squares and sums of MEASURES, and to |q|²."""
+    natural = contact_error(pn, p1, p2, un, u1, u2, mu, 1.0) ** 2
+    g1, h1 = _pyramid_errors(p1, u1, mu * pn)
+    g2, h2 = _pyramid_errors(p2, u2, mu * pn)
+    fischer = 0.5 * (_fischer(pn, un) ** 2 + g1 * g1 + g2 * g2)
+    minmap = 0.5 * (min(pn, un) ** 2 + h1 * h1 + h2 * h2)
+    # p . (velocity before + after) / 2 is what the impulse adds to the kinetic energy.
+    energy = 0.5 * (pn * (un + qn - 2.0 * bias) + p1 * (u1 + q1) + p2 * (u2 + q2))
+    return natural, fischer, minmap, abs(pn * un), energy, qn * qn + q1 * q1 + q2 * q2
+
+
+@kernel
+def _finish_measures(scale, out):
+    natural = out[MEASURE_NATURAL]
+    out[MEASURE_NATURAL] = sqrt(natural / scale) if scale > 0.0 else sqrt(natural)
+
+
+@kernel
 def measure_rows(count, body, frame, arm, bias, friction, impulse, twist, free, out):
     """Fill `out` (MEASURES,) for the impulses of the first `count` rows."""
-    natural, scale, fischer, minmap, gap, energy = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    scale = 0.0
+    for k in range(MEASURES):
+        out[k] = 0.0
     for r in range(count):
-        vn, v1, v2 = velocity_at(r, body, frame, arm, twist)
-        fn, f1, f2 = velocity_at(r, body, frame, arm, free)
-        pn, p1, p2, mu = impulse[r, 0], impulse[r, 1], impulse[r, 2], friction[r]
-        un, qn = vn + bias[r], fn + bias[r]
-        natural += contact_error(pn, p1, p2, un, v1, v2, mu, 1.0) ** 2
-        scale += qn * qn + f1 * f1 + f2 * f2
-        g1, h1 = _pyramid_errors(p1, v1, mu * pn)
-        g2, h2 = _pyramid_errors(p2, v2, mu * pn)
-        fischer += _fischer(pn, un) ** 2 + g1 * g1 + g2 * g2
-        minmap += min(pn, un) ** 2 + h1 * h1 + h2 * h2
-        gap += abs(pn * un)
-        # p . (velocity before + after) / 2 is what the impulse adds to the kinetic energy.
-        energy += 0.5 * (pn * (vn + fn) + p1 * (v1 + f1) + p2 * (v2 + f2))
-    out[MEASURE_NATURAL] = sqrt(natural / scale) if scale > 0.0 else sqrt(natural)
-    out[MEASURE_FISCHER] = 0.5 * fischer
-    out[MEASURE_MINMAP] = 0.5 * minmap
-    out[MEASURE_GAP] = gap
-    out[MEASURE_ENERGY] = energy
+        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+        qn, q1, q2 = velocity_at(r, body, frame, arm, free)
+        part = _contact_measures(
+            impulse[r, 0], impulse[r, 1], impulse[r, 2], un + bias[r], u1, u2, qn + bias[r], q1, q2,
+            bias[r], friction[r],
+        )  # fmt: skip
+        for k in range(MEASURES):
+            out[k] += part[k]
+        scale += part[MEASURES]
+    _finish_measures(scale, out)
+
+
+@kernel
+def measure_velocities(impulse, velocity, free, bias, friction, out):
+    """Fill `out` (MEASURES,) from the contact velocities with and without the impulses."""
+    scale = 0.0
+    for k in range(MEASURES):
+        out[k] = 0.0
+    for c in range(impulse.shape[0]):
+        part = _contact_measures(
+            impulse[c, 0], impulse[c, 1], impulse[c, 2],
+            velocity[c, 0], velocity[c, 1], velocity[c, 2],
+            free[c, 0], free[c, 1], free[c, 2], bias[c], friction[c],
+        )  # fmt: skip
+        for k in range(MEASURES):
+            out[k] += part[k]
+        scale += part[MEASURES]
+    _finish_measures(scale, out)

@@ -18,6 +18,7 @@ from drystone.assemble import fill_block
 from drystone.coulomb import invert_block, velocity_at
 from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.laws import law_errors
 from drystone.measures import (
     MEASURE_ENERGY,
     MEASURE_FISCHER,
@@ -25,9 +26,9 @@ from drystone.measures import (
     MEASURE_MINMAP,
     MEASURE_NATURAL,
     MEASURES,
-    measure_rows,
+    measure_velocities,
 )
-from drystone.solvers.nsgs import push_rows, worst_error
+from drystone.solvers.nsgs import push_rows
 
 FORMAT = "drystone-contact-problem"
 FORMAT_VERSION = 1
@@ -48,6 +49,24 @@ class SolveInfo(NamedTuple):
     energy_change: float = 0.0  # of the kinetic energy, by the impulses [J]
     islands: int = 0
     solver: str = ""
+    method: str = ""  # which method solved what, if the solver chooses
+    work: float = 0.0  # in units of one Gauss-Seidel sweep
+    seconds: float = 0.0  # of the solver, without measuring
+    history: "History | None" = None  # course of the measures, if it was asked for
+
+
+class History(NamedTuple):
+    """How the measures fell: one entry per iteration, the start first."""
+
+    iteration: np.ndarray
+    seconds: np.ndarray  # of the solver, without measuring
+    work: np.ndarray  # in units of one Gauss-Seidel sweep
+    residual: np.ndarray  # [m/s]
+    natural_map: np.ndarray
+    fischer: np.ndarray
+    minmap: np.ndarray
+    complementarity: np.ndarray  # [J]
+    energy_change: np.ndarray  # [J]
 
 
 class ContactSolver(Protocol):
@@ -71,6 +90,7 @@ class ContactProblem:
     free: np.ndarray  # (n + 1, 6) twists if no contact acted [m/s, rad/s]
     slab_first: np.ndarray  # (slabs + 1,) int32: contacts of the slabs (islands.py)
     group_first: np.ndarray  # (groups + 1,) int32: slabs of the groups
+    friction_2: np.ndarray | None = None  # (nc,) along tangent 2, if the friction is elliptic
 
     @property
     def contact_count(self) -> int:
@@ -86,9 +106,7 @@ class ContactProblem:
         """Change of the twists (n + 1, 6) under `impulse` (nc, 3)."""
         twist = np.zeros_like(self.free)
         impulse = np.ascontiguousarray(impulse, dtype=np.float64)
-        push_rows(
-            0, len(impulse), self.body, self.frame, self.arm, self.mass, impulse, twist
-        )
+        push_rows(0, len(impulse), self.body, self.frame, self.arm, self.mass, impulse, twist)
         return twist
 
     def apply_W(self, impulse: np.ndarray) -> np.ndarray:  # noqa: N802  the name of the operator
@@ -159,7 +177,8 @@ class ContactProblem:
             with h5py.File(part, "w") as file:
                 file.attrs["format"], file.attrs["version"] = FORMAT, FORMAT_VERSION
                 for field in fields(self):
-                    file[field.name] = getattr(self, field.name)
+                    if getattr(self, field.name) is not None:
+                        file[field.name] = getattr(self, field.name)
             os.replace(part, path)
         except OSError as error:
             part.unlink(missing_ok=True)
@@ -177,7 +196,10 @@ class ContactProblem:
                         f"{path}: written as version {file.attrs['version']}, this Drystone reads "
                         f"version {FORMAT_VERSION}."
                     )
-                problem = cls(**{field.name: file[field.name][()] for field in fields(cls)})
+                names = [field.name for field in fields(cls)]
+                if "friction_2" not in file:
+                    names.remove("friction_2")
+                problem = cls(**{name: file[name][()] for name in names})
         except (OSError, KeyError, TypeError) as error:
             raise InputError(f"{path}: cannot be read as a contact problem ({error}).") from None
         _check(problem, path)
@@ -187,6 +209,8 @@ class ContactProblem:
 def _check(problem: ContactProblem, path) -> None:
     for field in fields(problem):
         array = getattr(problem, field.name)
+        if array is None and field.name == "friction_2":
+            continue
         if not isinstance(array, np.ndarray) or array.ndim == 0 or array.dtype.kind not in "if":
             raise InputError(f"{path}: {field.name} is no array of numbers.")
     nc, n = len(problem.friction), len(problem.mass)
@@ -194,6 +218,8 @@ def _check(problem: ContactProblem, path) -> None:
         body=(nc, 2), frame=(nc, 9), arm=(nc, 6), friction=(nc,), bias=(nc,), gap=(nc,),
         mass=(n, 7), free=(n, 6),
     )  # fmt: skip
+    if problem.friction_2 is not None:
+        shapes["friction_2"] = (nc,)
     for name, shape in shapes.items():
         array = getattr(problem, name)
         if array.shape != shape:
@@ -208,30 +234,24 @@ def _check(problem: ContactProblem, path) -> None:
             raise InputError(f"{path}: {name} must rise from 0 to {last}.")
 
 
-def residual(problem: ContactProblem, impulse: np.ndarray, law: str = "coulomb") -> float:
-    """Worst violation of `law` over all contacts [m/s]; zero at a solution.
+def residual(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
+    """Worst violation of `law` over all contacts [m/s]; zero at a solution. See laws.py.
 
-    The natural map of [Acary2018] with the step 3 / trace(block), divided by that step so that
-    it is a velocity: heavy and light bodies then count alike, and one tolerance serves all.
+    `facets` counts the sides of the friction polygon of the law "polyhedral".
     """
-    if law != "coulomb":
-        raise InputError(f"law is {law!r}; this version judges the law 'coulomb' alone.")
-    p = problem
     impulse = np.ascontiguousarray(impulse, dtype=np.float64)
-    twist = p.free + p.twist_from(impulse)
-    return worst_error(
-        0, p.contact_count, p.body, p.frame, p.arm, p.blocks(), p.bias, p.friction, impulse, twist
-    )
+    errors = law_errors(problem, impulse, problem.velocity(impulse), law, facets)
+    return float(errors.max(initial=0.0))  # a NaN stays one
 
 
-def measure(problem: ContactProblem, impulse: np.ndarray) -> np.ndarray:
+def measure(problem, impulse: np.ndarray) -> np.ndarray:
     """The measures of measures.py for `impulse`."""
-    p, out = problem, np.zeros(MEASURES)
+    out = np.zeros(MEASURES)
     impulse = np.ascontiguousarray(impulse, dtype=np.float64)
-    twist = p.free + p.twist_from(impulse)
-    measure_rows(
-        p.contact_count, p.body, p.frame, p.arm, p.bias, p.friction, impulse, twist, p.free, out
-    )
+    q = problem.q()
+    velocity = q + problem.apply_W(impulse)
+    bias = getattr(problem, "bias", np.zeros(len(q)))
+    measure_velocities(impulse, velocity, q, bias, problem.friction, out)
     return out
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.inputs import choice
+from drystone.matrix_problem import MatrixProblem
 from drystone.problem import ContactProblem, SolveInfo
 from drystone.shapes.checks import positive
 from drystone.solvers import SOLVERS
@@ -26,19 +27,28 @@ def make_solver(solver, tolerance: float | None = None):
 
 
 def solve(
-    problem: ContactProblem, solver="nsgs", tolerance: float | None = None, guess=None
+    problem: ContactProblem | MatrixProblem,
+    solver="nsgs",
+    tolerance: float | None = None,
+    measure: str = "velocity",
+    guess=None,
+    history: bool = False,
 ) -> tuple[np.ndarray, SolveInfo]:
-    """Impulses (nc, 3) [N s] of `problem` in the axes of its contacts, and what the solver says.
+    """Impulses (nc, 3) [N s] of `problem`, normal first, and what the solver says.
 
     solver      a name in SOLVERS, or a solver with its options
-    tolerance   on `residual()` [m/s]; None: the solver's own
+    tolerance   where to stop; None: the solver's own
+    measure     of what: "velocity": residual() [m/s]; "relative": natural-map error [Acary2018]
     guess       (nc, 3) impulses to start from; None: zero
+    history     whether the report holds the course of all measures
     """
-    if not isinstance(problem, ContactProblem):
+    if not isinstance(problem, ContactProblem | MatrixProblem):
         raise InputError(f"solve: {problem!r} is no ContactProblem, such as world.problem().")
     shape = (problem.contact_count, 3)
     impulse = np.zeros(shape) if guess is None else np.array(guess, dtype=np.float64)
     if impulse.shape != shape or not np.isfinite(impulse).all():
         raise InputError(f"solve: guess must hold {shape[0]} x 3 finite numbers.")
-    info = make_solver(solver, tolerance).solve(problem, impulse)
+    choice("measure", measure, ("velocity", "relative"))
+    solver = replace(make_solver(solver, tolerance), measure=measure, history=history)
+    info = solver.solve(problem, impulse)
     return impulse, info

@@ -82,9 +82,7 @@ def worst_error(
 def push_rows(lo, hi, body, frame, arm, mass, impulse, twist):
     """Add to the twists what the impulses of rows lo..hi do."""
     for r in range(lo, hi):
-        push(
-            r, impulse[r, 0], impulse[r, 1], impulse[r, 2], body, frame, arm, mass, twist
-        )
+        push(r, impulse[r, 0], impulse[r, 1], impulse[r, 2], body, frame, arm, mass, twist)
 
 
 @kernel
@@ -274,6 +272,8 @@ class Nsgs:
 
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step at 240 Hz
     max_sweeps: int = 0  # of a step; 0: 200, and for islands of few contacts more (sweep_limit)
+    measure: str = "velocity"
+    history: bool = False
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""

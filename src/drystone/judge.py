@@ -1,0 +1,71 @@
+"""The judge at a solver's side: when to stop, which iterate was best, how the errors fell."""
+
+from time import perf_counter
+
+import numpy as np
+
+from drystone.measures import MEASURE_NATURAL
+from drystone.problem import History, SolveInfo, measure, residual, solve_info
+
+
+class Judge:
+    """Judges the iterates of one solve. A solver asks `done` after each iteration.
+
+    solver    its law, tolerance, measure ("velocity": residual() [m/s], "relative": natural map)
+              and history count; what is not there is the default
+    limit     iterations after which it is done in any case
+    """
+
+    def __init__(self, solver, problem, impulse, limit: int, name: str):
+        self.problem, self.limit, self.name = problem, limit, name
+        self.law, self.facets = solver.law, getattr(solver, "facets", 0)
+        self.tolerance, self.measure = solver.tolerance, getattr(solver, "measure", "velocity")
+        self.keeps_history = getattr(solver, "history", False)
+        self.iterations, self.work, self.seconds = 0, 0.0, 0.0
+        self.best, self.error = impulse.copy(), np.inf
+        self.rows = []
+        self.since = perf_counter()
+        self._look(impulse)
+
+    def done(self, impulse: np.ndarray, work: float = 1.0) -> bool:
+        """Count one iteration, which took `work` sweeps; whether the solve is over."""
+        self.seconds += perf_counter() - self.since
+        self.iterations += 1
+        self.work += work
+        self._look(impulse)
+        return self.converged or self.iterations >= self.limit
+
+    @property
+    def converged(self) -> bool:
+        return self.error <= self.tolerance
+
+    def report(self, impulse: np.ndarray, method: str = "") -> SolveInfo:
+        """The best iterate goes into `impulse`; what the solve came to is returned."""
+        p = self.problem
+        impulse[:] = self.best
+        return solve_info(
+            self.converged, self.iterations, residual(p, impulse, self.law, self.facets),
+            p.contact_count, p.gap.min() if p.contact_count else 0.0, measure(p, impulse),
+            p.islands().max() + 1 if p.contact_count else 0, self.name,
+        )._replace(
+            method=method, work=self.work, seconds=self.seconds, history=self._history()
+        )  # fmt: skip
+
+    def _look(self, impulse) -> None:
+        """Measure `impulse`, outside the clock."""
+        velocity_error = measures = None
+        if self.measure == "velocity" or self.keeps_history:
+            velocity_error = residual(self.problem, impulse, self.law, self.facets)
+        if self.measure == "relative" or self.keeps_history:
+            measures = measure(self.problem, impulse)
+        error = velocity_error if self.measure == "velocity" else measures[MEASURE_NATURAL]
+        if error < self.error:  # a NaN never is
+            self.error = error
+            self.best[:] = impulse
+        if self.keeps_history:
+            entry = (self.iterations, self.seconds, self.work, velocity_error, *measures)
+            self.rows.append(entry)
+        self.since = perf_counter()
+
+    def _history(self) -> History | None:
+        return History(*np.array(self.rows).T) if self.keeps_history else None
