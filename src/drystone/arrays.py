@@ -186,7 +186,8 @@ class Motion(NamedTuple):
     free: np.ndarray  # (n + 1, 8) velocities if nothing touched
     twist: np.ndarray  # (n + 1, 8) solved velocities
     move: np.ndarray  # (n + 1, 8) displacement twists
-    later: np.ndarray  # (n, 3) spin at the end of the step
+    mean: np.ndarray  # (n, 3) spin that turns a body freely over the step
+    later: np.ndarray  # (n, 3) spin at the end of the step after that turn
     rough: np.ndarray  # (n + 1,) 1 if its contacts changed their velocity abruptly
     strike: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
     flown: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
@@ -300,7 +301,8 @@ def allocate(model: Model) -> Work:
     return Work(
         motion=Motion(
             turn=f(n, 9), mass=f(n + 1, 7), free=_lines(n + 1), twist=_lines(n + 1),
-            move=_lines(n + 1), later=f(n, 3), rough=i(n + 1), strike=f(n + 1), flown=f(n + 1, 6),
+            move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), rough=i(n + 1), strike=f(n + 1),
+            flown=f(n + 1, 6),
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(

@@ -162,7 +162,7 @@ def finish(model, state, settings, work, sweeps, residual):
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
     keep_contacts(body, kind, state, work.near, work.touch, rows, near_count, count)
-    move_bodies(state, motion, settings.dt)
+    move_bodies(model.bodies, state, motion, settings.dt)
     if settings.sleeping == 1:
         fall_asleep(model.bodies, state, settings, work.graph)
     _lap(clock, _MOVE, since)

@@ -26,11 +26,30 @@ from drystone.jit import kernel, parallel_kernel
 MANY_SWEEPS = 200
 MANY_VISITS = 400_000
 
-# Islands that one core solves alone go on to this share of the tolerance if that takes no more
-# sweeps than this number divided by the square of their contacts (250 for a stack of ten boxes):
-# a stack then comes to rest to the last bit, not to the tolerance.
-DEEPER = 1e-4
-EXTRA_WORK = 400_000
+# Sweeps over a large island gain quickly at first, then hang on a few loose chains of bodies: 200
+# sweeps leave the same residual as 40. They end when the last WINDOW sweeps together have not
+# brought the correction below this share of what it was; the step then says that it did not
+# converge.
+WINDOW = 16
+STALLED = 0.75
+
+_OPEN, _STUCK = -1, -2  # in place of the sweeps of a group that is not done
+
+# Islands that one core solves alone go on below the tolerance, or the error that is left keeps a
+# stack rocking, which takes more sweeps in the end: to DEEPEST of it while the work is less than
+# QUICK (250 sweeps of a stack of ten boxes that is alone in the world: it comes to rest to the last
+# bit), to DEEPER while it is less than ten times that. The work counts sweeps times contacts
+# of the island times contacts of the world.
+DEEPEST, DEEPER = 1e-4, 1e-2
+QUICK = 400_000
+
+
+@kernel
+def _goal(tolerance, work):
+    """The correction at which a small island may stop after so much work [m/s]."""
+    if work < QUICK:
+        return DEEPEST * tolerance
+    return DEEPER * tolerance if work < 10 * QUICK else tolerance
 
 
 @kernel
@@ -137,7 +156,7 @@ def sweep_limit(max_sweeps, row_count):
 
 
 @kernel
-def _solve_group(g, backward, rows, mass, tolerance, max_sweeps, twist):
+def _solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, twist):
     """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough."""
     first, last = rows.group_first[g], rows.group_first[g + 1]
     row_count = rows.slab_first[last] - rows.slab_first[first]
@@ -151,8 +170,7 @@ def _solve_group(g, backward, rows, mass, tolerance, max_sweeps, twist):
             change = max(change, _sweep_slab(slab, backward, rows, mass, twist))
         backward = not backward
         sweeps += 1
-        settled = change <= DEEPER * tolerance or sweeps * row_count * row_count >= EXTRA_WORK
-        if (change <= tolerance and settled) or sweeps >= limit:
+        if change <= _goal(tolerance, sweeps * row_count * all_rows) or sweeps >= limit:
             residual = 0.0
             for i in range(first, last):
                 error = _slab_error(i, rows, twist)
@@ -165,9 +183,10 @@ def _solve_group(g, backward, rows, mass, tolerance, max_sweeps, twist):
 
 
 @parallel_kernel
-def _solve_small(count, backward, rows, mass, tolerance, max_sweeps, twist):
+def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, twist):
     for k in prange(count):
-        _solve_group(rows.group_list[k], backward, rows, mass, tolerance, max_sweeps, twist)
+        g = rows.group_list[k]
+        _solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, twist)
 
 
 @parallel_kernel
@@ -190,6 +209,9 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
     limit = sweep_limit(max_sweeps, MANY_VISITS)
     even, odd, both = rows.slab_even, rows.slab_odd, rows.slab_list
     sweeps = 0
+    for g in range(groups):
+        if rows.group_sweeps[g] == _OPEN:
+            rows.group_residual[g] = np.inf  # the correction WINDOW sweeps ago
     while True:
         evens, odds, total = 0, 0, 0
         for g in range(groups):
@@ -216,12 +238,17 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
                 _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
             sweeps += 1
             for g in range(groups):
-                if rows.group_sweeps[g] < 0:
+                if rows.group_sweeps[g] == _OPEN:
                     change = 0.0
                     for i in range(rows.group_first[g], rows.group_first[g + 1]):
                         change = max(change, rows.slab_change[i])
                     if change <= tolerance or sweeps >= limit:
                         open_groups = False
+                    elif sweeps % WINDOW == 0 and max_sweeps == 0:
+                        if change > STALLED * rows.group_residual[g]:
+                            rows.group_sweeps[g] = _STUCK
+                            open_groups = False
+                        rows.group_residual[g] = change
         _measure_slabs(total, both, rows, twist, rows.slab_change)
         for g in range(groups):
             if rows.group_sweeps[g] < 0:
@@ -229,7 +256,8 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
                 for i in range(rows.group_first[g], rows.group_first[g + 1]):
                     if not rows.slab_change[i] <= residual:
                         residual = rows.slab_change[i]
-                if residual <= tolerance or sweeps >= limit or residual != residual:
+                ended = rows.group_sweeps[g] == _STUCK or sweeps >= limit
+                if residual <= tolerance or ended or residual != residual:
                     rows.group_sweeps[g] = sweeps
                     rows.group_residual[g] = residual
 
@@ -243,16 +271,17 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, t
     small = 0
     for g in range(groups):
         slabs = rows.group_first[g + 1] - rows.group_first[g]
-        rows.group_sweeps[g] = -1
+        rows.group_sweeps[g] = _OPEN
         if slabs == 1 or row_count < 400:
             rows.group_sweeps[g] = 0
             rows.group_list[small] = g
             small += 1
     if small > 1 and row_count >= 400:
-        _solve_small(small, backward, rows, mass, tolerance, max_sweeps, twist)
+        _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, twist)
     else:
         for k in range(small):
-            _solve_group(rows.group_list[k], backward, rows, mass, tolerance, max_sweeps, twist)
+            g = rows.group_list[k]
+            _solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, twist)
     if small < groups:
         _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist)
     sweeps, residual = 0, 0.0
