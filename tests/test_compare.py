@@ -396,7 +396,7 @@ def test_scene_gives_the_problem_of_that_step(folder, monkeypatch):
 
 
 def test_scene_in_which_nothing_touches(folder):
-    result = runner.invoke(app, ["compare", "bounce", "--steps", "1"])
+    result = runner.invoke(app, ["compare", "dzhanibekov", "--steps", "1"])
     assert result.exit_code == 2 and "nothing touches in step 1" in result.stderr
 
 

@@ -178,7 +178,8 @@ def _find_problems(kind, what, steps, options, screen) -> tuple[dict, dict]:
         return {what: _scene_problem(what, steps, options, screen)}, {}
     if kind == "problem":
         return {Path(what).name: ContactProblem.load(Path(what))}, {}
-    problems, skipped = load_problems(problem_files(Path(what)))
+    with screen.status("Reading ..."):
+        problems, skipped = load_problems(problem_files(Path(what)))
     for reason in skipped.values():
         screen.print(f"skipped: {reason}", style="yellow", markup=False, soft_wrap=True)
     if not problems:

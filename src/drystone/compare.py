@@ -235,7 +235,7 @@ class Profile:
 
 
 def performance_profile(outcomes: Iterable[Outcome]) -> Profile:
-    """[Dolan2002] eq. 2.1: problems that nobody solved count as unsolved by all."""
+    """The ratios of [Dolan2002]; a problem that nobody solved counts as unsolved by all."""
     outcomes = list(outcomes)
     problems = tuple(dict.fromkeys(o.problem for o in outcomes))
     time = {o.solver: np.full(len(problems), np.inf) for o in outcomes}

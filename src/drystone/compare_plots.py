@@ -38,7 +38,7 @@ def _new_figure(size):
 
 def draw_convergence(outcomes: list[Outcome], measure: str, tolerance: float, path: Path) -> None:
     """Error of every solver on one problem against iterations, seconds and work."""
-    figure = _new_figure((13, 4.6))
+    figure = _new_figure((15, 4.6))
     heading, name = ERRORS[measure]
     shown = [o for o in outcomes if o.iterations is not None]
     panels = figure.subplots(1, len(AXES), sharey=True)
@@ -58,7 +58,7 @@ def draw_convergence(outcomes: list[Outcome], measure: str, tolerance: float, pa
         panel.grid(alpha=0.3)
     panels[0].set_ylabel(heading)
     if shown:
-        panels[0].legend(fontsize="small")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper")
         figure.suptitle(f"{shown[0].problem}: {shown[0].contacts} contacts")
     figure.savefig(path, dpi=120)
 

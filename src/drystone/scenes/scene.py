@@ -21,7 +21,7 @@ class Scene:
     expect: str  # what should be seen
     source: str = ""  # where the scene comes from, if not from us
     finding: str = ""  # what the source found with it
-    ours: str = ""  # what we found instead, or too
+    ours: str = ""  # what we found with it
     settings: dict = field(default_factory=dict)  # of the world, where they differ from its own
     picture_time: float = 0.0  # when the first of the two pictures is taken [s]; the other: the end
     view: tuple = (-0.6, -1.0, 0.45)  # from where the pictures look at the scene
