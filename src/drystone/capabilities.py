@@ -78,7 +78,7 @@ def markdown_table(folder: Path) -> str:
     for name, row in capabilities().items():
         label = f"[`{name}`]({name}.md)" if (folder / f"{name}.md").exists() else f"`{name}`"
         marks = ["yes" if row[feature] else "no" for feature in FEATURES]
-        lines.append(f"| {label} | {SOLVERS[name].law} | {' | '.join(marks)} |")
+        lines.append(f"| {label} | {SOLVERS[name]().law} | {' | '.join(marks)} |")
     return "\n".join(lines)
 
 

@@ -155,7 +155,7 @@ def list_solvers() -> None:
     from drystone.text_table import text_table
 
     rows = [
-        {"solver": name, "law": SOLVERS[name].law}
+        {"solver": name, "law": SOLVERS[name]().law}
         | {feature: "yes" if able else "no" for feature, able in row.items()}
         for name, row in capabilities().items()
     ]

@@ -6,6 +6,7 @@ performance profile is that of [Dolan2002]: the share of the problems that a sol
 within a factor of the best solver's time on each.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -172,6 +173,9 @@ def _solve_within(problem, solver, seconds: float) -> tuple[_Attempt, int]:
     bound, error, iterations = FIRST_BOUND, np.inf, -1
     while True:
         attempt = _attempt(problem, _bounded(solver, bound))
+        if bound == FIRST_BOUND and attempt.wall > seconds / 2:
+            # Perhaps it was not the solver that took so long, but loading its compiled code.
+            attempt = _attempt(problem, _bounded(solver, bound))
         done = attempt.error <= solver.tolerance * (1.0 + ROUNDING)
         stalled = not attempt.error <= STALLED * error  # a NaN is not going to improve either
         stopped = attempt.info.iterations == iterations or bound > MANY
@@ -235,12 +239,17 @@ class Profile:
 
 
 def performance_profile(outcomes: Iterable[Outcome]) -> Profile:
-    """The ratios of [Dolan2002]; a problem that nobody solved counts as unsolved by all."""
+    """The ratios of [Dolan2002]; a problem that nobody solved counts as unsolved by all.
+
+    One that not all solvers have been tried on, as after Ctrl-C, does not count.
+    """
     outcomes = list(outcomes)
-    problems = tuple(dict.fromkeys(o.problem for o in outcomes))
+    tried = Counter(o.problem for o in outcomes)
+    most = max(tried.values(), default=0)
+    problems = tuple(problem for problem, count in tried.items() if count == most)
     time = {o.solver: np.full(len(problems), np.inf) for o in outcomes}
     for o in outcomes:
-        if o.converged == CONVERGED:
+        if o.converged == CONVERGED and o.problem in problems:
             time[o.solver][problems.index(o.problem)] = o.seconds
     best = np.min(list(time.values()), axis=0)
     solved = np.isfinite(best)
