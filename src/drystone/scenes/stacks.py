@@ -71,6 +71,9 @@ SCENES = [
         seconds=10.0,
         expect="nothing moves: top drift below 1 mm in a minute, sleeping off",
         source="VRIPHYS 2009 (Silcowitz, Niebe, Erleben), box stack",
+        finding="Fischer-Newton is ahead of PGS mainly in the friction; with enough iterations PGS "
+        "gets nearly as far (Fig. 8b)",
+        ours="nsgs needs 62,000 sweeps from zero for 1e-8 m/s (step 100)",
     ),
     Scene(
         "pyramid",
@@ -79,6 +82,9 @@ SCENES = [
         seconds=2.5,
         expect="nothing moves",
         source="VRIPHYS 2009 (Silcowitz, Niebe, Erleben), pyramid",
+        finding="Fischer-Newton takes fewer iterations than PGS, but ends at a poorer local "
+        "minimum (Fig. 8c)",
+        ours="nsgs needs 92,000 sweeps from zero for 1e-8 m/s (step 100)",
     ),
     Scene(
         "mass-ratio",
@@ -87,6 +93,9 @@ SCENES = [
         seconds=5.0,
         expect="stands with less than 1 mm of overlap, or says that it did not converge",
         source="VRIPHYS 2009 (Silcowitz, Niebe, Erleben), heavy box on light box",
+        finding="Fischer-Newton is better by orders of magnitude (Fig. 8a); PGS with 150 "
+        "iterations per frame lets the heavy box sink (Fig. 10)",
+        ours="nsgs needs 179,000 sweeps from zero for 1e-8 m/s (step 100)",
     ),
     Scene(
         "card-house",

@@ -297,6 +297,7 @@ class Nsgs:
     """The robust first choice: quick to a few digits, slow to many, hard to break."""
 
     law: ClassVar[str] = "coulomb"
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
     compiled: ClassVar[bool] = True  # timestep.advance() runs it without returning to Python
 
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step at 240 Hz
