@@ -6,13 +6,16 @@ import drystone as ds
 from drystone.scenes.scene import Scene
 
 
-def fill_box_stack(world, count=10, size=1.0, friction=0.5):
-    """Equal boxes on top of each other."""
+def fill_box_stack(world, count=10, size=1.0, turn_deg=0.0, friction=0.5):
+    """Equal boxes on top of each other, every other one turned by `turn_deg` about the vertical."""
+    half = radians(turn_deg) / 2
     wood = ds.Material(density=1000, friction=friction)
     world.add_fixed(ds.Plane(), wood, name="ground")
     for k in range(count):
-        position = (0, 0, (k + 0.5) * size)
-        world.add_body(ds.Box(size, size, size), wood, position=position, name=f"box {k}")
+        world.add_body(
+            ds.Box(size, size, size), wood, position=(0, 0, (k + 0.5) * size), name=f"box {k}",
+            orientation=(cos(half), 0, 0, sin(half)) if k % 2 else (1, 0, 0, 0),
+        )  # fmt: skip
 
 
 def fill_pyramid(world, rows=20, size=1.0, spacing=1.05, friction=0.5):
