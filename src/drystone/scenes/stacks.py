@@ -6,10 +6,10 @@ import drystone as ds
 from drystone.scenes.scene import Scene
 
 
-def fill_box_stack(world, count=10, size=1.0, turn_deg=0.0, friction=0.5):
+def fill_box_stack(world, count=10, size=1.0, turn_deg=0.0, friction=0.5, density=1000.0):
     """Equal boxes on top of each other, every other one turned by `turn_deg` about the vertical."""
     half = radians(turn_deg) / 2
-    wood = ds.Material(density=1000, friction=friction)
+    wood = ds.Material(density=density, friction=friction)
     world.add_fixed(ds.Plane(), wood, name="ground")
     for k in range(count):
         world.add_body(
@@ -38,10 +38,11 @@ def fill_mass_ratio(world, ratio=1000.0, friction=0.5):
 
 
 def fill_card_house(
-    world, levels=3, lean_deg=20.0, length=0.09, width=0.06, thickness=0.002, friction=0.6
-):
+    world, levels=3, lean_deg=20.0, length=0.09, width=0.06, thickness=0.002, friction=0.6,
+    density=800.0,
+):  # fmt: skip
     """Tents of two leaning cards side by side, a lying card across every two neighbours."""
-    paper = ds.Material(density=800, friction=friction)
+    paper = ds.Material(density=density, friction=friction)
     world.add_fixed(ds.Plane(), paper, name="ground")
     a = radians(lean_deg)
     half = (cos(a / 2), 0, sin(a / 2), 0), (cos(a / 2), 0, -sin(a / 2), 0)
