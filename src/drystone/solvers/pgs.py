@@ -173,6 +173,7 @@ class Iteration:
         entries = np.diff(self.start)
         self.normal_share = entries[::3].sum() / max(1, entries.sum())
         self.done = 0
+        self.normal_visits = 0  # iterations of a staggered ordering that went to the normals
 
     def run(self, count: int) -> float:
         """Iterate `count` times; the work of it in sweeps over all rows."""
@@ -182,6 +183,7 @@ class Iteration:
             self.friction, self.free, self.impulse, self.velocity, self.change,
         )  # fmt: skip
         self.done += count
+        self.normal_visits += visits
         if self.scheme in (JACOBI, SWEEP):
             return float(count)
         return visits * self.normal_share + (count - visits) * (1.0 - self.normal_share)
@@ -218,6 +220,8 @@ class Pgs:
         choice("pgs: ordering", self.ordering, ORDERINGS)
         choice("pgs: axis", self.axis, AXES)
         positive("pgs: relaxation", self.relaxation, "")
+        if self.relaxation >= 2.0:
+            raise InputError(f"pgs: relaxation is {self.relaxation:g}, must be < 2 to converge.")
         if self.splitting == "gauss-seidel" and self.relaxation != 1.0:
             raise InputError(
                 f"pgs: relaxation is {self.relaxation:g}, which makes it splitting 'sor'; say so."
