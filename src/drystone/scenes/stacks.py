@@ -47,7 +47,7 @@ def fill_mass_ratio(world, ratio=1000.0, friction=0.5):
     In the VRIPHYS paper (Fig. 10) 150 iterations of projected Gauss-Seidel fail to carry the heavy
     box, Newton carries it. Here pgs with 150 iterations overlaps by 1 cm within a quarter of a
     second and squeezes the light box out within two, and reports that it did not converge. With
-    nsgs it stands with 2e-7 m of overlap over five seconds, with pgs-sm with 1e-5 m over ten.
+    nsgs it stands with 2e-7 m of overlap over five seconds, with pgs-sm with 1.2e-5 m over ten.
     """
     wood = ds.Material(density=1, friction=friction)
     world.add_fixed(ds.Plane(), wood, name="ground")
