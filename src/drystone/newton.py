@@ -30,7 +30,7 @@ import numpy as np
 
 from drystone.blocks import velocity_in
 from drystone.coulomb import contact_error
-from drystone.dense import clear_band, lu_factor, lu_solve, set_high
+from drystone.dense import lu_factor, lu_solve, set_band
 from drystone.jit import kernel
 
 OPEN, STICK, SLIDE = 0, 1, 2
@@ -66,19 +66,20 @@ class NewtonRoom(NamedTuple):
     axis: np.ndarray  # (n, 2) direction in which a contact slides
     drag: np.ndarray  # (n,) x of a sliding contact
     row: np.ndarray  # (n + 1,) int32: first unknown of each contact
-    matrix: np.ndarray  # (3 n, 3 n)
+    matrix: np.ndarray  # (capacity,) rows of the linear equations, as in dense.py
     low: np.ndarray  # (3 n,) int32
     high: np.ndarray  # (3 n,) int32
+    at: np.ndarray  # (3 n,) int32
     y: np.ndarray  # (3 n,)
 
 
-def newton_room(n: int) -> NewtonRoom:
+def newton_room(n: int, capacity: int) -> NewtonRoom:
     return NewtonRoom(
         centre=np.zeros((n, 3)), velocity=np.zeros((n, 3)), best=np.zeros((n, 3)),
         status=np.zeros(n, dtype=np.int32), axis=np.zeros((n, 2)), drag=np.zeros(n),
-        row=np.zeros(n + 1, dtype=np.int32), matrix=np.empty((3 * n, 3 * n)),
+        row=np.zeros(n + 1, dtype=np.int32), matrix=np.empty(capacity),
         low=np.zeros(3 * n, dtype=np.int32), high=np.zeros(3 * n, dtype=np.int32),
-        y=np.zeros(3 * n),
+        at=np.zeros(3 * n, dtype=np.int32), y=np.zeros(3 * n),
     )  # fmt: skip
 
 
@@ -135,8 +136,8 @@ def set_statuses(n, island, alpha, impulse, velocity, status, axis, drag, row):
 
 
 @kernel
-def set_band(n, island, row, low, high):
-    """Extent of every row of the matrix, from the contacts that are coupled."""
+def set_low(n, island, row, low):
+    """First column of every row of the matrix, from the contacts that are coupled."""
     for c in range(n):
         left = row[c]
         for k in range(island.first[c], island.first[c + 1]):
@@ -145,11 +146,10 @@ def set_band(n, island, row, low, high):
                 left = row[j]
         for i in range(row[c], row[c + 1]):
             low[i] = left
-    set_high(row[n], low, high)
 
 
 @kernel
-def _add_block(i, j, b, status, axis, mu, row, matrix):
+def _add_block(i, j, b, status, axis, mu, row, at, matrix):
     """Block `b` of the contacts i and j, seen by the unknowns of j and the equations of i."""
     b0, b1, b2, b3, b4, b5, b6, b7, b8 = b
     if status[j] == SLIDE:
@@ -160,30 +160,33 @@ def _add_block(i, j, b, status, axis, mu, row, matrix):
     if status[i] == SLIDE:
         x, y = axis[i, 0], axis[i, 1]
         b3, b4, b5 = x * b6 - y * b3, x * b7 - y * b4, x * b8 - y * b5
-    r, k = row[i], row[j]
-    rows, columns = row[i + 1] - r, row[j + 1] - k
-    matrix[r, k] += b0
+    k = row[j]
+    rows, columns = row[i + 1] - row[i], row[j + 1] - k
+    r = at[row[i]]
+    matrix[r + k] += b0
     if columns > 1:
-        matrix[r, k + 1] += b1
+        matrix[r + k + 1] += b1
     if columns > 2:
-        matrix[r, k + 2] += b2
+        matrix[r + k + 2] += b2
     if rows > 1:
-        matrix[r + 1, k] += b3
+        r = at[row[i] + 1]
+        matrix[r + k] += b3
         if columns > 1:
-            matrix[r + 1, k + 1] += b4
+            matrix[r + k + 1] += b4
         if columns > 2:
-            matrix[r + 1, k + 2] += b5
+            matrix[r + k + 2] += b5
     if rows > 2:
-        matrix[r + 2, k] += b6
+        r = at[row[i] + 2]
+        matrix[r + k] += b6
         if columns > 1:
-            matrix[r + 2, k + 1] += b7
+            matrix[r + k + 1] += b7
         if columns > 2:
-            matrix[r + 2, k + 2] += b8
+            matrix[r + k + 2] += b8
 
 
 @kernel
-def fill_matrix(n, island, alpha, status, axis, drag, row, matrix):
-    """Equations of all contacts that are not open; `matrix` is zero in its band."""
+def fill_matrix(n, island, alpha, status, axis, drag, row, at, matrix):
+    """Add the equations of all contacts that are not open."""
     v = island.value
     for i in range(n):
         if status[i] == OPEN:
@@ -192,12 +195,12 @@ def fill_matrix(n, island, alpha, status, axis, drag, row, matrix):
             j = island.column[k]
             if status[j] != OPEN:
                 b = (v[k, 0], v[k, 1], v[k, 2], v[k, 3], v[k, 4], v[k, 5], v[k, 6], v[k, 7], v[k, 8])
-                _add_block(i, j, b, status, axis, island.friction[j], row, matrix)
+                _add_block(i, j, b, status, axis, island.friction[j], row, at, matrix)
         a = alpha * island.scale[i]
         b = (a, 0.0, 0.0, 0.0, a, 0.0, 0.0, 0.0, a)
-        _add_block(i, i, b, status, axis, island.friction[i], row, matrix)
+        _add_block(i, i, b, status, axis, island.friction[i], row, at, matrix)
         if status[i] == SLIDE and row[i + 1] - row[i] == 2:
-            matrix[row[i] + 1, row[i] + 1] += drag[i]
+            matrix[at[row[i] + 1] + row[i] + 1] += drag[i]
 
 
 @kernel
@@ -241,13 +244,17 @@ def newton_step(n, island, alpha, room, impulse):
     """One full step from `impulse`, whose velocities stand in the room; whether it could be made."""
     r = room
     size = set_statuses(n, island, alpha, impulse, r.velocity, r.status, r.axis, r.drag, r.row)
-    set_band(n, island, r.row, r.low, r.high)
-    clear_band(size, r.matrix, r.low, r.high)
-    fill_matrix(n, island, alpha, r.status, r.axis, r.drag, r.row, r.matrix)
-    fill_right_side(n, island, alpha, r.centre, r.status, r.axis, r.row, r.y)
-    if not lu_factor(size, r.matrix, r.low, r.high):
+    set_low(n, island, r.row, r.low)
+    used = set_band(size, r.low, r.high, r.at)
+    if used > r.matrix.shape[0]:
         return False
-    lu_solve(size, r.matrix, r.low, r.high, r.y)
+    for k in range(used):
+        r.matrix[k] = 0.0
+    fill_matrix(n, island, alpha, r.status, r.axis, r.drag, r.row, r.at, r.matrix)
+    fill_right_side(n, island, alpha, r.centre, r.status, r.axis, r.row, r.y)
+    if not lu_factor(size, r.matrix, r.low, r.high, r.at):
+        return False
+    lu_solve(size, r.matrix, r.low, r.high, r.at, r.y)
     read_impulses(n, island.friction, r.status, r.axis, r.row, r.y, impulse)
     return True
 
