@@ -1,0 +1,347 @@
+"""Semismooth Newton inside a proximal point method, for one island of contacts at a time.
+
+W has no inverse where contacts are redundant, as four under a box are. The proximal point method
+[Rockafellar1976] solves instead a row of problems with the matrix W + alpha D, D the diagonal of
+W contact by contact, around the last answer c:
+
+    u = W p + q + alpha D (p - c)
+
+Each has one answer nearby whatever W is, and with alpha falling tenfold from one to the next a
+few of them suffice. Newton's method solves each on the equations of [Alart1991],
+
+    p_n = max(0, p_n - rho u_n),   p_t = the point nearest to p_t - rho u_t with length <= mu p_n,
+
+whose derivative only depends on what each contact does now. With z = p - rho u:
+
+    open    z_n <= 0             p = 0                                           no unknown
+    stick   |z_t| <= mu z_n      u = 0                                           3 unknowns
+    slide   otherwise            u_n = 0,  p_t = mu p_n a + y b,  u_b + x y = 0  2 unknowns: p_n, y
+
+where a = z_t / |z_t|, b is at right angles to it and x = (|z_t| - mu z_n) / (rho mu z_n). We take
+the full step always: a line search on the norm of the equations keeps Newton from leaving a
+wrong set of sticking and sliding contacts, and costs ten times the iterations on the worst files.
+If Newton does not settle, alpha was too small, and it is raised.
+"""
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.blocks import velocity_in
+from drystone.coulomb import contact_error
+from drystone.dense import lu_factor, lu_solve, set_band
+from drystone.jit import kernel
+
+OPEN, STICK, SLIDE = 0, 1, 2
+
+FIRST_ALPHA = 1e-3  # sweeps before have found most of what is open, sticks and slides
+LEAST_ALPHA = 1e-9  # below, W + alpha D has no more than seven digits left
+LARGEST_ALPHA = 1e3  # above, a problem moves by less than a thousandth of a sweep
+NEWTON_STEPS = 15  # of one problem; those that settle at all take three to ten
+EASY = 8  # Newton steps: if one problem took fewer, the next may be harder
+SETTLED = 1e-2  # fall of the error that ends one problem; the next starts better from there
+PATIENCE = 8  # problems before an alpha that failed is tried again; doubled each time
+
+
+class Island(NamedTuple):
+    """Contacts that are solved together, numbered from 0, as a problem of its own."""
+
+    first: np.ndarray  # (n + 1,) int32: block rows as in blocks.BlockMatrix
+    column: np.ndarray  # (blocks,) int32
+    value: np.ndarray  # (blocks, 9)
+    q: np.ndarray  # (n, 3) free velocities [m/s]
+    friction: np.ndarray  # (n,)
+    scale: np.ndarray  # (n,) D: a third of the trace of the own block [1/kg]
+    flat: np.ndarray  # (n,) bool: nothing couples to tangent 2, as in two dimensions
+
+
+class NewtonRoom(NamedTuple):
+    """Scratch for islands of up to n contacts."""
+
+    centre: np.ndarray  # (n, 3) last answer of the proximal point method
+    velocity: np.ndarray  # (n, 3)
+    best: np.ndarray  # (n, 3)
+    status: np.ndarray  # (n,) int32
+    axis: np.ndarray  # (n, 2) direction in which a contact slides
+    drag: np.ndarray  # (n,) x of a sliding contact
+    row: np.ndarray  # (n + 1,) int32: first unknown of each contact
+    matrix: np.ndarray  # (capacity,) rows of the linear equations, as in dense.py
+    low: np.ndarray  # (3 n,) int32
+    high: np.ndarray  # (3 n,) int32
+    at: np.ndarray  # (3 n,) int32
+    y: np.ndarray  # (3 n,)
+
+
+def newton_room(n: int, capacity: int) -> NewtonRoom:
+    return NewtonRoom(
+        centre=np.zeros((n, 3)), velocity=np.zeros((n, 3)), best=np.zeros((n, 3)),
+        status=np.zeros(n, dtype=np.int32), axis=np.zeros((n, 2)), drag=np.zeros(n),
+        row=np.zeros(n + 1, dtype=np.int32), matrix=np.empty(capacity),
+        low=np.zeros(3 * n, dtype=np.int32), high=np.zeros(3 * n, dtype=np.int32),
+        at=np.zeros(3 * n, dtype=np.int32), y=np.zeros(3 * n),
+    )  # fmt: skip
+
+
+@kernel
+def set_velocities(n, island, alpha, centre, impulse, velocity):
+    """u = W p + q + alpha D (p - c)."""
+    for c in range(n):
+        un, u1, u2 = velocity_in(c, island.first, island.column, island.value, island.q, impulse)
+        a = alpha * island.scale[c]
+        velocity[c, 0] = un + a * (impulse[c, 0] - centre[c, 0])
+        velocity[c, 1] = u1 + a * (impulse[c, 1] - centre[c, 1])
+        velocity[c, 2] = u2 + a * (impulse[c, 2] - centre[c, 2])
+
+
+@kernel
+def alart_curnier_error(n, island, alpha, impulse, velocity):
+    """Norm of the equations of [Alart1991], divided by rho [m/s]."""
+    total = 0.0
+    for c in range(n):
+        s = (1.0 + alpha) * island.scale[c]
+        zn = max(0.0, impulse[c, 0] - velocity[c, 0] / s)
+        z1, z2 = impulse[c, 1] - velocity[c, 1] / s, impulse[c, 2] - velocity[c, 2] / s
+        length, bound = sqrt(z1 * z1 + z2 * z2), island.friction[c] * zn
+        shrink = bound / length if length > bound else 1.0
+        en, e1, e2 = impulse[c, 0] - zn, impulse[c, 1] - shrink * z1, impulse[c, 2] - shrink * z2
+        total += s * s * (en * en + e1 * e1 + e2 * e2)
+    return sqrt(total)
+
+
+@kernel
+def set_statuses(n, island, alpha, impulse, velocity, status, axis, drag, row):
+    """What each contact does, and where its unknowns stand; returns their number."""
+    total = 0
+    for c in range(n):
+        s = (1.0 + alpha) * island.scale[c]
+        zn = impulse[c, 0] - velocity[c, 0] / s
+        z1, z2 = impulse[c, 1] - velocity[c, 1] / s, impulse[c, 2] - velocity[c, 2] / s
+        length, bound = sqrt(z1 * z1 + z2 * z2), island.friction[c] * zn
+        row[c] = total
+        if not zn > 0.0:
+            status[c] = OPEN
+        elif length <= bound and island.friction[c] > 0.0:
+            status[c] = STICK
+            total += 2 if island.flat[c] else 3
+        else:
+            status[c] = SLIDE
+            axis[c, 0], axis[c, 1] = (z1 / length, z2 / length) if length > 0.0 else (1.0, 0.0)
+            # A contact that all but lost its hold has no say across the way it slides.
+            firm = bound > 1e-12 * length and not island.flat[c]
+            drag[c] = s * (length - bound) / bound if firm else 0.0
+            total += 2 if firm else 1
+    row[n] = total
+    return total
+
+
+@kernel
+def set_low(n, island, row, low):
+    """First column of every row of the matrix, from the contacts that are coupled."""
+    for c in range(n):
+        left = row[c]
+        for k in range(island.first[c], island.first[c + 1]):
+            j = island.column[k]
+            if row[j] < left and row[j] < row[j + 1]:
+                left = row[j]
+        for i in range(row[c], row[c + 1]):
+            low[i] = left
+
+
+@kernel
+def _add_block(i, j, b, status, axis, mu, row, at, matrix):
+    """Block `b` of the contacts i and j, seen by the unknowns of j and the equations of i."""
+    b0, b1, b2, b3, b4, b5, b6, b7, b8 = b
+    if status[j] == SLIDE:
+        x, y = axis[j, 0], axis[j, 1]
+        b0, b1 = b0 + mu * (x * b1 + y * b2), x * b2 - y * b1
+        b3, b4 = b3 + mu * (x * b4 + y * b5), x * b5 - y * b4
+        b6, b7 = b6 + mu * (x * b7 + y * b8), x * b8 - y * b7
+    if status[i] == SLIDE:
+        x, y = axis[i, 0], axis[i, 1]
+        b3, b4, b5 = x * b6 - y * b3, x * b7 - y * b4, x * b8 - y * b5
+    k = row[j]
+    rows, columns = row[i + 1] - row[i], row[j + 1] - k
+    r = at[row[i]]
+    matrix[r + k] += b0
+    if columns > 1:
+        matrix[r + k + 1] += b1
+    if columns > 2:
+        matrix[r + k + 2] += b2
+    if rows > 1:
+        r = at[row[i] + 1]
+        matrix[r + k] += b3
+        if columns > 1:
+            matrix[r + k + 1] += b4
+        if columns > 2:
+            matrix[r + k + 2] += b5
+    if rows > 2:
+        r = at[row[i] + 2]
+        matrix[r + k] += b6
+        if columns > 1:
+            matrix[r + k + 1] += b7
+        if columns > 2:
+            matrix[r + k + 2] += b8
+
+
+@kernel
+def fill_matrix(n, island, alpha, status, axis, drag, row, at, matrix):
+    """Add the equations of all contacts that are not open."""
+    v = island.value
+    for i in range(n):
+        if status[i] == OPEN:
+            continue
+        for k in range(island.first[i], island.first[i + 1]):
+            j = island.column[k]
+            if status[j] != OPEN:
+                b = (v[k, 0], v[k, 1], v[k, 2], v[k, 3], v[k, 4], v[k, 5], v[k, 6], v[k, 7], v[k, 8])
+                _add_block(i, j, b, status, axis, island.friction[j], row, at, matrix)
+        a = alpha * island.scale[i]
+        b = (a, 0.0, 0.0, 0.0, a, 0.0, 0.0, 0.0, a)
+        _add_block(i, i, b, status, axis, island.friction[i], row, at, matrix)
+        if status[i] == SLIDE and row[i + 1] - row[i] == 2:
+            matrix[at[row[i] + 1] + row[i] + 1] += drag[i]
+
+
+@kernel
+def fill_right_side(n, island, alpha, centre, status, axis, row, y):
+    """-(q - alpha D c) in the equations of each contact."""
+    for c in range(n):
+        a, r = alpha * island.scale[c], row[c]
+        bn = a * centre[c, 0] - island.q[c, 0]
+        b1 = a * centre[c, 1] - island.q[c, 1]
+        b2 = a * centre[c, 2] - island.q[c, 2]
+        width = row[c + 1] - r
+        if width == 0:
+            continue
+        y[r] = bn
+        if status[c] == SLIDE:
+            if width > 1:
+                y[r + 1] = axis[c, 0] * b2 - axis[c, 1] * b1
+        else:
+            y[r + 1] = b1
+            if width > 2:
+                y[r + 2] = b2
+
+
+@kernel
+def read_impulses(n, friction, status, axis, row, y, impulse):
+    """Impulses from the unknowns."""
+    for c in range(n):
+        r, width = row[c], row[c + 1] - row[c]
+        pn, p1, p2 = 0.0, 0.0, 0.0
+        if status[c] == STICK:
+            pn, p1, p2 = y[r], y[r + 1], (y[r + 2] if width > 2 else 0.0)
+        elif status[c] == SLIDE:
+            pn, side = y[r], (y[r + 1] if width > 1 else 0.0)
+            p1 = friction[c] * pn * axis[c, 0] - side * axis[c, 1]
+            p2 = friction[c] * pn * axis[c, 1] + side * axis[c, 0]
+        impulse[c, 0], impulse[c, 1], impulse[c, 2] = pn, p1, p2
+
+
+@kernel
+def newton_step(n, island, alpha, room, impulse):
+    """One full step from `impulse`, whose velocities stand in the room; whether it could be made."""
+    r = room
+    size = set_statuses(n, island, alpha, impulse, r.velocity, r.status, r.axis, r.drag, r.row)
+    set_low(n, island, r.row, r.low)
+    used = set_band(size, r.low, r.high, r.at)
+    if used > r.matrix.shape[0]:
+        return False
+    for k in range(used):
+        r.matrix[k] = 0.0
+    fill_matrix(n, island, alpha, r.status, r.axis, r.drag, r.row, r.at, r.matrix)
+    fill_right_side(n, island, alpha, r.centre, r.status, r.axis, r.row, r.y)
+    if not lu_factor(size, r.matrix, r.low, r.high, r.at):
+        return False
+    lu_solve(size, r.matrix, r.low, r.high, r.at, r.y)
+    read_impulses(n, island.friction, r.status, r.axis, r.row, r.y, impulse)
+    return True
+
+
+@kernel
+def solve_near_centre(n, island, alpha, enough, room, impulse):
+    """Newton on the problem around room.centre; returns the steps, negative if it did not settle."""
+    set_velocities(n, island, alpha, room.centre, impulse, room.velocity)
+    start = alart_curnier_error(n, island, alpha, impulse, room.velocity)
+    for step in range(1, NEWTON_STEPS + 1):
+        if not newton_step(n, island, alpha, room, impulse):
+            return -step
+        set_velocities(n, island, alpha, room.centre, impulse, room.velocity)
+        error = alart_curnier_error(n, island, alpha, impulse, room.velocity)
+        if error <= max(SETTLED * start, enough):
+            return step
+        if not error < np.inf:
+            return -step
+    return -NEWTON_STEPS
+
+
+@kernel
+def cut_to_cones(n, friction, impulse):
+    """Shorten tangential impulses to what friction can hold."""
+    for c in range(n):
+        pn = impulse[c, 0]
+        length = sqrt(impulse[c, 1] ** 2 + impulse[c, 2] ** 2)
+        keep = 1.0
+        if not pn > 0.0:
+            keep = impulse[c, 0] = 0.0
+        elif length > friction[c] * pn:
+            keep = friction[c] * pn / length
+        impulse[c, 1] *= keep
+        impulse[c, 2] *= keep
+
+
+@kernel
+def natural_error(n, island, relative, impulse):
+    """Error of the island: a norm with step 1 if `relative`, else the worst contact [m/s]."""
+    total = 0.0
+    for c in range(n):
+        un, u1, u2 = velocity_in(c, island.first, island.column, island.value, island.q, impulse)
+        rho = 1.0 if relative else 1.0 / island.scale[c]
+        error = contact_error(
+            impulse[c, 0], impulse[c, 1], impulse[c, 2], un, u1, u2, island.friction[c], rho
+        )
+        if relative:
+            total += error * error
+        elif not error <= total:  # also takes a NaN
+            total = error
+    return sqrt(total) if relative else total
+
+
+@kernel
+def copy_impulses(n, source, target):
+    for c in range(n):
+        target[c, 0], target[c, 1], target[c, 2] = source[c, 0], source[c, 1], source[c, 2]
+
+
+@kernel
+def prox_newton(n, island, relative, goal, max_steps, room, impulse):
+    """Improve `impulse` until the error of the island is at most `goal`.
+
+    The best iterate is what remains. Returns its error and the Newton steps taken.
+    """
+    error = best = natural_error(n, island, relative, impulse)
+    copy_impulses(n, impulse, room.best)
+    alpha, floor = FIRST_ALPHA, LEAST_ALPHA
+    steps, patience, waited = 0, PATIENCE, 0
+    while not best <= goal and steps < max_steps and alpha <= LARGEST_ALPHA:
+        copy_impulses(n, impulse, room.centre)
+        taken = solve_near_centre(n, island, alpha, 0.1 * goal, room, impulse)
+        steps += abs(taken)
+        cut_to_cones(n, island.friction, impulse)
+        error = natural_error(n, island, relative, impulse)
+        if error < best:
+            best = error
+            copy_impulses(n, impulse, room.best)
+        if taken < 0:
+            copy_impulses(n, room.centre, impulse)
+            alpha *= 10.0
+            floor, waited = alpha, 0
+            continue
+        waited += 1
+        if alpha <= floor and waited >= patience:
+            floor, patience, waited = max(LEAST_ALPHA, 0.1 * floor), 2 * patience, 0
+        if taken < EASY:
+            alpha = max(0.1 * alpha, floor)
+    copy_impulses(n, room.best, impulse)
+    return best, steps

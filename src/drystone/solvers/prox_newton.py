@@ -1,0 +1,152 @@
+"""Semismooth Newton on the proximal equations of all contacts, with sparse factors.
+
+NEWTON 6.2 names it as what is to follow its fixed-point scheme (73); the equations are those of
+[Alart1991]. W is singular where contacts are redundant, so Newton works on a row of problems with
+the matrix W + alpha D around the last answer, the proximal point method [Rockafellar1976]; all of
+it is explained in drystone/newton.py, which does the same compiled, for one island at a time. Here
+all contacts are taken together, and the linear equations go to SuperLU.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse.linalg import splu
+
+from drystone.judge import Judge
+from drystone.newton import (
+    EASY,
+    FIRST_ALPHA,
+    LARGEST_ALPHA,
+    LEAST_ALPHA,
+    NEWTON_STEPS,
+    PATIENCE,
+    SETTLED,
+    cut_to_cones,
+)
+from drystone.solvers.checks import refuse_elliptic
+
+
+@dataclass(frozen=True)
+class ProxNewton:
+    """The accurate one: a handful of linear solves to all digits, whatever the mass ratios."""
+
+    law: ClassVar[str] = "coulomb"
+
+    tolerance: float = 1e-8  # on residual() [m/s], or relative
+    max_iterations: int = 500  # Newton steps; problems of others took 2 to 230
+    measure: str = "velocity"
+    history: bool = False
+
+    def solve(self, problem, impulse):
+        """Improve `impulse` in place; see problem.ContactSolver."""
+        refuse_elliptic(problem, "prox-newton")
+        judge = Judge(self, problem, impulse, self.max_iterations, "prox-newton")
+        equations = Equations(problem)
+        alpha, floor, patience, waited = FIRST_ALPHA, LEAST_ALPHA, PATIENCE, 0
+        centre = impulse.copy()
+        over = judge.converged
+        while not over and alpha <= LARGEST_ALPHA:
+            steps, settled, answer, over = equations.solve_near(centre, alpha, judge)
+            if not settled:
+                alpha *= 10.0
+                floor, waited = alpha, 0
+                continue
+            centre, waited = answer, waited + 1
+            if alpha <= floor and waited >= patience:
+                floor, patience, waited = max(LEAST_ALPHA, 0.1 * floor), 2 * patience, 0
+            if steps < EASY:
+                alpha = max(0.1 * alpha, floor)
+        return judge.report(impulse)
+
+
+class Equations:
+    """The equations of [Alart1991] for W + alpha D and their derivative."""
+
+    def __init__(self, problem):
+        self.matrix, self.q, self.friction = problem.W().tocsr(), problem.q(), problem.friction
+        self.scale = problem.blocks()[:, [0, 3, 5]].mean(axis=1)
+
+    def solve_near(self, centre, alpha, judge):
+        """Newton around `centre`: steps taken, whether it settled, the answer, whether all is done."""
+        p = centre.copy()
+        start = np.linalg.norm(self.errors(p, self.velocity(p, centre, alpha), alpha))
+        for step in range(1, NEWTON_STEPS + 1):
+            work = self.newton_step(p, centre, alpha)
+            u = self.velocity(p, centre, alpha)
+            error = np.linalg.norm(self.errors(p, u, alpha))
+            answer = p.copy()
+            cut_to_cones(len(answer), self.friction, answer)
+            over = judge.done(answer, work)
+            if over or error <= SETTLED * start or not np.isfinite(error):
+                return step, error <= SETTLED * start, answer, over
+        return step, False, answer, over
+
+    def velocity(self, p, centre, alpha):
+        u = self.q + (self.matrix @ p.ravel()).reshape(-1, 3)
+        return u + alpha * self.scale[:, None] * (p - centre)
+
+    def target(self, p, u, alpha):
+        """z = p - rho u, the length of its tangential part, and the bound on that."""
+        z = p - u / ((1.0 + alpha) * self.scale[:, None])
+        return z, np.hypot(z[:, 1], z[:, 2]), self.friction * np.maximum(z[:, 0], 0.0)
+
+    def errors(self, p, u, alpha):
+        """p minus what it should be, divided by rho (nc, 3) [m/s]."""
+        z, length, bound = self.target(p, u, alpha)
+        shrink = bound / np.maximum(np.maximum(length, bound), np.finfo(float).tiny)
+        wanted = np.column_stack((np.maximum(z[:, 0], 0.0), z[:, 1:] * shrink[:, None]))
+        return (p - wanted) * ((1.0 + alpha) * self.scale[:, None])
+
+    def newton_step(self, p, centre, alpha) -> float:
+        """Replace `p` by the full step from it; returns its work in sweeps."""
+        unknown, equation, drag = self.bases(p, self.velocity(p, centre, alpha), alpha)
+        diagonal = np.repeat(alpha * self.scale, 3)
+        regular = self.matrix + scipy.sparse.diags_array(diagonal)
+        matrix = (equation.T @ regular @ unknown + scipy.sparse.diags_array(drag)).tocsc()
+        right = equation.T @ (diagonal * centre.ravel() - self.q.ravel())
+        if matrix.shape[0] == 0:
+            p[:] = 0.0
+            return 0.0
+        try:  # the diagonal is a good pivot but for contacts that friction jams
+            factors = splu(
+                matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.01,
+                options={"SymmetricMode": True},
+            )  # fmt: skip
+        except RuntimeError:  # exactly singular
+            p[:] = np.nan
+            return 0.0
+        p[:] = (unknown @ factors.solve(right)).reshape(-1, 3)
+        return factors.nnz**2 / (matrix.shape[0] * self.matrix.nnz)
+
+    def bases(self, p, u, alpha):
+        """Directions of the unknowns and of the equations (3 nc, m), and the drag on each."""
+        z, length, bound = self.target(p, u, alpha)
+        closed = z[:, 0] > 0.0
+        stick = np.flatnonzero(closed & (length <= bound) & (self.friction > 0.0))
+        slide = np.flatnonzero(closed & ((length > bound) | (self.friction == 0.0)))
+        length, bound = np.maximum(length[slide], np.finfo(float).tiny), bound[slide]
+        a = z[slide, 1:] / length[:, None]
+        b = np.column_stack((-a[:, 1], a[:, 0]))
+        firm = bound > 1e-12 * length
+        drag = (1.0 + alpha) * self.scale[slide[firm]] * (length - bound)[firm] / bound[firm]
+        sizes = 3 * len(stick), len(slide), int(firm.sum())
+        numbers = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+        rows = (3 * stick[:, None] + np.arange(3)).ravel()
+        tangents = 3 * slide[:, None] + np.array((1, 2))
+        entries = [
+            (rows, numbers[0], np.ones(len(rows))),
+            (3 * slide, numbers[1], np.ones(len(slide))),
+            (tangents[firm].ravel(), np.repeat(numbers[2], 2), b[firm].ravel()),
+        ]
+        grip = self.friction[slide, None] * a
+        bent = [*entries, (tangents.ravel(), np.repeat(numbers[1], 2), grip.ravel())]
+        shape = (p.size, sum(sizes))
+        drags = np.concatenate((np.zeros(sizes[0] + sizes[1]), drag))
+        return _sparse(bent, shape), _sparse(entries, shape), drags
+
+
+def _sparse(entries, shape):
+    rows, columns, values = (np.concatenate(part) for part in zip(*entries, strict=True))
+    return scipy.sparse.coo_array((values, (rows, columns)), shape=shape).tocsr()
