@@ -23,6 +23,7 @@ from drystone.solvers.prox_newton import ProxNewton
 
 BATCH = 10  # sweeps between two looks at the error, which costs as much as a sweep
 NEWTON_STEPS = 200  # at a time; islands that converge at all took 1 to 60
+MANY_SWEEPS = 10_000  # of an island that Newton does not solve
 LATE_SWEEPS = 2000  # between the first and the second try of Newton
 
 # What a Newton step costs, apart from its factors, in sweeps; what an operation of the factors
@@ -74,9 +75,12 @@ class Auto:
     """Solves every island to the tolerance and picks the method itself."""
 
     law: ClassVar[str] = "coulomb"
+    supports: ClassVar[frozenset] = frozenset({"restitution", "2d", "matrix"})
+    compiled: ClassVar[bool] = True  # within a step by nsgs.py and island_matrix.py
+    newton: ClassVar[int] = 1
 
     tolerance: float = 1e-5  # on residual() [m/s], or relative; as nsgs has it
-    max_sweeps: int = 10_000  # of an island that Newton does not solve
+    max_sweeps: int = 0  # of an island before Newton; 0: MANY_SWEEPS, in a step those of nsgs
     measure: str = "velocity"
     history: bool = False
 
@@ -93,7 +97,7 @@ class Auto:
         room = _room(blocks, member, start)
         solve_islands(
             member, start, blocks, q, problem.friction, self.measure == "relative", goals,
-            self.max_sweeps, room, impulse, report,
+            self.max_sweeps or MANY_SWEEPS, room, impulse, report,
         )  # fmt: skip
         judge.done(impulse, report.work.sum() / len(blocks.column))
         for i in np.flatnonzero(report.method == LARGE):

@@ -44,6 +44,19 @@ DEEPEST, DEEPER = 1e-4, 1e-2
 QUICK = 400_000
 
 
+# Sweeps over a small island that Newton's method could take over end when their last WINDOW makes it
+# seem that so many more are needed.
+AHEAD = 100.0
+
+
+@kernel
+def sweeps_ahead(change, before, goal):
+    """Sweeps until the correction has fallen to `goal`, if it goes on as in the last WINDOW."""
+    if not change < before:
+        return np.inf
+    return WINDOW * np.log(goal / change) / np.log(change / before) if before < np.inf else 0.0
+
+
 @kernel
 def _goal(tolerance, work):
     """The correction at which a small island may stop after so much work [m/s]."""
@@ -156,13 +169,17 @@ def sweep_limit(max_sweeps, row_count):
 
 
 @kernel
-def _solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, twist):
-    """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough."""
+def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist):
+    """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough.
+
+    If `hasty`, only as long as the end can be seen: see AHEAD.
+    """
     first, last = rows.group_first[g], rows.group_first[g + 1]
     row_count = rows.slab_first[last] - rows.slab_first[first]
     limit = sweep_limit(max_sweeps, row_count)
     sweeps = 0
     residual = 0.0
+    before = np.inf
     while True:
         change = 0.0
         for i in range(last - first):
@@ -170,23 +187,28 @@ def _solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, twist
             change = max(change, _sweep_slab(slab, backward, rows, mass, twist))
         backward = not backward
         sweeps += 1
-        if change <= _goal(tolerance, sweeps * row_count * all_rows) or sweeps >= limit:
+        goal = _goal(tolerance, sweeps * row_count * all_rows)
+        lost = False
+        if hasty and sweeps % WINDOW == 0:
+            lost = change > goal and sweeps_ahead(change, before, goal) > AHEAD
+            before = change
+        if change <= goal or sweeps >= limit or lost:
             residual = 0.0
             for i in range(first, last):
                 error = _slab_error(i, rows, twist)
                 if not error <= residual:
                     residual = error
-            if residual <= tolerance or sweeps >= limit or residual != residual:
+            if residual <= tolerance or sweeps >= limit or lost or residual != residual:
                 break
     rows.group_sweeps[g] = sweeps
     rows.group_residual[g] = residual
 
 
 @parallel_kernel
-def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, twist):
+def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist):
     for k in prange(count):
         g = rows.group_list[k]
-        _solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, twist)
+        solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist)
 
 
 @parallel_kernel
@@ -263,8 +285,10 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
 
 
 @kernel
-def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, twist):
+def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, hasty, twist):
     """Improve rows.impulse, and the twists with it, until every group has converged.
+
+    If `hasty`, sweeps of small groups end where another method would be quicker.
 
     Returns the number of sweeps of the hardest group and the largest residual [m/s].
     """
@@ -277,13 +301,19 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, t
             rows.group_list[small] = g
             small += 1
     if small > 1 and row_count >= 400:
-        _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, twist)
+        _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
     else:
         for k in range(small):
             g = rows.group_list[k]
-            _solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, twist)
+            solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
     if small < groups:
         _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist)
+    return worst_group(rows, groups)
+
+
+@kernel
+def worst_group(rows, groups):
+    """The most sweeps, and the largest residual [m/s]."""
     sweeps, residual = 0, 0.0
     for g in range(groups):
         sweeps = max(sweeps, rows.group_sweeps[g])
@@ -299,6 +329,7 @@ class Nsgs:
     law: ClassVar[str] = "coulomb"
     supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
     compiled: ClassVar[bool] = True  # timestep.advance() runs it without returning to Python
+    newton: ClassVar[int] = 0
 
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step at 240 Hz
     max_sweeps: int = 0  # of a step; 0: 200, and for islands of few contacts more (sweep_limit)
@@ -324,7 +355,7 @@ class Nsgs:
         twist = p.free.copy()
         push_all(rows, slabs, p.mass, twist)
         sweeps, _ = solve_rows(
-            rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, twist
+            rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, False, twist
         )
         impulse[:] = rows.impulse
         error = residual(p, impulse)
