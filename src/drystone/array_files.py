@@ -1,6 +1,7 @@
 """Named arrays in an HDF5 file: written so that a failure harms nothing, read with suspicion."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import h5py
@@ -25,19 +26,21 @@ def write_arrays(path, kind: str, version: int, arrays: dict) -> None:
                     file[name] = array
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # it may be what could not be written
+            part.unlink()
         raise InputError(f"{path}: the problem could not be written ({error}).") from None
 
 
 def read_array(group, name: str) -> np.ndarray:
     """The array of numbers `name` of an HDF5 group; a scalar has shape ()."""
+    where = f"{group.name}/{name}".strip("/")
     if name not in group:
-        raise InputError(f"{name} is missing.")
+        raise InputError(f"{where} is missing.")
     array = group[name]
     if not isinstance(array, h5py.Dataset) or array.dtype.kind not in "iuf" or array.shape is None:
-        raise InputError(f"{name} is no array of numbers.")
+        raise InputError(f"{where} is no array of numbers.")
     if array.nbytes > LARGEST_RATIO * array.id.get_storage_size():
-        raise InputError(f"{name} claims {array.size} numbers, which the file does not hold.")
+        raise InputError(f"{where} claims {array.size} numbers, which the file does not hold.")
     return np.asarray(array[()])
 
 

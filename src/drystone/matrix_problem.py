@@ -96,14 +96,16 @@ class MatrixProblem:
         return problem
 
 
+def require_shape(name: str, matrix, shape: tuple[int, int]) -> None:
+    if matrix.shape != shape:
+        rows, columns = matrix.shape
+        raise InputError(f"{name} is {rows} x {columns}, must be {shape[0]} x {shape[1]}.")
+
+
 def local_problem(dim: int, matrix, q, friction, friction_2=None) -> MatrixProblem:
     """u = W p + q with `dim` components per contact, checked and brought to three."""
     nc = len(friction)
-    if matrix.shape != (dim * nc, dim * nc):
-        raise InputError(
-            f"W is {matrix.shape[0]} x {matrix.shape[1]}, must be {dim * nc} x {dim * nc} "
-            f"for {nc} contacts in {dim}D."
-        )
+    require_shape("W", matrix, (dim * nc, dim * nc))
     if q.shape != (dim * nc,):
         raise InputError(f"q has {q.size} numbers, must have {dim * nc}.")
     matrix = scipy.sparse.csr_array(matrix, dtype=np.float64)
@@ -149,10 +151,7 @@ def global_problem(dim: int, mass, h, f, w, friction) -> MatrixProblem:
     """
     n, rows = len(f), dim * len(friction)
     for name, matrix, shape in (("M", mass, (n, n)), ("H", h, (n, rows))):
-        if matrix.shape != shape:
-            raise InputError(
-                f"{name} is {matrix.shape[0]} x {matrix.shape[1]}, must be {shape[0]} x {shape[1]}."
-            )
+        require_shape(name, matrix, shape)
         if not np.isfinite(matrix.data).all():
             raise InputError(f"{name} holds numbers that are not finite.")
     if w.shape != (rows,):

@@ -21,19 +21,16 @@ from drystone.siconos_text import read_siconos
 
 
 def load_problem(path) -> ContactProblem | MatrixProblem:
-    """The problem in a file of any known kind; every defect is an InputError that names the file.
-
-    h5py raises errors of many kinds on damaged files, so that all are caught.
-    """
+    """The problem in a file of any known kind; all defects are InputErrors that name the file."""
     try:
-        path = Path(path)
-        if not path.is_file():
-            raise InputError("is no file." if path.exists() else "does not exist.")
-        return _read_hdf5(path) if h5py.is_hdf5(path) else read_siconos(_text(path))
+        file = Path(path)
+        if not file.is_file():
+            raise InputError("is no file." if file.exists() else "does not exist.")
+        return _read_hdf5(file) if h5py.is_hdf5(file) else read_siconos(_text(file))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    except Exception as error:
-        raise InputError(f"{path}: cannot be read as a contact problem ({error}).") from None
+    except (OSError, TypeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}).") from None
 
 
 def _text(path: Path) -> str:
@@ -44,16 +41,25 @@ def _text(path: Path) -> str:
 
 
 def _read_hdf5(path: Path) -> ContactProblem | MatrixProblem:
-    with h5py.File(path) as file:
-        kind = file.attrs.get("format")
-        if kind == FORMAT:
-            _check_version(file, FORMAT_VERSION)
-            return _read_contacts(file)
-        if kind == MATRIX_FORMAT:
-            _check_version(file, MATRIX_FORMAT_VERSION)
-            return _read_matrix_problem(file)
-        if is_fclib(file):
-            return read_fclib(file)
+    try:
+        with h5py.File(path) as file:
+            return _read_open(file)
+    except InputError:
+        raise
+    except Exception as error:  # h5py raises errors of many kinds on damaged files
+        raise InputError(f"cannot be read as a contact problem ({error}).") from None
+
+
+def _read_open(file) -> ContactProblem | MatrixProblem:
+    kind = file.attrs.get("format")
+    if isinstance(kind, str) and kind == FORMAT:
+        _check_version(file, FORMAT_VERSION)
+        return _read_contacts(file)
+    if isinstance(kind, str) and kind == MATRIX_FORMAT:
+        _check_version(file, MATRIX_FORMAT_VERSION)
+        return _read_matrix_problem(file)
+    if is_fclib(file):
+        return read_fclib(file)
     raise InputError("is neither a contact problem of Drystone nor one of FCLIB.")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 
 from drystone.errors import InputError
-from drystone.matrix_problem import MatrixProblem, global_problem, local_problem
+from drystone.matrix_problem import MatrixProblem, global_problem, local_problem, require_shape
 
 DENSE, BLOCKS, SPARSE = 0, 1, 2
 TRIPLETS, COMPRESSED_COLUMNS, COMPRESSED_ROWS = 1, 2, 3  # where a sparse matrix comes from
@@ -50,7 +50,7 @@ class _Words:
         """A count of things, each of which takes a word of what follows."""
         size = self.whole(what)
         if not 0 <= size <= self.left:
-            raise InputError(f"{what} is {size}, but only {self.left} words follow.")
+            raise InputError(f"{what} is {size}, must be 0 to {self.left}: so many words follow.")
         return size
 
     def whole(self, what: str) -> int:
@@ -92,6 +92,8 @@ def read_siconos(text: str) -> MatrixProblem:
     nc = words.size("the number of contacts")
     matrix = _matrix(words, "the first matrix")
     whole = _is_matrix(words.peek(3), matrix.shape[0], dim * nc)
+    if not whole:
+        require_shape("W", matrix, (dim * nc, dim * nc))
     h = _matrix(words, "H") if whole else None
     q = words.numbers(matrix.shape[0], "q")
     b = words.numbers(dim * nc, "b") if whole else None
@@ -108,10 +110,10 @@ def _is_matrix(words: list[str], rows: int, columns: int) -> bool:
 
 def _matrix(words: _Words, name: str) -> scipy.sparse.csr_array:
     storage = words.whole(f"the storage of {name}")
-    shape = words.size(f"the rows of {name}"), words.size(f"the columns of {name}")
     readers = {DENSE: _dense, BLOCKS: _blocks, SPARSE: _sparse}
     if storage not in readers:
         raise InputError(f"the storage of {name} is {storage}, must be 0, 1 or 2.")
+    shape = words.size(f"the rows of {name}"), words.size(f"the columns of {name}")
     value, row, column = readers[storage](words, name, shape)
     if len(row) and not (0 <= row.min() and row.max() < shape[0]):
         raise InputError(f"{name} has an entry outside its {shape[0]} rows.")
