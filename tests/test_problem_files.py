@@ -221,6 +221,7 @@ BROKEN_TEXTS = {
     "block rows": (BLOCKS.replace("\n9\n9\n2\t1\n", "\n8\n9\n2\t1\n"), "block rows .* rise to 9"),
     "block column": (BLOCKS.replace("\n0\t1\n0\n0\n", "\n0\t1\n5\n0\n"), "outside its 1 block"),
     "block places": (BLOCKS.replace("\n0\t1\n0\n0\n", "\n0\t0\n0\n0\n"), "must rise to 1"),
+    "block start": (BLOCKS.replace("\n0\t1\n0\n0\n", "\n1\t1\n0\n0\n"), "places for them"),
     "block number": (BLOCKS.replace("\n0\t1\n0\n0\n", "\n0\t1\n0\n7\n"), "not numbered"),
     "blocks cut": (BLOCKS[: len(BLOCKS) // 2], "ends in the first matrix"),
     "origin": (COLUMNS.replace("\n2\nCSparse", "\n9\nCSparse"), "origin"),

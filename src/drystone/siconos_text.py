@@ -135,18 +135,8 @@ def _same_shape(name, shape, again) -> None:
 
 
 def _blocks(words, name, shape):
-    count = words.size(f"the blocks of {name}")
-    high, wide = words.size(f"the block rows of {name}"), words.size(f"the block columns of {name}")
-    row_end = _rising(words.wholes(high, name), shape[0], f"the block rows of {name}")
-    column_end = _rising(words.wholes(wide, name), shape[1], f"the block columns of {name}")
-    filled = words.size(name), words.size(name)
-    first = _rising(words.wholes(filled[0], name), count, f"the first blocks of the rows of {name}")
-    block_column = words.wholes(filled[1], name)
-    if len(first) != high + 1 or len(block_column) != count:
-        raise InputError(f"{name} has {count} blocks, but not so many places for them.")
-    if count and not 0 <= block_column.min() <= block_column.max() < wide:
-        raise InputError(f"{name} has a block outside its {wide} block columns.")
-    block_row = np.repeat(np.arange(high), np.diff(first))
+    block_row, block_column, row_end, column_end = _block_places(words, name, shape)
+    count = len(block_row)
     row_count = np.diff(row_end, prepend=0)[block_row]
     size = row_count * np.diff(column_end, prepend=0)[block_column]
     if size.sum(dtype=np.float64) > words.left:  # in floats, which do not overflow
@@ -158,9 +148,25 @@ def _blocks(words, name, shape):
     value = np.delete(value, number_at)
     place = np.arange(len(value)) - np.repeat(np.cumsum(size) - size, size)
     rows = np.repeat(row_count, size)
-    row = np.repeat((row_end[block_row] - row_count), size) + place % rows
+    row = np.repeat(row_end[block_row] - row_count, size) + place % rows
     column_start = np.concatenate(([0], column_end))[block_column]
     return value, row, np.repeat(column_start, size) + place // rows
+
+
+def _block_places(words, name, shape):
+    """Block row and block column of every block, and where block rows and columns end."""
+    count = words.size(f"the blocks of {name}")
+    high, wide = words.size(f"the block rows of {name}"), words.size(f"the block columns of {name}")
+    row_end = _rising(words.wholes(high, name), shape[0], f"the block rows of {name}")
+    column_end = _rising(words.wholes(wide, name), shape[1], f"the block columns of {name}")
+    filled = words.size(name), words.size(name)
+    first = _rising(words.wholes(filled[0], name), count, f"the first blocks of the rows of {name}")
+    block_column = words.wholes(filled[1], name)
+    if len(first) != high + 1 or first[0] != 0 or len(block_column) != count:
+        raise InputError(f"{name} has {count} blocks, but not so many places for them.")
+    if count and not 0 <= block_column.min() <= block_column.max() < wide:
+        raise InputError(f"{name} has a block outside its {wide} block columns.")
+    return np.repeat(np.arange(high), np.diff(first)), block_column, row_end, column_end
 
 
 def _rising(ends: np.ndarray, last: int, what: str) -> np.ndarray:
