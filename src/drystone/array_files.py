@@ -20,7 +20,8 @@ def write_arrays(path, kind: str, version: int, arrays: dict) -> None:
     part = path.with_name(path.name + ".part")
     try:
         with h5py.File(part, "w") as file:
-            file.attrs["format"], file.attrs["version"] = kind, version
+            # Of fixed length: HDF5 hangs on texts of variable length in files that are damaged.
+            file.attrs["format"], file.attrs["version"] = np.bytes_(kind), version
             for name, array in arrays.items():
                 if array is not None:
                     file[name] = array

@@ -52,6 +52,7 @@ def _read_hdf5(path: Path) -> ContactProblem | MatrixProblem:
 
 def _read_open(file) -> ContactProblem | MatrixProblem:
     kind = file.attrs.get("format")
+    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind
     if isinstance(kind, str) and kind == FORMAT:
         _check_version(file, FORMAT_VERSION)
         return _read_contacts(file)
