@@ -11,6 +11,7 @@ In small ones, which are mostly stacks, forth and back in turns is better.
 """
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
@@ -63,6 +64,9 @@ def _goal(tolerance, work):
     if work < QUICK:
         return DEEPEST * tolerance
     return DEEPER * tolerance if work < 10 * QUICK else tolerance
+
+# With a history, or the relative measure, rounds of two sweeps; beyond 40 sweeps, of 1/20 of them.
+LOOK_SHARE = 40
 
 
 @kernel
@@ -338,29 +342,66 @@ class Nsgs:
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.problem import invert_blocks, measure, residual, solve_info
+        from drystone.solvers.checks import refuse_elliptic
+        from drystone.solvers.nsgs_matrix import solve_matrix
 
-        p, nc = problem, problem.contact_count
-        block = p.blocks()
-        inverse = np.zeros_like(block)
-        invert_blocks(block, inverse)
-        bodies = len(p.mass) - 1
-        rows = row_room(nc, bodies)._replace(
-            body=p.body, frame=p.frame, arm=p.arm, block=block, inverse=inverse, bias=p.bias,
-            friction=p.friction, gap=p.gap, impulse=np.array(impulse, dtype=np.float64),
-        )  # fmt: skip
-        slabs, groups = len(p.slab_first) - 1, len(p.group_first) - 1
-        rows.slab_first[: slabs + 1] = p.slab_first
-        rows.group_first[: groups + 1] = p.group_first
-        twist = p.free.copy()
-        push_all(rows, slabs, p.mass, twist)
+        refuse_elliptic(problem, "nsgs")
+        if not hasattr(problem, "body"):
+            return solve_matrix(self, problem, impulse)
+        if self.measure == "relative" or self.history:
+            return self._solve_in_rounds(problem, impulse)
+        return self._solve_at_once(problem, impulse)
+
+    def _solve_at_once(self, p, impulse):
+        """As in a step: every group stops by itself."""
+        from drystone.problem import measure, residual, solve_info
+
+        start, nc = perf_counter(), p.contact_count
+        rows, groups, twist = _rows_of(p, impulse)
         sweeps, _ = solve_rows(
             rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, False, twist
         )
         impulse[:] = rows.impulse
+        seconds = perf_counter() - start
         error = residual(p, impulse)
         gap = p.gap.min() if nc else 0.0
         islands = p.islands().max() + 1 if nc else 0
         return solve_info(
             error <= self.tolerance, sweeps, error, nc, gap, measure(p, impulse), islands, "nsgs"
-        )
+        )._replace(work=float(sweeps), seconds=seconds)
+
+    def _solve_in_rounds(self, p, impulse):
+        """All groups alike, with a look at the measures in between."""
+        from drystone.judge import Judge
+
+        rows, groups, twist = _rows_of(p, impulse)
+        sizes = np.diff(p.slab_first[p.group_first])
+        limit = sweep_limit(self.max_sweeps, sizes.max(initial=0))
+        judge = Judge(self, p, impulse, limit, "nsgs")
+        over = judge.converged
+        while not over:
+            # An even number, so that small islands go on forth and back in turns.
+            wanted = min(2 * (1 + judge.iterations // LOOK_SHARE), limit - judge.iterations)
+            solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, wanted, twist)
+            judge.iterations += wanted - 1  # done() counts the last one
+            over = judge.done(rows.impulse, work=wanted)
+        return judge.report(impulse)
+
+
+def _rows_of(p, impulse):
+    """The rows of a problem as solve_rows() takes them, how many groups, and the twists."""
+    from drystone.problem import invert_blocks
+
+    block = p.blocks()
+    inverse = np.zeros_like(block)
+    invert_blocks(block, inverse)
+    rows = row_room(p.contact_count, len(p.mass) - 1)._replace(
+        body=p.body, frame=p.frame, arm=p.arm, block=block, inverse=inverse, bias=p.bias,
+        friction=p.friction, gap=p.gap, impulse=np.array(impulse, dtype=np.float64),
+    )  # fmt: skip
+    slabs, groups = len(p.slab_first) - 1, len(p.group_first) - 1
+    rows.slab_first[: slabs + 1] = p.slab_first
+    rows.group_first[: groups + 1] = p.group_first
+    twist = p.free.copy()
+    push_all(rows, slabs, p.mass, twist)
+    return rows, groups, twist
