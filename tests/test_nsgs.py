@@ -7,7 +7,8 @@ import drystone as ds
 import naive
 from drystone.problem import residual
 from drystone.scenes import find_scene
-from drystone.solvers.nsgs import MANY_SWEEPS, MANY_VISITS, Nsgs, sweep_limit
+from drystone.solvers.nsgs import Nsgs
+from drystone.sweeps import MANY_SWEEPS, MANY_VISITS, sweep_limit
 
 STONE = ds.Material(friction=0.5)
 

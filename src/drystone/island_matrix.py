@@ -11,7 +11,7 @@ from drystone.coulomb import push, velocity_at
 from drystone.gather import band_numbers, order_island
 from drystone.jit import kernel
 from drystone.newton import natural_error, prox_newton
-from drystone.solvers.nsgs import DEEPER, solve_group, worst_group
+from drystone.sweeps import DEEPER, solve_group, worst_group
 from drystone.vec import cross, dot
 
 MOST_OPERATIONS = 1e8  # of one factorisation: some 10 ms

@@ -27,10 +27,10 @@ class Judge:
         self.since = perf_counter()
         self._look(impulse)
 
-    def done(self, impulse: np.ndarray, work: float = 1.0) -> bool:
-        """Count one iteration, which took `work` sweeps; whether the solve is over."""
+    def done(self, impulse: np.ndarray, work: float = 1.0, count: int = 1) -> bool:
+        """Count `count` iterations, which took `work` sweeps; whether the solve is over."""
         self.seconds += perf_counter() - self.since
-        self.iterations += 1
+        self.iterations += count
         self.work += work
         self._look(impulse)
         return self.converged or self.iterations >= self.limit

@@ -29,7 +29,7 @@ from drystone.measures import (
     MEASURES,
     measure_velocities,
 )
-from drystone.solvers.nsgs import push_rows
+from drystone.sweeps import push_rows
 
 FORMAT = "drystone-contact-problem"
 FORMAT_VERSION = 1

@@ -57,7 +57,7 @@ from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
 from drystone.problem import ContactProblem, SolveInfo, solve_info
 from drystone.rest import fall_asleep, wake_touched
-from drystone.solvers.nsgs import push_all, solve_rows
+from drystone.sweeps import push_all, solve_rows
 
 STAGES = ("forces", "pairs", "collide", "contacts", "islands", "problem", "solve", "drift", "move")
 (_FORCES, _PAIRS, _COLLIDE, _CONTACTS, _ISLANDS, _PROBLEM, _SOLVE, _DRIFT, _MOVE) = range(9)

@@ -83,7 +83,6 @@ def solve_matrix(solver, problem, impulse) -> SolveInfo:
         step = max(FIRST_SWEEPS, judge.iterations // CHECK_SHARE)
         wanted = min(1 if judge.iterations < FIRST_SWEEPS else step, limit - judge.iterations)
         sweeps = sweep_blocks(wanted, *rows, current)
-        judge.iterations += sweeps - 1  # done() counts the last one
-        over = judge.done(current, work=sweeps)
+        over = judge.done(current, work=sweeps, count=sweeps)
         over = over or sweeps < wanted or not np.isfinite(current).all()
     return judge.report(impulse)
