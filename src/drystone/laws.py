@@ -19,12 +19,19 @@ from drystone.jit import kernel
 LAWS = ("coulomb", "convex", "pyramid", "polyhedral")
 
 
-def law_errors(problem, impulse, velocity, law: str = "coulomb", facets: int = 0) -> np.ndarray:
-    """(nc,) error of every contact [m/s]; `facets` is for the law "polyhedral"."""
+def law_errors(
+    problem, impulse, velocity, law: str = "coulomb", facets: int = 0, rho=None
+) -> np.ndarray:
+    """(nc,) error of every contact [m/s].
+
+    facets    of the law "polyhedral"
+    rho       (nc,) steps; None: 3 / trace(block)
+    """
     if law not in LAWS:
         raise InputError(f"law is {law!r}, must be one of {', '.join(LAWS)}.")
-    block = problem.blocks()
-    rho = 3.0 / (block[:, 0] + block[:, 3] + block[:, 5])
+    if rho is None:
+        block = problem.blocks()
+        rho = 3.0 / (block[:, 0] + block[:, 3] + block[:, 5])
     mu = problem.friction
     if law == "polyhedral":
         return _polyhedral_errors(impulse, velocity, mu, rho, facets)

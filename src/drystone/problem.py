@@ -234,6 +234,17 @@ def residual(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0
     return float(errors.max(initial=0.0))  # a NaN stays one
 
 
+def relative_error(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
+    """Norm of the violations of `law` with step 1, relative to |q|; for "coulomb" the natural map
+    error of [Acary2018]."""
+    impulse = np.ascontiguousarray(impulse, dtype=np.float64)
+    q = problem.q()
+    velocity = q + problem.apply_W(impulse)
+    errors = law_errors(problem, impulse, velocity, law, facets, np.ones(len(q)))
+    size = np.linalg.norm(q)
+    return float(np.linalg.norm(errors) / size if size > 0.0 else np.linalg.norm(errors))
+
+
 def measure(problem, impulse: np.ndarray) -> np.ndarray:
     """The measures of measures.py for `impulse`."""
     out = np.zeros(MEASURES)
