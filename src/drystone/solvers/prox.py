@@ -29,6 +29,7 @@ import numpy as np
 from drystone.inputs import choice
 from drystone.jit import kernel
 from drystone.sections import project_on_section
+from drystone.shapes.checks import positive
 
 STRATEGIES = ("fixed", "diagonal", "adaptive")
 SCHEMES = ("jacobi", "gauss-seidel")
@@ -91,6 +92,8 @@ class Prox:
     def __post_init__(self):
         choice("scheme", self.scheme, SCHEMES)
         choice("strategy", self.strategy, STRATEGIES)
+        if self.r is not None:
+            positive("r", self.r, "kg")
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
@@ -100,7 +103,7 @@ class Prox:
         if judge.converged:
             return judge.report(impulse)
         matrix = problem.W()
-        rows = _block_rows(matrix, problem)
+        rows = block_rows(matrix, problem)
         r = self._r_factors(matrix, problem.blocks())
         factor = START_FACTOR if self.strategy == "adaptive" else 1.0
         least = np.inf
@@ -128,7 +131,7 @@ class Prox:
         return r
 
 
-def _block_rows(matrix, problem) -> tuple:
+def block_rows(matrix, problem) -> tuple:
     """What sweep_sections() needs of the problem."""
     rows = matrix.tobsr(blocksize=(3, 3))
     friction_2 = problem.friction if problem.friction_2 is None else problem.friction_2
