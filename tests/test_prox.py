@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import drystone as ds
 from drystone.matrix_problem import MatrixProblem
 from drystone.problem import residual
 from drystone.sections import project_on_ellipse
+from drystone.solvers import prox
 from drystone.solvers.prox import SCHEMES, STRATEGIES, Prox, block_rows, sweep_sections
 from well_posed import cube_tower, make_problem, point_mass, unique_problem
 
@@ -104,6 +106,16 @@ def test_adaptive_factor_tames_a_diverging_iteration():
     assert not wild.converged and wild.history.residual[50] > wild.history.residual[0]
     found, tame = solve(problem, strategy="adaptive", **options)
     assert tame.converged and residual(problem, found) <= 1e-6
+
+
+def test_adaptive_factor_breaks_a_cycle(monkeypatch):
+    """One contact that goes round in circles under over-relaxation, its residual not growing."""
+    matrix = [[1.26, -0.73, -0.36], [-0.73, 2.04, -0.22], [-0.36, -0.22, 2.37]]
+    velocity = np.array([[-1.04, 0.0, 0.01]])
+    problem = MatrixProblem(csr_array(matrix), velocity, np.array([0.49]))
+    assert solve(problem, tolerance=1e-9)[1].converged
+    monkeypatch.setattr(prox, "PATIENCE", 10**9)
+    assert not solve(problem, tolerance=1e-9)[1].converged
 
 
 def test_not_converging_is_a_result():

@@ -18,6 +18,7 @@ convex section will do if its projection is known: sections.py. The source leave
                 We let it double before we call it grown, do not undo the iteration, and let the
                 factor recover: residuals rise a little on their way down, and under the plain
                 rule the factor went to zero, and the solve stood still, on half of our scenes.
+                A residual that does not fall for long is a cycle, and counts as grown, too.
 """
 
 from dataclasses import dataclass
@@ -35,11 +36,14 @@ STRATEGIES = ("fixed", "diagonal", "adaptive")
 SCHEMES = ("jacobi", "gauss-seidel")
 
 # Of "adaptive". 1.5 is over-relaxation, as far as it pays on our scenes (with 1.8 stacks and walls
-# converge slower than with 1); a residual has grown when it is twice the least since the last
-# change; in 35 good iterations the factor doubles.
+# converge slower than with 1). A residual has grown when it is twice the least since the last
+# change, or has not been below that for 50 iterations. In 35 good iterations the factor doubles,
+# but after each halving it stays a little farther below where it began.
 START_FACTOR = 1.5
 GROWTH = 2.0
+PATIENCE = 50
 RECOVERY = 1.02
+CAUTION = 0.95
 
 
 @kernel
@@ -105,15 +109,13 @@ class Prox:
         matrix = problem.W()
         rows = block_rows(matrix, problem)
         r = self._r_factors(matrix, problem.blocks())
-        factor = START_FACTOR if self.strategy == "adaptive" else 1.0
-        least = np.inf
+        factor = _Factor()
         new = np.ascontiguousarray(impulse, dtype=np.float64)
         done = False
         while not done:
             old = new if self.scheme == "gauss-seidel" else new.copy()
-            residual = sweep_sections(*rows, r, factor, old, new)
-            if self.strategy == "adaptive":
-                factor, least = _adapt(factor, least, residual)
+            times = factor.value if self.strategy == "adaptive" else 1.0
+            factor.learn(sweep_sections(*rows, r, times, old, new))
             done = judge.done(new)
         return judge.report(impulse)
 
@@ -138,8 +140,19 @@ def block_rows(matrix, problem) -> tuple:
     return rows.indptr, rows.indices, rows.data, problem.q(), problem.friction, friction_2
 
 
-def _adapt(factor: float, least: float, residual: float) -> tuple[float, float]:
-    """The next factor, and the least residual since it was last halved."""
-    if residual > GROWTH * least:
-        return 0.5 * factor, residual
-    return min(RECOVERY * factor, START_FACTOR), min(least, residual)
+class _Factor:
+    """What "adaptive" multiplies all r by."""
+
+    def __init__(self):
+        self.value = self.ceiling = START_FACTOR
+        self.least, self.age = np.inf, 0  # residual since the last halving, iterations since then
+
+    def learn(self, residual: float) -> None:
+        """Choose the factor of the next iteration after one with that residual."""
+        self.age = 0 if residual < self.least else self.age + 1
+        if residual > GROWTH * self.least or self.age >= PATIENCE:
+            self.value, self.ceiling = 0.5 * self.value, CAUTION * self.ceiling
+            self.least, self.age = residual, 0
+        else:
+            self.value = min(RECOVERY * self.value, self.ceiling)
+            self.least = min(self.least, residual)
