@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.problem import residual
-from drystone.solvers.nsgs import Nsgs
+from drystone.solvers import SOLVERS
 from drystone.solvers.prox import Prox
 from well_posed import coupling, cube_tower, unique_problem
 
-COULOMB_SOLVERS = [Nsgs, Prox]
+COULOMB_SOLVERS = [kind for kind in SOLVERS.values() if kind().law == "coulomb"]
 
 # [m/s]; with the condition and the coupling above, velocities are then good to 1e-6 m/s.
 TOLERANCE = 1e-10
