@@ -30,7 +30,6 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse
-from scipy.sparse.linalg import splu
 
 from drystone.inputs import choice
 from drystone.jit import kernel
@@ -44,7 +43,7 @@ ARMIJO = 1e-4
 # of H does better; fletcher-reeves has nothing better and gets more, the paper's Fig. 10 seven.
 EXACT_HALVINGS, QUASI_HALVINGS = 6, 12
 # Shifts of H, whose entries are of the order 1 in the scaled variables: the least that a
-# factorisation feels, the largest (the step is then nearly the gradient's), and their ratio.
+# factorisation feels, the largest (the step is then at most about Phi), and their ratio.
 LEAST_SHIFT, LARGEST_SHIFT, SHIFT_RATIO = 1e-10, 1.0, 10.0
 # The start is over when the normal parts of Phi are that small [m/s], or after so many iterations.
 START_TOLERANCE = 1e-3
@@ -137,6 +136,8 @@ def _shortened(equation, x, step, slope: float, halvings: int):
 
 def _factorised(equation, jacobian, right):
     """Solution of `jacobian` d = `right` by sparse LU; None if the matrix is singular."""
+    from scipy.sparse.linalg import splu  # takes 0.2 s or more, for which others need not wait
+
     try:
         # Pivots on the diagonal keep the fill of the symmetric W, a tenth of what others make
         # of a pile; a direction that they spoil gains nothing, and the next shift is tried.
