@@ -20,7 +20,7 @@ def slope_world(solver, angle, friction):
 
 @pytest.mark.parametrize("solver", ds.SOLVERS)
 def test_box_holds_below_the_friction_angle(solver):
-    """Half a second at 0.9 atan(mu): less than a tenth of a millimetre, and the weight is carried."""
+    """Half a second at 0.9 atan(mu): less than 0.1 mm, and the weight is carried."""
     world, box = slope_world(solver, 0.9 * np.arctan(0.5), 0.5)
     for _ in range(120):
         assert world.step().converged

@@ -33,6 +33,7 @@ import scipy.sparse
 
 from drystone.inputs import choice
 from drystone.jit import kernel
+from drystone.judge import Judge
 from drystone.solvers.checks import refuse_elliptic
 
 DIRECTIONS = ("exact", "fletcher-reeves")
@@ -223,8 +224,6 @@ class FischerNewton:
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.judge import Judge
-
         refuse_elliptic(problem, "fischer-newton")
         judge = Judge(self, problem, impulse, self.max_iterations, "fischer-newton")
         if judge.converged:

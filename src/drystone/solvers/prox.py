@@ -29,6 +29,7 @@ import numpy as np
 
 from drystone.inputs import choice
 from drystone.jit import kernel
+from drystone.judge import Judge
 from drystone.sections import project_on_section
 from drystone.shapes.checks import positive
 
@@ -103,8 +104,6 @@ class Prox:
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.judge import Judge
-
         judge = Judge(self, problem, impulse, self.max_iterations, "prox")
         if judge.converged:
             return judge.report(impulse)
