@@ -312,7 +312,8 @@ def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[Stat
 
 
 def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
-    info = work.log.info
+    # As lists: twenty looks into an array would take as long as the step of one box.
+    info, measures = work.log.info.tolist(), work.log.measures.tolist()
     failed = status == NOT_FINITE
     body = int(info[INFO_FAILED_BODY]) if failed else -1
     return StepReport(
@@ -322,16 +323,19 @@ def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
         failed_contact=_contact_of(work, body) if failed else -1,
         info=solve_info(
             info[INFO_RESIDUAL] <= settings.tolerance, info[INFO_SWEEPS], info[INFO_RESIDUAL],
-            info[INFO_CONTACTS], -info[INFO_PENETRATION], work.log.measures, info[INFO_ISLANDS],
-            solver,
-        )._replace(method=_method(info)),
+            info[INFO_CONTACTS], -info[INFO_PENETRATION], measures, info[INFO_ISLANDS],
+            solver, _method(info),
+        ),
         nonconverged=int(info[INFO_NONCONVERGED]),
-        worst_residual=float(info[INFO_WORST_RESIDUAL]),
-        worst_penetration=float(info[INFO_WORST_PENETRATION]),
+        worst_residual=info[INFO_WORST_RESIDUAL],
+        worst_penetration=info[INFO_WORST_PENETRATION],
         sweeps=int(info[INFO_TOTAL_SWEEPS]),
         contacts=int(info[INFO_CONTACTS]),
-        hashes=np.concatenate(hashes) if hashes else np.zeros(0, np.uint64),
+        hashes=np.concatenate(hashes) if hashes else _NO_HASHES,
     )  # fmt: skip
+
+
+_NO_HASHES = np.zeros(0, np.uint64)
 
 
 def _method(info) -> str:
