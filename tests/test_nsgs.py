@@ -7,7 +7,8 @@ import drystone as ds
 import naive
 from drystone.problem import residual
 from drystone.scenes import find_scene
-from drystone.solvers.nsgs import MANY_SWEEPS, MANY_VISITS, Nsgs, sweep_limit
+from drystone.solvers.nsgs import Nsgs
+from drystone.sweeps import MANY_SWEEPS, MANY_VISITS, sweep_limit
 
 STONE = ds.Material(friction=0.5)
 
@@ -43,12 +44,14 @@ def test_velocities_equal_those_of_the_dense_twin(count, velocity):
 @pytest.mark.parametrize("solver", ds.SOLVERS)
 def test_reported_residual_is_that_of_the_judge(pyramid, solver):
     impulse, info = ds.solve(pyramid, solver)
-    assert info.residual == residual(pyramid, impulse)
-    assert info.residual == pytest.approx(naive.residual(pyramid, impulse), rel=1e-6, abs=1e-12)
+    kind = ds.SOLVERS[solver]()
+    assert info.residual == residual(pyramid, impulse, kind.law, getattr(kind, "facets", 0))
+    if kind.law == "coulomb":
+        assert info.residual == pytest.approx(naive.residual(pyramid, impulse), rel=1e-6, abs=1e-12)
     assert info.contacts == pyramid.contact_count and info.solver == solver
 
 
-@pytest.mark.parametrize("solver", ds.SOLVERS)
+@pytest.mark.parametrize("solver", [k for k, v in ds.SOLVERS.items() if v().law == "coulomb"])
 def test_impulses_lie_in_their_cones(pyramid, solver):
     """0 <= p_n and |p_t| <= mu p_n hold at all times, converged or not; to rounding."""
     impulse, _ = ds.solve(pyramid, solver)

@@ -88,8 +88,8 @@ def test_known_answers_for_one_contact(free, friction, bias, impulse):
     impulse = np.array([impulse], dtype=float)
     assert residual(problem, impulse) < 1e-14
     assert residual(problem, impulse + 0.01) > 1e-3
-    for name in ds.SOLVERS:
-        found, info = ds.solve(problem, name)
+    for name in (name for name, kind in ds.SOLVERS.items() if kind().law == "coulomb"):
+        found, info = ds.solve(problem, name, tolerance=1e-10)
         assert info.converged
         np.testing.assert_allclose(found, impulse, atol=1e-9)
 

@@ -6,6 +6,7 @@ import pytest
 from drystone.errors import InputError
 from drystone.scenes import SCENES, find_scene
 from drystone.scenes.piles import grid_positions, random_quaternion
+from drystone.scenes.tray import LETTERS, solid_boxes
 from drystone.scenes.walls import course_joints, lay_courses, stone_corners
 
 SMALL = {
@@ -15,10 +16,11 @@ SMALL = {
     "sphere-pile": {"count": 27, "per_side": 3},
     "box-pile": {"count": 27, "per_side": 3},
     "hull-pile": {"count": 27, "per_side": 3},
+    "diku": {"count": 27},
 }
 NAMES_OF_ISSUE = (
     "wall box-stack pyramid mass-ratio sphere-pile box-pile hull-pile slope billiards dominoes "
-    "arch newton-cradle"
+    "arch newton-cradle diku card-house incline"
 ).split()
 
 
@@ -125,6 +127,24 @@ def test_arch_stands_or_falls_with_its_thickness(thickness_percent, stands):
     world.run(1.5)
     dropped = before - crown.position[2]
     assert dropped < 1e-3 if stands else dropped > 0.2
+
+
+def test_letters_and_the_boxes_around_them_make_the_tray():
+    """Every cell is either letter or in one box, and none in two."""
+    covered = np.zeros((len(LETTERS), len(LETTERS[0])), dtype=int)
+    for (top, bottom), (left, right) in solid_boxes():
+        covered[top:bottom, left:right] += 1
+    assert (covered == np.array([[cell == "." for cell in line] for line in LETTERS])).all()
+
+
+@pytest.mark.parametrize(("ratio", "stands"), [(0.9, True), (1.1, False)])
+def test_friction_holds_the_incline_up_to_its_angle(ratio, stands):
+    """Above the friction angle boxes slide by (sin a - mu cos a) g t^2 / 2, 0.2 m in 1 s."""
+    world = SCENES["incline"].build(ratio=ratio, sleeping=False)
+    start = world.positions
+    world.run(1.0)
+    moved = np.linalg.norm(world.positions - start, axis=1)
+    assert moved.max() < 1e-5 if stands else moved.min() > 0.2
 
 
 def test_grid_fills_layers():

@@ -31,6 +31,7 @@ _HOME = {
     "Momentum": "measure",
     "Finding": "check",
     "ContactProblem": "problem",
+    "MatrixProblem": "matrix_problem",
     "SolveInfo": "problem",
     "residual": "problem",
     "solve": "solving",

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drystone.gather import IslandWork, island_work
+
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN = range(7)
 
@@ -111,6 +113,7 @@ class Settings(NamedTuple):
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
     max_sweeps: int = 0  # of the solver in a step; 0: as many as sweep_limit() of nsgs.py gives
+    newton: int = 1  # 1: Newton's method takes over where sweeps over a small island stall
     sleeping: int = 1
     sleep_speed: float = 5e-3  # [m/s] a body slower than this everywhere on it may fall asleep
     sleep_delay: float = 0.5  # [s] after which a slow island sleeps
@@ -186,7 +189,8 @@ class Motion(NamedTuple):
     free: np.ndarray  # (n + 1, 8) velocities if nothing touched
     twist: np.ndarray  # (n + 1, 8) solved velocities
     move: np.ndarray  # (n + 1, 8) displacement twists
-    later: np.ndarray  # (n, 3) spin at the end of the step
+    mean: np.ndarray  # (n, 3) spin that turns a body freely over the step
+    later: np.ndarray  # (n, 3) spin at the end of the step after that turn
     rough: np.ndarray  # (n + 1,) 1 if its contacts changed their velocity abruptly
     strike: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
     flown: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
@@ -271,6 +275,7 @@ class Work(NamedTuple):
     touch: Touch
     graph: Graph
     rows: Rows
+    island: IslandWork
     log: Log
 
 
@@ -289,7 +294,9 @@ FLAG_PLACED, FLAG_COLLIDED = range(2)
     INFO_ISLANDS,
     INFO_FAILED_BODY,
     INFO_IMPACTS,
-) = range(13)
+    INFO_NEWTON_ISLANDS,
+    INFO_NEWTON_STEPS,
+) = range(15)
 
 
 def allocate(model: Model) -> Work:
@@ -300,7 +307,8 @@ def allocate(model: Model) -> Work:
     return Work(
         motion=Motion(
             turn=f(n, 9), mass=f(n + 1, 7), free=_lines(n + 1), twist=_lines(n + 1),
-            move=_lines(n + 1), later=f(n, 3), rough=i(n + 1), strike=f(n + 1), flown=f(n + 1, 6),
+            move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), rough=i(n + 1), strike=f(n + 1),
+            flown=f(n + 1, 6),
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
@@ -316,6 +324,7 @@ def allocate(model: Model) -> Work:
             link_start=i(n + 2), link=i(0), level_first=i(n + 2), level_island=i(n + 1),
         ),
         rows=row_room(0, n),
+        island=island_work(n),
         log=Log(i(4), f(16), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
     )  # fmt: skip
 

@@ -48,6 +48,7 @@ def main(
 @plainly
 def list_scenes(
     name: Annotated[str | None, typer.Argument(help="One scene, with its options.")] = None,
+    long: Annotated[bool, typer.Option("--long", help="Also what was found, and by whom.")] = False,
 ) -> None:
     """What can be run, one line each."""
     from drystone.scenes import SCENES, find_scene
@@ -55,12 +56,15 @@ def list_scenes(
     if name is None:
         for scene in SCENES.values():
             results.print(f"{scene.name:14} {scene.summary}", markup=False, soft_wrap=True)
+            if long:
+                for line in scene.background():
+                    results.print(f"{'':14} {line}", markup=False, soft_wrap=True)
         screen.print("Next: drystone scenes wall, or: drystone run wall", markup=False)
         return
     scene = find_scene(name)
-    results.print(f"{name}: {scene.summary}\nExpect: {scene.expect}.", markup=False, soft_wrap=True)
-    if scene.source:
-        results.print(f"Source: {scene.source}.", markup=False, soft_wrap=True)
+    results.print(f"{name}: {scene.summary}", markup=False, soft_wrap=True)
+    for line in scene.background():
+        results.print(line, markup=False, soft_wrap=True)
     results.print(f"Runs for {scene.seconds:g} s. Options, for --set:", markup=False)
     for option, default in scene.options.items():
         results.print(f"  {option}={default}", markup=False)
@@ -102,6 +106,64 @@ def run(
     )  # fmt: skip
     if not finished:
         raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+@plainly
+def compare(
+    what: Annotated[
+        str, typer.Argument(help="A scene, a problem file, or a folder of problem files.")
+    ],
+    solvers: Annotated[
+        str | None, typer.Option(help="Which, such as nsgs,prox; all if not given.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="Where to stop, on the measure.")] = 1e-8,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="velocity (m/s) or relative; relative if only matrices are given."),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Of a scene: which step's problem.")] = 100,
+    seconds_limit: Annotated[float, typer.Option(help="About how long a solve may take.")] = 10.0,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for JSON and plots; compare-WHAT if not given.")
+    ] = None,
+    plot: Annotated[bool, typer.Option(help="Draw the plots.")] = True,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Option of the scene.")
+    ] = None,
+) -> None:
+    """Solve the same problems by several solvers: table, convergence, performance profile."""
+    from drystone.cli_compare import run_compare
+
+    names = solvers.split(",") if solvers else None
+    finished, fine = run_compare(
+        what, names, tolerance, measure, steps, _pairs(options or []), seconds_limit, output, plot,
+        screen, results,
+    )  # fmt: skip
+    if not finished:
+        raise typer.Exit(INTERRUPTED)
+    if not fine:
+        raise typer.Exit(1)
+
+
+@app.command("solvers")
+@plainly
+def list_solvers() -> None:
+    """What each solver solves, and what it supports."""
+    from drystone.capabilities import FEATURES, MEANING, capabilities
+    from drystone.solvers import SOLVERS
+    from drystone.text_table import text_table
+
+    rows = [
+        {"solver": name, "law": SOLVERS[name]().law}
+        | {feature: "yes" if able else "no" for feature, able in row.items()}
+        for name, row in capabilities().items()
+    ]
+    columns = [(key, key, "{}") for key in ("solver", "law", *FEATURES)]
+    results.print(text_table(rows, columns), markup=False, soft_wrap=True)
+    for feature in ("elliptic", "2d", "matrix"):
+        screen.print(f"{feature}: {MEANING[feature]}", markup=False)
+    screen.print("Next: drystone compare box-stack", markup=False)
 
 
 @app.command()

@@ -6,8 +6,9 @@ import numpy as np
 
 from drystone.arrays import COUNTER_KEPT, COUNTER_PAIRS, COUNTER_STEP
 from drystone.contacts import pair_sleeps
-from drystone.integrate import turn_quaternion
+from drystone.integrate import carry_spin, turn_quaternion
 from drystone.jit import kernel
+from drystone.vec import load, rotation_matrix
 
 
 @kernel
@@ -26,22 +27,39 @@ def find_nonfinite(position, rotation, twist, move, later):
 
 
 @kernel
-def move_bodies(state, motion, dt):
+def _turn_body(b, bodies, state, motion, dt):
+    """Orientation and spin of body `b` after its displacement."""
+    rotation, move, mean = state.rotation, motion.move, motion.mean
+    q = turn_quaternion(
+        (rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]),
+        (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
+    )
+    later = load(motion.later, b)
+    inertia = load(bodies.inertia, b)
+    free = move[b, 3] == mean[b, 0] and move[b, 4] == mean[b, 1] and move[b, 5] == mean[b, 2]
+    if not free and not (inertia[0] == inertia[1] and inertia[1] == inertia[2]):
+        t = motion.turn
+        r_old = (
+            t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
+        )  # fmt: skip
+        spin = (motion.twist[b, 3], motion.twist[b, 4], motion.twist[b, 5])
+        later = carry_spin(spin, inertia, r_old, rotation_matrix(q[0], q[1], q[2], q[3]))
+    for k in range(3):
+        state.twist[b, 3 + k] = later[k]
+    for k in range(4):
+        rotation[b, k] = q[k]
+
+
+@kernel
+def move_bodies(bodies, state, motion, dt):
     """Velocities and poses of the step that has just been solved."""
-    position, rotation, move = state.position, state.rotation, motion.move
-    for b in range(position.shape[0]):
+    for b in range(state.position.shape[0]):
         if state.asleep[b] == 1:
             continue
         for k in range(3):
-            position[b, k] += dt * move[b, k]
+            state.position[b, k] += dt * motion.move[b, k]
             state.twist[b, k] = motion.twist[b, k]
-            state.twist[b, 3 + k] = motion.later[b, k]
-        q = turn_quaternion(
-            (rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]),
-            (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
-        )
-        for k in range(4):
-            rotation[b, k] = q[k]
+        _turn_body(b, bodies, state, motion, dt)
     state.counter[COUNTER_STEP] += 1
 
 

@@ -171,7 +171,7 @@ def solve_contact(r, un, u1, u2, block, inverse, mu, impulse):
     p2 = o2 - inverse[r, 2] * un - inverse[r, 4] * u1 - inverse[r, 5] * u2
     if pn > 0.0 and p1 * p1 + p2 * p2 <= (mu * pn) ** 2:
         return pn, p1, p2
-    if mu == 0.0:
+    if mu < 1e-150:  # its square is no number any more
         return -qn / wnn, 0.0, 0.0
     w11, w12, w22 = block[r, 3], block[r, 4], block[r, 5]
     q1 = u1 - wn1 * on - w11 * o1 - w12 * o2

@@ -29,17 +29,19 @@ def mark_rough(rough, rows, count, impacts, settings):
     for b in range(rough.shape[0]):
         rough[b] = 0
     for r in range(count):
-        struck = impacts > 0 and rows.struck[r, 0] > 0.0  # bounced: its velocity is smooth again
-        if struck or rows.impulse[r, 0] <= 0.0:
+        if rows.impulse[r, 0] <= 0.0:
             continue
-        if abs(rows.bias[r] + rows.approach[r]) > limit:
+        # A contact that bounced and holds its bodies all the same came back within the step: the
+        # mean would leave them at a height that nothing has paid for.
+        struck = impacts > 0 and rows.struck[r, 0] > 0.0
+        if struck or abs(rows.bias[r] + rows.approach[r]) > limit:
             rough[rows.body[r, 0]] = 1
             rough[rows.body[r, 1]] = 1
 
 
 @kernel
 def _displace(b, bodies, old, motion, impacts, dt):
-    """Displacement twist of body `b`, and its spin after the turn into motion.later."""
+    """Displacement twist of body `b`; its free turn and the spin after it: motion.mean, later."""
     twist, move = motion.twist, motion.move
     spin = (twist[b, 3], twist[b, 4], twist[b, 5])
     if bodies.kind[b] == KINEMATIC:
@@ -54,6 +56,7 @@ def _displace(b, bodies, old, motion, impacts, dt):
     for k in range(3):
         move[b, k] = twist[b, k]
         move[b, 3 + k] = mean[k]
+        motion.mean[b, k] = mean[k]
         motion.later[b, k] = later[k]
     struck = impacts > 0 and motion.strike[b] >= 0.0
     if motion.rough[b] == 0:
@@ -75,6 +78,7 @@ def displace_bodies(bodies, state, motion, impacts, dt):
             for k in range(6):
                 motion.move[b, k] = 0.0
             for k in range(3):
+                motion.mean[b, k] = 0.0
                 motion.later[b, k] = 0.0
         else:
             _displace(b, bodies, state.twist, motion, impacts, dt)

@@ -5,10 +5,55 @@ neighbours first. For stacks and walls the bandwidth is then that of one layer, 
 dense.py cost in proportion to the height.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from drystone.jit import kernel
-from drystone.newton import Island
+from drystone.newton import Island, NewtonRoom, newton_room
+
+# What the step has room for.
+MOST_CONTACTS = 512  # of an island; more than that have a band too wide to be worth it
+MOST_BLOCKS = 24 * MOST_CONTACTS
+MOST_NUMBERS = 1_000_000  # of the factors, 8 MB
+
+
+class Links(NamedTuple):
+    """Who is coupled with whom among the contacts of a group."""
+
+    slot: np.ndarray  # (n + 1,) int32: number of a body within the group, -1 elsewhere
+    body_first: np.ndarray  # (2 contacts + 1,) int32
+    body_item: np.ndarray  # (2 contacts,) int32: 2 * contact + side
+    mark: np.ndarray  # (contacts,) int32
+    first: np.ndarray  # (contacts + 1,) int32: coupled contacts, those of contact c
+    column: np.ndarray  # (blocks,) int32
+    order: np.ndarray  # (contacts,) int32: see gather.order_island
+    place: np.ndarray  # (contacts,) int32
+    impulse: np.ndarray  # (contacts, 3) in that order [N s]
+
+
+class IslandWork(NamedTuple):
+    links: Links
+    island: Island
+    newton: NewtonRoom
+
+
+def island_work(bodies: int) -> IslandWork:
+    """Scratch for islands of a world of so many bodies."""
+    n = min(MOST_CONTACTS, 64 * bodies)
+    blocks = min(MOST_BLOCKS, n * n)
+
+    def i(size):
+        return np.zeros(size, np.int32)
+
+    return IslandWork(
+        Links(
+            np.full(bodies + 1, -1, np.int32), i(2 * n + 1), i(2 * n), i(n), i(n + 1), i(blocks),
+            i(n), i(n), np.zeros((n, 3)),
+        ),
+        island_room(n, blocks),
+        newton_room(n, min(MOST_NUMBERS, 9 * n * (n + 1))),
+    )  # fmt: skip
 
 
 def island_room(n: int, blocks: int) -> Island:

@@ -3,7 +3,7 @@
 from math import sqrt, tan
 
 from drystone.jit import kernel
-from drystone.vec import cross, mul, mul_t, quaternion_product
+from drystone.vec import cross, dot, mul, mul_t, quaternion_product, scale
 
 _ROUNDS = 30  # of the fixed point below; each gains a factor of about spin * dt
 
@@ -46,6 +46,22 @@ def turn_freely(spin, inertia, r_wb, dt):
     if turn_angle > 0.0:
         later = _rotate_by(later, (dt * mean[0], dt * mean[1], dt * mean[2]))
     return mul(r_wb, mean), mul(r_wb, later)
+
+
+@kernel
+def carry_spin(spin, inertia, r_old, r_new):
+    """Spin after a turn from r_old to r_new that contacts have imposed.
+
+    The angular momentum is kept in world axes; if the energy would grow by that, for the turn is
+    not the free one, it is scaled down.
+    """
+    ix, iy, iz = inertia
+    w = mul_t(r_old, spin)
+    momentum = (ix * w[0], iy * w[1], iz * w[2])
+    turned = mul_t(r_new, mul(r_old, momentum))
+    later = (turned[0] / ix, turned[1] / iy, turned[2] / iz)
+    before, after = dot(momentum, w), dot(turned, later)
+    return mul(r_new, scale(later, sqrt(before / after) if after > before else 1.0))
 
 
 @kernel

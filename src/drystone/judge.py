@@ -4,14 +4,20 @@ from time import perf_counter
 
 import numpy as np
 
-from drystone.measures import MEASURE_NATURAL
-from drystone.problem import History, SolveInfo, measure, residual, solve_info
+from drystone.problem import (
+    History,
+    SolveInfo,
+    measure,
+    relative_error,
+    residual,
+    solve_info,
+)
 
 
 class Judge:
     """Judges the iterates of one solve. A solver asks `done` after each iteration.
 
-    solver    its law, tolerance, measure ("velocity": residual() [m/s], "relative": natural map)
+    solver    its law, tolerance, measure ("velocity": residual(), "relative": relative_error())
               and history count; what is not there is the default
     limit     iterations after which it is done in any case
     """
@@ -27,10 +33,10 @@ class Judge:
         self.since = perf_counter()
         self._look(impulse)
 
-    def done(self, impulse: np.ndarray, work: float = 1.0) -> bool:
-        """Count one iteration, which took `work` sweeps; whether the solve is over."""
+    def done(self, impulse: np.ndarray, work: float = 1.0, count: int = 1) -> bool:
+        """Count `count` iterations, which took `work` sweeps; whether the solve is over."""
         self.seconds += perf_counter() - self.since
-        self.iterations += 1
+        self.iterations += count
         self.work += work
         self._look(impulse)
         return self.converged or self.iterations >= self.limit
@@ -53,18 +59,18 @@ class Judge:
 
     def _look(self, impulse) -> None:
         """Measure `impulse`, outside the clock."""
-        velocity_error = measures = None
-        if self.measure == "velocity" or self.keeps_history:
-            velocity_error = residual(self.problem, impulse, self.law, self.facets)
-        if self.measure == "relative" or self.keeps_history:
-            measures = measure(self.problem, impulse)
-        error = velocity_error if self.measure == "velocity" else measures[MEASURE_NATURAL]
+        p, law, facets = self.problem, self.law, self.facets
+        if self.measure == "velocity":
+            error = residual(p, impulse, law, facets)
+        else:
+            error = relative_error(p, impulse, law, facets)
         if error < self.error:  # a NaN never is
             self.error = error
             self.best[:] = impulse
         if self.keeps_history:
-            entry = (self.iterations, self.seconds, self.work, velocity_error, *measures)
-            self.rows.append(entry)
+            velocity_error = residual(p, impulse, law, facets)
+            clock = (self.iterations, self.seconds, self.work)
+            self.rows.append((*clock, velocity_error, *measure(p, impulse)))
         self.since = perf_counter()
 
     def _history(self) -> History | None:

@@ -8,7 +8,7 @@ import numpy as np
 from drystone import timestep
 from drystone.arrays import DYNAMIC, FIXED
 from drystone.errors import InputError
-from drystone.solvers.nsgs import worst_error
+from drystone.sweeps import worst_error
 
 STATUS = np.array(["stick", "slip", "separate"])
 

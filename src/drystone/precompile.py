@@ -93,10 +93,7 @@ def _compile_solver(settings) -> None:
     model, state, work = _empty_world()
     shapes, bodies, near = model.shapes, model.bodies, work.near
     timestep.pose_problem(model, state, settings, work)
-    timestep.solve_rows(
-        work.rows, 0, 0, False, work.motion.mass, settings.tolerance, settings.max_sweeps,
-        work.motion.twist,
-    )  # fmt: skip
+    timestep.solve(state, settings, work, 0)
     timestep.finish(model, state, settings, work, 0, 0.0)
     forces.free_twists(bodies, state, settings, work.motion)
     broadphase.place_shapes(model, state, settings, work.boxes, work.log.flag)

@@ -19,6 +19,7 @@ from drystone.coulomb import invert_block, velocity_at
 from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.laws import law_errors
+from drystone.matrix_problem import MatrixProblem
 from drystone.measures import (
     MEASURE_ENERGY,
     MEASURE_FISCHER,
@@ -28,7 +29,7 @@ from drystone.measures import (
     MEASURES,
     measure_velocities,
 )
-from drystone.solvers.nsgs import push_rows
+from drystone.sweeps import push_rows
 
 FORMAT = "drystone-contact-problem"
 FORMAT_VERSION = 1
@@ -184,35 +185,22 @@ class ContactProblem:
             part.unlink(missing_ok=True)
             raise InputError(f"{path}: the problem could not be written ({error}).") from None
 
-    @classmethod
-    def load(cls, path) -> "ContactProblem":
-        """Read a problem that save() wrote."""
-        try:
-            with h5py.File(path) as file:
-                if file.attrs.get("format") != FORMAT:
-                    raise InputError(f"{path}: not a contact problem of Drystone.")
-                if file.attrs["version"] != FORMAT_VERSION:
-                    raise InputError(
-                        f"{path}: written as version {file.attrs['version']}, this Drystone reads "
-                        f"version {FORMAT_VERSION}."
-                    )
-                names = [field.name for field in fields(cls)]
-                if "friction_2" not in file:
-                    names.remove("friction_2")
-                problem = cls(**{name: file[name][()] for name in names})
-        except (OSError, KeyError, TypeError) as error:
-            raise InputError(f"{path}: cannot be read as a contact problem ({error}).") from None
-        _check(problem, path)
-        return problem
+    @staticmethod
+    def load(path) -> "ContactProblem | MatrixProblem":
+        """Read a problem that save() wrote, or one of FCLIB or Siconos; see problem_files.py."""
+        from drystone.problem_files import load_problem
+
+        return load_problem(path)
 
 
-def _check(problem: ContactProblem, path) -> None:
+def check_problem(problem: ContactProblem) -> None:
+    """Raise an InputError unless arrays from a file fit each other."""
     for field in fields(problem):
         array = getattr(problem, field.name)
         if array is None and field.name == "friction_2":
             continue
         if not isinstance(array, np.ndarray) or array.ndim == 0 or array.dtype.kind not in "if":
-            raise InputError(f"{path}: {field.name} is no array of numbers.")
+            raise InputError(f"{field.name} is no array of numbers.")
     nc, n = len(problem.friction), len(problem.mass)
     shapes = dict(
         body=(nc, 2), frame=(nc, 9), arm=(nc, 6), friction=(nc,), bias=(nc,), gap=(nc,),
@@ -223,15 +211,17 @@ def _check(problem: ContactProblem, path) -> None:
     for name, shape in shapes.items():
         array = getattr(problem, name)
         if array.shape != shape:
-            raise InputError(f"{path}: {name} has shape {array.shape}, must be {shape}.")
+            raise InputError(f"{name} has shape {array.shape}, must be {shape}.")
         if array.dtype.kind == "f" and not np.isfinite(array).all():
-            raise InputError(f"{path}: {name} holds numbers that are not finite.")
+            raise InputError(f"{name} holds numbers that are not finite.")
+    if nc and problem.friction.min() < 0.0:
+        raise InputError(f"friction is {problem.friction.min():g} somewhere, must be >= 0.")
     if nc and (problem.body.min() < 0 or problem.body.max() >= n):
-        raise InputError(f"{path}: body holds numbers outside 0 to {n - 1}.")
+        raise InputError(f"body holds numbers outside 0 to {n - 1}.")
     for name, last in (("slab_first", nc), ("group_first", len(problem.slab_first) - 1)):
         edges = getattr(problem, name)
         if len(edges) < 1 or edges[0] != 0 or edges[-1] != last or (np.diff(edges) < 0).any():
-            raise InputError(f"{path}: {name} must rise from 0 to {last}.")
+            raise InputError(f"{name} must rise from 0 to {last}.")
 
 
 def residual(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
@@ -244,6 +234,17 @@ def residual(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0
     return float(errors.max(initial=0.0))  # a NaN stays one
 
 
+def relative_error(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
+    """Norm of the violations of `law` with step 1, relative to |q|; for "coulomb" the natural map
+    error of [Acary2018]."""
+    impulse = np.ascontiguousarray(impulse, dtype=np.float64)
+    q = problem.q()
+    velocity = q + problem.apply_W(impulse)
+    errors = law_errors(problem, impulse, velocity, law, facets, np.ones(len(q)))
+    size = np.linalg.norm(q)
+    return float(np.linalg.norm(errors) / size if size > 0.0 else np.linalg.norm(errors))
+
+
 def measure(problem, impulse: np.ndarray) -> np.ndarray:
     """The measures of measures.py for `impulse`."""
     out = np.zeros(MEASURES)
@@ -251,7 +252,9 @@ def measure(problem, impulse: np.ndarray) -> np.ndarray:
     q = problem.q()
     velocity = q + problem.apply_W(impulse)
     bias = getattr(problem, "bias", np.zeros(len(q)))
-    measure_velocities(impulse, velocity, q, bias, problem.friction, out)
+    elliptic = problem.friction_2 is not None
+    friction_2 = problem.friction_2 if elliptic else problem.friction
+    measure_velocities(impulse, velocity, q, bias, problem.friction, friction_2, elliptic, out)
     return out
 
 

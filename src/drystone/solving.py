@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from drystone.capabilities import require
 from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.matrix_problem import MatrixProblem
@@ -50,5 +51,6 @@ def solve(
         raise InputError(f"solve: guess must hold {shape[0]} x 3 finite numbers.")
     choice("measure", measure, ("velocity", "relative"))
     solver = replace(make_solver(solver, tolerance), measure=measure, history=history)
+    require(problem, solver)
     info = solver.solve(problem, impulse)
     return impulse, info

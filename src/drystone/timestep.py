@@ -21,6 +21,8 @@ from drystone.arrays import (
     INFO_IMPACTS,
     INFO_ISLANDS,
     INFO_NEAR,
+    INFO_NEWTON_ISLANDS,
+    INFO_NEWTON_STEPS,
     INFO_NONCONVERGED,
     INFO_PENETRATION,
     INFO_PUSHES,
@@ -42,6 +44,7 @@ from drystone.contacts import gather_contacts, number_contacts, select_near
 from drystone.drift import displace_bodies, make_room, mark_rough
 from drystone.forces import free_twists
 from drystone.impact import strike
+from drystone.island_matrix import finish_groups
 from drystone.islands import (
     TALLY_GROUPS,
     TALLY_ISLANDS,
@@ -54,7 +57,7 @@ from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
 from drystone.problem import ContactProblem, SolveInfo, solve_info
 from drystone.rest import fall_asleep, wake_touched
-from drystone.solvers.nsgs import push_all, solve_rows
+from drystone.sweeps import push_all, solve_rows
 
 STAGES = ("forces", "pairs", "collide", "contacts", "islands", "problem", "solve", "drift", "move")
 (_FORCES, _PAIRS, _COLLIDE, _CONTACTS, _ISLANDS, _PROBLEM, _SOLVE, _DRIFT, _MOVE) = range(9)
@@ -162,7 +165,7 @@ def finish(model, state, settings, work, sweeps, residual):
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
     keep_contacts(body, kind, state, work.near, work.touch, rows, near_count, count)
-    move_bodies(state, motion, settings.dt)
+    move_bodies(model.bodies, state, motion, settings.dt)
     if settings.sleeping == 1:
         fall_asleep(model.bodies, state, settings, work.graph)
     _lap(clock, _MOVE, since)
@@ -195,6 +198,28 @@ def measure_step(info, measures, rows, motion):
 
 
 @kernel
+def solve(state, settings, work, count):
+    """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
+    rows, motion, log = work.rows, work.motion, work.log
+    since = ticks()
+    groups = work.graph.tally[TALLY_GROUPS]
+    backward = state.counter[COUNTER_STEP] % 2 == 1
+    hasty = settings.newton == 1
+    sweeps, residual = solve_rows(
+        rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
+        motion.twist,
+    )  # fmt: skip
+    log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
+    if hasty and residual > settings.tolerance:
+        sweeps, residual = finish_groups(
+            rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
+            settings.max_sweeps, work.island, motion.twist, log.info,
+        )  # fmt: skip
+    _lap(log.clock, _SOLVE, since)
+    return sweeps, residual
+
+
+@kernel
 def advance(model, state, settings, work, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     for done in range(steps):
@@ -202,13 +227,7 @@ def advance(model, state, settings, work, steps):
         if status != DONE:
             return done, status, number
         pose_problem(model, state, settings, work)
-        since = ticks()
-        backward = state.counter[COUNTER_STEP] % 2 == 1
-        sweeps, residual = solve_rows(
-            work.rows, work.graph.tally[TALLY_GROUPS], number, backward, work.motion.mass,
-            settings.tolerance, settings.max_sweeps, work.motion.twist,
-        )  # fmt: skip
-        _lap(work.log.clock, _SOLVE, since)
+        sweeps, residual = solve(state, settings, work, number)
         if not finish(model, state, settings, work, sweeps, residual):
             return done, NOT_FINITE, 0
         if settings.hashing == 1:
@@ -250,7 +269,8 @@ def run_steps(
         if status in (DONE, NOT_FINITE):
             break
         state, work = _make_room(state, work, status, int(number))
-    return state, work, _step_report(work, settings, done, status, hashes, "nsgs")
+    solver = "auto" if settings.newton == 1 else "nsgs"
+    return state, work, _step_report(work, settings, done, status, hashes, solver)
 
 
 @cache
@@ -304,7 +324,7 @@ def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
             info[INFO_RESIDUAL] <= settings.tolerance, info[INFO_SWEEPS], info[INFO_RESIDUAL],
             info[INFO_CONTACTS], -info[INFO_PENETRATION], work.log.measures, info[INFO_ISLANDS],
             solver,
-        ),
+        )._replace(method=_method(info)),
         nonconverged=int(info[INFO_NONCONVERGED]),
         worst_residual=float(info[INFO_WORST_RESIDUAL]),
         worst_penetration=float(info[INFO_WORST_PENETRATION]),
@@ -312,6 +332,13 @@ def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
         contacts=int(info[INFO_CONTACTS]),
         hashes=np.concatenate(hashes) if hashes else np.zeros(0, np.uint64),
     )  # fmt: skip
+
+
+def _method(info) -> str:
+    """What solved the islands of the last step."""
+    newton, steps = int(info[INFO_NEWTON_ISLANDS]), int(info[INFO_NEWTON_STEPS])
+    sweeps = f"sweeps {int(info[INFO_ISLANDS]) - newton} islands"
+    return f"{sweeps}, newton {newton} islands ({steps} steps)" if newton else sweeps
 
 
 def _contact_of(work: Work, body: int) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 from drystone import build, measure, timestep
 from drystone.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.body import Body, FixedBody, Start, frozen
+from drystone.capabilities import require_features
 from drystone.edits import changed
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.frames import fill_outside
@@ -45,7 +46,7 @@ class World:
         self,
         dt: float = 1 / 240,
         gravity=(0, 0, -9.81),
-        solver="nsgs",
+        solver="auto",
         tolerance: float | None = None,
         stepper: str = "time-stepping",
         sleeping: bool = True,
@@ -73,7 +74,8 @@ class World:
             gravity_y=gy,
             gravity_z=gz,
             tolerance=self._solver.tolerance,
-            max_sweeps=getattr(self._solver, "max_sweeps", Settings().max_sweeps),
+            max_sweeps=getattr(self._solver, "max_sweeps", 0),
+            newton=getattr(self._solver, "newton", 0),
             sleeping=int(bool(sleeping)),
             sleep_speed=not_negative("sleep_speed", sleep_speed),
             sleep_delay=not_negative("sleep_delay", sleep_delay),
@@ -112,12 +114,14 @@ class World:
         """Add a part of the fixed world: ground, walls, terrain. It touches, but never moves."""
         name = self._new_name(name)
         check_shape(shape, name)
+        material = check_material(material, name)
+        self._honour(material.restitution)
         fixed = FixedBody(
             self,
             self._next_number,
             name,
             shape,
-            check_material(material, name),
+            material,
             bits(f"{name}: group", group),
             bits(f"{name}: mask", mask),
             (
@@ -158,6 +162,7 @@ class World:
         name = self._new_name(name)
         check_shape(shape, name)
         material = check_material(material, name)
+        self._honour(material.restitution)
         start = Start(
             vector(f"{name}: position", position),
             unit_quaternion(f"{name}: orientation", orientation),
@@ -212,6 +217,7 @@ class World:
         given = {"friction": friction, "restitution": restitution}
         given = {key: value for key, value in given.items() if value is not None}
         pair_tables(pair, {pair: given})  # checks the values
+        self._honour(restitution)
         self._note("set_pair", [*pair, given])
         self._pairs.pop(pair[::-1], None)
         self._pairs[pair] = given
@@ -410,6 +416,11 @@ class World:
         return load_world(path)
 
     # Inside
+
+    def _honour(self, restitution: float | None) -> None:
+        """Refuse restitution at once if the solver cannot do it."""
+        if restitution:
+            require_features(("restitution",), self._solver)
 
     def _register(self, thing):
         self._names.setdefault(thing.name, []).append(thing)

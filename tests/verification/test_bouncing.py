@@ -7,7 +7,7 @@ import drystone as ds
 
 G = 9.81
 
-solvers = pytest.mark.parametrize("solver", ds.SOLVERS)
+solvers = pytest.mark.parametrize("solver", [k for k, v in ds.SOLVERS.items() if v.compiled])
 
 
 def rebound_height(restitution, dt, solver, shape, height, drop=1.0):
@@ -131,12 +131,13 @@ def thrown_bodies(seed, dt, solver, restitution):
 @pytest.mark.parametrize("restitution", [0.0, 0.8])
 @pytest.mark.parametrize("dt", [1 / 60, 1 / 240])
 def test_energy_does_not_grow_in_bounces_with_spin(dt, restitution, solver):
-    """E(t + dt) <= E(t) + m (g dt)² / 2, and over a quarter of a second E falls.
+    """E(t + dt) <= E(t) + m g s, where s is the skin, and over a quarter of a second E falls.
 
-    No blow adds energy, though Newton's law of impact with friction could. What may come back is
-    of second order in dt: a contact that holds a body for the rest of a step moves it by the
-    mean of its velocities, which may lift it by (g dt) dt / 2 that nothing pays for.
+    No blow adds energy, though Newton's law of impact with friction could; no turn does, though
+    contacts may turn a body otherwise than it would turn freely. What is left is the lift of
+    bodies that overlap by less than the skin, 3e-5 of the radius of a box.
     """
+    skin = 3e-5 * np.linalg.norm([0.2, 0.15, 0.1])
     for seed in range(4):
         world = thrown_bodies(seed, dt, solver, restitution)
         mass = sum(body.mass for body in world.bodies)
@@ -146,6 +147,6 @@ def test_energy_does_not_grow_in_bounces_with_spin(dt, restitution, solver):
             energies.append(world.energy().total)
         energies = np.array(energies)
         assert energies[-1] < 0.9 * energies[0]  # they did bounce
-        assert np.diff(energies).max() <= mass * (G * dt) ** 2 / 2
+        assert np.diff(energies).max() <= mass * G * skin
         quarter = round(0.25 / dt)
         assert (energies[quarter:] - energies[:-quarter]).max() <= 1e-9 * energies[0]

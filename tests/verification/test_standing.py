@@ -7,7 +7,7 @@ import drystone as ds
 
 G = 9.81
 
-solvers = pytest.mark.parametrize("solver", ds.SOLVERS)
+solvers = pytest.mark.parametrize("solver", [k for k, v in ds.SOLVERS.items() if v.compiled])
 
 
 def stack(masses, side=1.0, **options):

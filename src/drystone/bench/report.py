@@ -12,6 +12,7 @@ from drystone.bench.standard import SUMMARIES, standard_scene
 from drystone.cli_run import compiling
 from drystone.errors import InputError
 from drystone.inputs import did_you_mean
+from drystone.text_table import text_table
 
 # heading, key, format
 COLUMNS = (
@@ -77,7 +78,7 @@ def run_bench(
             _label(rows)
             title = f"{name}: {SUMMARIES[name]}, sleeping {'on' if sleeping else 'off'}"
             results.print(title, style="bold", soft_wrap=True)
-            results.print(_table(rows, COLUMNS), markup=False, soft_wrap=True)
+            results.print(text_table(rows, COLUMNS), markup=False, soft_wrap=True)
             results.print(_stages(rows) + "\n", markup=False, soft_wrap=True)
 
 
@@ -122,22 +123,7 @@ def _run_scaling(scale, json_file, screen, results) -> None:
             _write(json_file, [row])
             rows.append(row)
     results.print("Cost of a step in settled piles of equal height", style="bold")
-    results.print(_table(rows, SCALING_COLUMNS), markup=False, soft_wrap=True)
-
-
-def _table(rows, columns) -> str:
-    """Rows as text, columns without any value left out; plain, so that it also reads in a file."""
-    shown = [column for column in columns if any(row.get(column[1]) is not None for row in rows)]
-    cells = [[heading for heading, _, _ in shown]]
-    for row in rows:
-        cells.append(["" if row.get(k) is None else form.format(row[k]) for _, k, form in shown])
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for line in cells:
-        first = f"{line[0]:<{widths[0]}}"
-        rest = [f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True)]
-        lines.append("  ".join(["", first, *rest]))
-    return "\n".join(lines)
+    results.print(text_table(rows, SCALING_COLUMNS), markup=False, soft_wrap=True)
 
 
 def _label(rows) -> None:

@@ -20,6 +20,8 @@ class Scene:
     seconds: float  # how long `drystone run` runs it unless told otherwise [s]
     expect: str  # what should be seen
     source: str = ""  # where the scene comes from, if not from us
+    finding: str = ""  # what the source found with it
+    ours: str = ""  # what we found with it
     settings: dict = field(default_factory=dict)  # of the world, where they differ from its own
     picture_time: float = 0.0  # when the first of the two pictures is taken [s]; the other: the end
     view: tuple = (-0.6, -1.0, 0.45)  # from where the pictures look at the scene
@@ -29,6 +31,16 @@ class Scene:
         """Name and default of every option, `seed` included where the scene draws numbers."""
         parameters = list(inspect.signature(self.fill).parameters.values())[1:]
         return {p.name: p.default for p in parameters}
+
+    def background(self) -> list[str]:
+        """What should be seen, and what was found by whom; one line each."""
+        lines = {
+            "Expect": self.expect,
+            "Source": self.source,
+            "Found there": self.finding,
+            "Found here": self.ours,
+        }
+        return [f"{label}: {text}." for label, text in lines.items() if text]
 
     def build(self, **options):
         """A new world of this scene; options of the scene and settings of the world alike."""

@@ -20,15 +20,20 @@ from drystone.problem import History, solve_info
 from drystone.solvers.checks import refuse_elliptic
 from drystone.solvers.prox_newton import ProxNewton
 
+MANY_SWEEPS = 10_000  # of an island that Newton does not solve
+
 
 @dataclass(frozen=True)
 class Auto:
     """Solves every island to the tolerance and picks the method itself."""
 
     law: ClassVar[str] = "coulomb"
+    supports: ClassVar[frozenset] = frozenset({"restitution", "2d", "matrix"})
+    compiled: ClassVar[bool] = True  # within a step by sweeps.py and island_matrix.py
+    newton: ClassVar[int] = 1
 
     tolerance: float = 1e-5  # on residual() [m/s], or relative; as nsgs has it
-    max_sweeps: int = 10_000  # of an island that Newton does not solve
+    max_sweeps: int = 0  # of an island before Newton; 0: MANY_SWEEPS, in a step those of nsgs
     measure: str = "velocity"
     history: bool = False
 
@@ -63,7 +68,7 @@ class Auto:
         report = report_room(len(goals))
         solve_islands(
             member, start, blocks, q, problem.friction, self.measure == "relative", goals,
-            self.max_sweeps, room_for(blocks, member, start), impulse, report,
+            self.max_sweeps or MANY_SWEEPS, room_for(blocks, member, start), impulse, report,
         )  # fmt: skip
         for i in np.flatnonzero(report.method == LARGE):
             self._solve_large(problem, q, member[start[i] : start[i + 1]], goals[i], i, report, impulse)
@@ -92,7 +97,7 @@ class Auto:
     def _figures(self, problem, q, impulse) -> tuple:
         """residual() and the measures of measures.py."""
         velocity = q + problem.apply_W(impulse)
-        bias = getattr(problem, "bias", np.zeros(len(q)))
+        bias, mu = getattr(problem, "bias", np.zeros(len(q))), problem.friction
         out = np.zeros(MEASURES)
-        measure_velocities(impulse, velocity, q, bias, problem.friction, out)
+        measure_velocities(impulse, velocity, q, bias, mu, mu, False, out)
         return float(law_errors(problem, impulse, velocity).max()), *out

@@ -1,266 +1,24 @@
 """Block Gauss-Seidel with an exact step for each contact on the true friction cone.
 
-The nonsmooth Gauss-Seidel method of [Jourdan1998]: visit the contacts one by one and give each
-the impulse that obeys Coulomb's law while all others stay as they are. We never form W: the
-twists carry what all impulses have done to the bodies so far, so a visit costs the same however
-many contacts there are. The order is that of islands.py: even slabs, then odd ones, so that all
-cores work and the answer is the same for any number of them. In large islands all sweeps of a step
-run in the same direction (forth and back in turns took two to three times as many on piles), and
-those of the next step the other way (else what is left of the error always points to one side).
-In small ones, which are mostly stacks, forth and back in turns is better.
+The method of [Jourdan1998]; sweeps.py has its kernels, which are those of the step, and
+nsgs_matrix.py its textbook form for problems that are given by their matrix.
 """
 
 from dataclasses import dataclass
+from time import perf_counter
 from typing import ClassVar
 
 import numpy as np
-from numba import prange
 
 from drystone.arrays import row_room
-from drystone.coulomb import contact_error, push, solve_contact, velocity_at
-from drystone.jit import kernel, parallel_kernel
+from drystone.judge import Judge
+from drystone.problem import invert_blocks, measure, residual, solve_info
+from drystone.solvers.checks import refuse_elliptic
+from drystone.solvers.nsgs_matrix import solve_matrix
+from drystone.sweeps import push_all, solve_rows, sweep_limit
 
-# The solver stops on the tolerance. Where that is out of reach these bound the cost of a step: any
-# island may have so many sweeps, and a small one so many visits of a contact (some 10 ms of work),
-# enough for two boxes of mass ratio 1000.
-MANY_SWEEPS = 200
-MANY_VISITS = 400_000
-
-# Islands that one core solves alone go on to this share of the tolerance if that takes no more
-# sweeps than this number divided by the square of their contacts (250 for a stack of ten boxes):
-# a stack then comes to rest to the last bit, not to the tolerance.
-DEEPER = 1e-4
-EXTRA_WORK = 400_000
-
-
-@kernel
-def sweep_rows(
-    lo, hi, backward,
-    # problem
-    body, frame, arm, block, inverse, bias, friction, mass,
-    # in and out
-    impulse, twist,
-):  # fmt: skip
-    """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
-    worst = 0.0
-    for i in range(hi - lo):
-        r = hi - 1 - i if backward else lo + i
-        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
-        un += bias[r]
-        pn, p1, p2 = solve_contact(r, un, u1, u2, block, inverse, friction[r], impulse)
-        dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
-        if dn != 0.0 or d1 != 0.0 or d2 != 0.0:
-            change = (abs(dn) + abs(d1) + abs(d2)) * block[r, 0]
-            worst = max(worst, change)
-            push(r, dn, d1, d2, body, frame, arm, mass, twist)
-            impulse[r, 0], impulse[r, 1], impulse[r, 2] = pn, p1, p2
-    return worst
-
-
-@kernel
-def worst_error(
-    lo, hi,
-    # problem
-    body, frame, arm, block, bias, friction,
-    # in
-    impulse, twist,
-):  # fmt: skip
-    """Largest contact_error() of rows lo..hi [m/s]."""
-    worst = 0.0
-    for r in range(lo, hi):
-        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
-        rho = 3.0 / (block[r, 0] + block[r, 3] + block[r, 5])
-        error = contact_error(
-            impulse[r, 0], impulse[r, 1], impulse[r, 2], un + bias[r], u1, u2, friction[r], rho
-        )
-        if not error <= worst:  # also takes a NaN
-            worst = error
-    return worst
-
-
-@kernel
-def push_rows(lo, hi, body, frame, arm, mass, impulse, twist):
-    """Add to the twists what the impulses of rows lo..hi do."""
-    for r in range(lo, hi):
-        push(r, impulse[r, 0], impulse[r, 1], impulse[r, 2], body, frame, arm, mass, twist)
-
-
-@kernel
-def _sweep_slab(i, backward, rows, mass, twist):
-    return sweep_rows(
-        rows.slab_first[i], rows.slab_first[i + 1], backward,
-        rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction, mass,
-        rows.impulse, twist,
-    )  # fmt: skip
-
-
-@kernel
-def _slab_error(i, rows, twist):
-    return worst_error(
-        rows.slab_first[i], rows.slab_first[i + 1],
-        rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
-        rows.impulse, twist,
-    )  # fmt: skip
-
-
-@kernel
-def _push_slab(i, rows, mass, twist):
-    push_rows(
-        rows.slab_first[i], rows.slab_first[i + 1],
-        rows.body, rows.frame, rows.arm, mass, rows.impulse, twist,
-    )  # fmt: skip
-
-
-@parallel_kernel
-def _push_colour(colour, slabs, rows, mass, twist):
-    for k in prange((slabs - colour + 1) // 2):
-        _push_slab(2 * k + colour, rows, mass, twist)
-
-
-@kernel
-def push_all(rows, slabs, mass, twist):
-    """Add to the twists what all impulses do."""
-    if slabs < 4:
-        for i in range(slabs):
-            _push_slab(i, rows, mass, twist)
-    else:
-        _push_colour(0, slabs, rows, mass, twist)
-        _push_colour(1, slabs, rows, mass, twist)
-
-
-@kernel
-def sweep_limit(max_sweeps, row_count):
-    """How many sweeps an island of `row_count` contacts may have, if `max_sweeps` is 0."""
-    if max_sweeps > 0:
-        return max_sweeps
-    return max(MANY_SWEEPS, MANY_VISITS // max(row_count, 1))
-
-
-@kernel
-def _solve_group(g, backward, rows, mass, tolerance, max_sweeps, twist):
-    """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough."""
-    first, last = rows.group_first[g], rows.group_first[g + 1]
-    row_count = rows.slab_first[last] - rows.slab_first[first]
-    limit = sweep_limit(max_sweeps, row_count)
-    sweeps = 0
-    residual = 0.0
-    while True:
-        change = 0.0
-        for i in range(last - first):
-            slab = last - 1 - i if backward else first + i
-            change = max(change, _sweep_slab(slab, backward, rows, mass, twist))
-        backward = not backward
-        sweeps += 1
-        settled = change <= DEEPER * tolerance or sweeps * row_count * row_count >= EXTRA_WORK
-        if (change <= tolerance and settled) or sweeps >= limit:
-            residual = 0.0
-            for i in range(first, last):
-                error = _slab_error(i, rows, twist)
-                if not error <= residual:
-                    residual = error
-            if residual <= tolerance or sweeps >= limit or residual != residual:
-                break
-    rows.group_sweeps[g] = sweeps
-    rows.group_residual[g] = residual
-
-
-@parallel_kernel
-def _solve_small(count, backward, rows, mass, tolerance, max_sweeps, twist):
-    for k in prange(count):
-        _solve_group(rows.group_list[k], backward, rows, mass, tolerance, max_sweeps, twist)
-
-
-@parallel_kernel
-def _sweep_colour(count, slab_list, backward, rows, mass, twist, change):
-    for k in prange(count):
-        i = slab_list[k]
-        change[i] = _sweep_slab(i, backward, rows, mass, twist)
-
-
-@parallel_kernel
-def _measure_slabs(count, slab_list, rows, twist, change):
-    for k in prange(count):
-        i = slab_list[k]
-        change[i] = _slab_error(i, rows, twist)
-
-
-@kernel
-def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
-    """Sweep all groups of many slabs together, colour by colour, each until it has converged."""
-    limit = sweep_limit(max_sweeps, MANY_VISITS)
-    even, odd, both = rows.slab_even, rows.slab_odd, rows.slab_list
-    sweeps = 0
-    while True:
-        evens, odds, total = 0, 0, 0
-        for g in range(groups):
-            if rows.group_sweeps[g] >= 0:
-                continue
-            for i in range(rows.group_first[g], rows.group_first[g + 1]):
-                both[total] = i
-                total += 1
-                if (i - rows.group_first[g]) % 2 == 0:
-                    even[evens] = i
-                    evens += 1
-                else:
-                    odd[odds] = i
-                    odds += 1
-        if total == 0:
-            return
-        open_groups = True
-        while open_groups:
-            if backward:
-                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
-                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
-            else:
-                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
-                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
-            sweeps += 1
-            for g in range(groups):
-                if rows.group_sweeps[g] < 0:
-                    change = 0.0
-                    for i in range(rows.group_first[g], rows.group_first[g + 1]):
-                        change = max(change, rows.slab_change[i])
-                    if change <= tolerance or sweeps >= limit:
-                        open_groups = False
-        _measure_slabs(total, both, rows, twist, rows.slab_change)
-        for g in range(groups):
-            if rows.group_sweeps[g] < 0:
-                residual = 0.0
-                for i in range(rows.group_first[g], rows.group_first[g + 1]):
-                    if not rows.slab_change[i] <= residual:
-                        residual = rows.slab_change[i]
-                if residual <= tolerance or sweeps >= limit or residual != residual:
-                    rows.group_sweeps[g] = sweeps
-                    rows.group_residual[g] = residual
-
-
-@kernel
-def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, twist):
-    """Improve rows.impulse, and the twists with it, until every group has converged.
-
-    Returns the number of sweeps of the hardest group and the largest residual [m/s].
-    """
-    small = 0
-    for g in range(groups):
-        slabs = rows.group_first[g + 1] - rows.group_first[g]
-        rows.group_sweeps[g] = -1
-        if slabs == 1 or row_count < 400:
-            rows.group_sweeps[g] = 0
-            rows.group_list[small] = g
-            small += 1
-    if small > 1 and row_count >= 400:
-        _solve_small(small, backward, rows, mass, tolerance, max_sweeps, twist)
-    else:
-        for k in range(small):
-            _solve_group(rows.group_list[k], backward, rows, mass, tolerance, max_sweeps, twist)
-    if small < groups:
-        _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist)
-    sweeps, residual = 0, 0.0
-    for g in range(groups):
-        sweeps = max(sweeps, rows.group_sweeps[g])
-        if not rows.group_residual[g] <= residual:
-            residual = rows.group_residual[g]
-    return sweeps, residual
+# With a history, or the relative measure, rounds of two sweeps; beyond 40 sweeps, of 1/20 of them.
+LOOK_SHARE = 40
 
 
 @dataclass(frozen=True)
@@ -268,7 +26,9 @@ class Nsgs:
     """The robust first choice: quick to a few digits, slow to many, hard to break."""
 
     law: ClassVar[str] = "coulomb"
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
     compiled: ClassVar[bool] = True  # timestep.advance() runs it without returning to Python
+    newton: ClassVar[int] = 0
 
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step at 240 Hz
     max_sweeps: int = 0  # of a step; 0: 200, and for islands of few contacts more (sweep_limit)
@@ -277,29 +37,56 @@ class Nsgs:
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.problem import invert_blocks, measure, residual, solve_info
+        refuse_elliptic(problem, "nsgs")
+        if not hasattr(problem, "body"):
+            return solve_matrix(self, problem, impulse)
+        if self.measure == "relative" or self.history:
+            return self._solve_in_rounds(problem, impulse)
+        return self._solve_at_once(problem, impulse)
 
-        p, nc = problem, problem.contact_count
-        block = p.blocks()
-        inverse = np.zeros_like(block)
-        invert_blocks(block, inverse)
-        bodies = len(p.mass) - 1
-        rows = row_room(nc, bodies)._replace(
-            body=p.body, frame=p.frame, arm=p.arm, block=block, inverse=inverse, bias=p.bias,
-            friction=p.friction, gap=p.gap, impulse=np.array(impulse, dtype=np.float64),
-        )  # fmt: skip
-        slabs, groups = len(p.slab_first) - 1, len(p.group_first) - 1
-        rows.slab_first[: slabs + 1] = p.slab_first
-        rows.group_first[: groups + 1] = p.group_first
-        twist = p.free.copy()
-        push_all(rows, slabs, p.mass, twist)
+    def _solve_at_once(self, p, impulse):
+        """As in a step: every group stops by itself."""
+        start, nc = perf_counter(), p.contact_count
+        rows, groups, twist = _rows_of(p, impulse)
         sweeps, _ = solve_rows(
-            rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, twist
+            rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, False, twist
         )
         impulse[:] = rows.impulse
+        seconds = perf_counter() - start
         error = residual(p, impulse)
         gap = p.gap.min() if nc else 0.0
         islands = p.islands().max() + 1 if nc else 0
         return solve_info(
             error <= self.tolerance, sweeps, error, nc, gap, measure(p, impulse), islands, "nsgs"
-        )
+        )._replace(work=float(sweeps), seconds=seconds)
+
+    def _solve_in_rounds(self, p, impulse):
+        """All groups alike, with a look at the measures in between."""
+        rows, groups, twist = _rows_of(p, impulse)
+        sizes = np.diff(p.slab_first[p.group_first])
+        limit = sweep_limit(self.max_sweeps, sizes.max(initial=0))
+        judge = Judge(self, p, impulse, limit, "nsgs")
+        over = judge.converged
+        while not over:
+            # An even number, so that small islands go on forth and back in turns.
+            wanted = min(2 * (1 + judge.iterations // LOOK_SHARE), limit - judge.iterations)
+            solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, wanted, False, twist)
+            over = judge.done(rows.impulse, work=wanted, count=wanted)
+        return judge.report(impulse)
+
+
+def _rows_of(p, impulse):
+    """The rows of a problem as solve_rows() takes them, how many groups, and the twists."""
+    block = p.blocks()
+    inverse = np.zeros_like(block)
+    invert_blocks(block, inverse)
+    rows = row_room(p.contact_count, len(p.mass) - 1)._replace(
+        body=p.body, frame=p.frame, arm=p.arm, block=block, inverse=inverse, bias=p.bias,
+        friction=p.friction, gap=p.gap, impulse=np.array(impulse, dtype=np.float64),
+    )  # fmt: skip
+    slabs, groups = len(p.slab_first) - 1, len(p.group_first) - 1
+    rows.slab_first[: slabs + 1] = p.slab_first
+    rows.group_first[: groups + 1] = p.group_first
+    twist = p.free.copy()
+    push_all(rows, slabs, p.mass, twist)
+    return rows, groups, twist

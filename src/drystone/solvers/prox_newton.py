@@ -33,6 +33,8 @@ class ProxNewton:
     """The accurate one: a handful of linear solves to all digits, whatever the mass ratios."""
 
     law: ClassVar[str] = "coulomb"
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
+    compiled: ClassVar[bool] = False
 
     tolerance: float = 1e-8  # on residual() [m/s], or relative
     max_iterations: int = 500  # Newton steps; problems of others took 2 to 230

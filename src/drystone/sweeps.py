@@ -1,0 +1,319 @@
+"""Stage 5: sweeps over the contacts, each visited by an exact step on the true friction cone.
+
+The nonsmooth Gauss-Seidel method of [Jourdan1998]: visit the contacts one by one and give each
+the impulse that obeys Coulomb's law while all others stay as they are. We never form W: the
+twists carry what all impulses have done to the bodies so far, so a visit costs the same however
+many contacts there are. The order is that of islands.py: even slabs, then odd ones, so that all
+cores work and the answer is the same for any number of them. In large islands all sweeps of a step
+run in the same direction (forth and back in turns took two to three times as many on piles), and
+those of the next step the other way (else what is left of the error always points to one side).
+In small ones, which are mostly stacks, forth and back in turns is better.
+"""
+
+import numpy as np
+from numba import prange
+
+from drystone.coulomb import contact_error, push, solve_contact, velocity_at
+from drystone.jit import kernel, parallel_kernel
+
+# The solver stops on the tolerance. Where that is out of reach these bound the cost of a step: any
+# island may have so many sweeps, and a small one so many visits of a contact (some 10 ms of work),
+# enough for two boxes of mass ratio 1000.
+MANY_SWEEPS = 200
+MANY_VISITS = 400_000
+
+# Sweeps over a large island gain quickly at first, then hang on a few loose chains of bodies: 200
+# sweeps leave the same residual as 40. They end when the last WINDOW sweeps together have not
+# brought the correction below this share of what it was; the step then says that it did not
+# converge.
+WINDOW = 16
+STALLED = 0.75
+
+_OPEN, _STUCK = -1, -2  # in place of the sweeps of a group that is not done
+
+# Islands that one core solves alone go on below the tolerance, or the error that is left keeps a
+# stack rocking, which takes more sweeps in the end: to DEEPEST of it while the work is less than
+# QUICK (250 sweeps of a stack of ten boxes that is alone in the world: it comes to rest to the last
+# bit), to DEEPER while it is less than ten times that. The work counts sweeps times contacts
+# of the island times contacts of the world.
+DEEPEST, DEEPER = 1e-4, 1e-2
+QUICK = 400_000
+
+
+# Sweeps over a small island that Newton's method could take over end when their last WINDOW makes it
+# seem that so many more are needed.
+AHEAD = 100.0
+
+
+@kernel
+def sweeps_ahead(change, before, goal):
+    """Sweeps until the correction has fallen to `goal`, if it goes on as in the last WINDOW."""
+    if not change < before:
+        return np.inf
+    return WINDOW * np.log(goal / change) / np.log(change / before) if before < np.inf else 0.0
+
+
+@kernel
+def _goal(tolerance, work):
+    """The correction at which a small island may stop after so much work [m/s]."""
+    if work < QUICK:
+        return DEEPEST * tolerance
+    return DEEPER * tolerance if work < 10 * QUICK else tolerance
+
+
+
+@kernel
+def sweep_rows(
+    lo, hi, backward,
+    # problem
+    body, frame, arm, block, inverse, bias, friction, mass,
+    # in and out
+    impulse, twist,
+):  # fmt: skip
+    """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
+    worst = 0.0
+    for i in range(hi - lo):
+        r = hi - 1 - i if backward else lo + i
+        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+        un += bias[r]
+        pn, p1, p2 = solve_contact(r, un, u1, u2, block, inverse, friction[r], impulse)
+        dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
+        if dn != 0.0 or d1 != 0.0 or d2 != 0.0:
+            change = (abs(dn) + abs(d1) + abs(d2)) * block[r, 0]
+            worst = max(worst, change)
+            push(r, dn, d1, d2, body, frame, arm, mass, twist)
+            impulse[r, 0], impulse[r, 1], impulse[r, 2] = pn, p1, p2
+    return worst
+
+
+@kernel
+def worst_error(
+    lo, hi,
+    # problem
+    body, frame, arm, block, bias, friction,
+    # in
+    impulse, twist,
+):  # fmt: skip
+    """Largest contact_error() of rows lo..hi [m/s]."""
+    worst = 0.0
+    for r in range(lo, hi):
+        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+        rho = 3.0 / (block[r, 0] + block[r, 3] + block[r, 5])
+        error = contact_error(
+            impulse[r, 0], impulse[r, 1], impulse[r, 2], un + bias[r], u1, u2, friction[r], rho
+        )
+        if not error <= worst:  # also takes a NaN
+            worst = error
+    return worst
+
+
+@kernel
+def push_rows(lo, hi, body, frame, arm, mass, impulse, twist):
+    """Add to the twists what the impulses of rows lo..hi do."""
+    for r in range(lo, hi):
+        push(r, impulse[r, 0], impulse[r, 1], impulse[r, 2], body, frame, arm, mass, twist)
+
+
+@kernel
+def _sweep_slab(i, backward, rows, mass, twist):
+    return sweep_rows(
+        rows.slab_first[i], rows.slab_first[i + 1], backward,
+        rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction, mass,
+        rows.impulse, twist,
+    )  # fmt: skip
+
+
+@kernel
+def _slab_error(i, rows, twist):
+    return worst_error(
+        rows.slab_first[i], rows.slab_first[i + 1],
+        rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
+        rows.impulse, twist,
+    )  # fmt: skip
+
+
+@kernel
+def _push_slab(i, rows, mass, twist):
+    push_rows(
+        rows.slab_first[i], rows.slab_first[i + 1],
+        rows.body, rows.frame, rows.arm, mass, rows.impulse, twist,
+    )  # fmt: skip
+
+
+@parallel_kernel
+def _push_colour(colour, slabs, rows, mass, twist):
+    for k in prange((slabs - colour + 1) // 2):
+        _push_slab(2 * k + colour, rows, mass, twist)
+
+
+@kernel
+def push_all(rows, slabs, mass, twist):
+    """Add to the twists what all impulses do."""
+    if slabs < 4:
+        for i in range(slabs):
+            _push_slab(i, rows, mass, twist)
+    else:
+        _push_colour(0, slabs, rows, mass, twist)
+        _push_colour(1, slabs, rows, mass, twist)
+
+
+@kernel
+def sweep_limit(max_sweeps, row_count):
+    """How many sweeps an island of `row_count` contacts may have, if `max_sweeps` is 0."""
+    if max_sweeps > 0:
+        return max_sweeps
+    return max(MANY_SWEEPS, MANY_VISITS // max(row_count, 1))
+
+
+@kernel
+def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist):
+    """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough.
+
+    If `hasty`, only as long as the end can be seen: see AHEAD.
+    """
+    first, last = rows.group_first[g], rows.group_first[g + 1]
+    row_count = rows.slab_first[last] - rows.slab_first[first]
+    limit = sweep_limit(max_sweeps, row_count)
+    sweeps = 0
+    residual = 0.0
+    before = np.inf
+    while True:
+        change = 0.0
+        for i in range(last - first):
+            slab = last - 1 - i if backward else first + i
+            change = max(change, _sweep_slab(slab, backward, rows, mass, twist))
+        backward = not backward
+        sweeps += 1
+        goal = _goal(tolerance, sweeps * row_count * all_rows)
+        lost = False
+        if hasty and sweeps % WINDOW == 0:
+            lost = change > goal and sweeps_ahead(change, before, goal) > AHEAD
+            before = change
+        if change <= goal or sweeps >= limit or lost:
+            residual = 0.0
+            for i in range(first, last):
+                error = _slab_error(i, rows, twist)
+                if not error <= residual:
+                    residual = error
+            if residual <= tolerance or sweeps >= limit or lost or residual != residual:
+                break
+    rows.group_sweeps[g] = sweeps
+    rows.group_residual[g] = residual
+
+
+@parallel_kernel
+def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist):
+    for k in prange(count):
+        g = rows.group_list[k]
+        solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist)
+
+
+@parallel_kernel
+def _sweep_colour(count, slab_list, backward, rows, mass, twist, change):
+    for k in prange(count):
+        i = slab_list[k]
+        change[i] = _sweep_slab(i, backward, rows, mass, twist)
+
+
+@parallel_kernel
+def _measure_slabs(count, slab_list, rows, twist, change):
+    for k in prange(count):
+        i = slab_list[k]
+        change[i] = _slab_error(i, rows, twist)
+
+
+@kernel
+def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
+    """Sweep all groups of many slabs together, colour by colour, each until it has converged."""
+    limit = sweep_limit(max_sweeps, MANY_VISITS)
+    even, odd, both = rows.slab_even, rows.slab_odd, rows.slab_list
+    sweeps = 0
+    for g in range(groups):
+        if rows.group_sweeps[g] == _OPEN:
+            rows.group_residual[g] = np.inf  # the correction WINDOW sweeps ago
+    while True:
+        evens, odds, total = 0, 0, 0
+        for g in range(groups):
+            if rows.group_sweeps[g] >= 0:
+                continue
+            for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                both[total] = i
+                total += 1
+                if (i - rows.group_first[g]) % 2 == 0:
+                    even[evens] = i
+                    evens += 1
+                else:
+                    odd[odds] = i
+                    odds += 1
+        if total == 0:
+            return
+        open_groups = True
+        while open_groups:
+            if backward:
+                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
+                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
+            else:
+                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
+                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
+            sweeps += 1
+            for g in range(groups):
+                if rows.group_sweeps[g] == _OPEN:
+                    change = 0.0
+                    for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                        change = max(change, rows.slab_change[i])
+                    if change <= tolerance or sweeps >= limit:
+                        open_groups = False
+                    elif sweeps % WINDOW == 0 and max_sweeps == 0:
+                        if change > STALLED * rows.group_residual[g]:
+                            rows.group_sweeps[g] = _STUCK
+                            open_groups = False
+                        rows.group_residual[g] = change
+        _measure_slabs(total, both, rows, twist, rows.slab_change)
+        for g in range(groups):
+            if rows.group_sweeps[g] < 0:
+                residual = 0.0
+                for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                    if not rows.slab_change[i] <= residual:
+                        residual = rows.slab_change[i]
+                ended = rows.group_sweeps[g] == _STUCK or sweeps >= limit
+                if residual <= tolerance or ended or residual != residual:
+                    rows.group_sweeps[g] = sweeps
+                    rows.group_residual[g] = residual
+
+
+@kernel
+def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, hasty, twist):
+    """Improve rows.impulse, and the twists with it, until every group has converged.
+
+    If `hasty`, sweeps of small groups end where another method would be quicker.
+
+    Returns the number of sweeps of the hardest group and the largest residual [m/s].
+    """
+    small = 0
+    for g in range(groups):
+        slabs = rows.group_first[g + 1] - rows.group_first[g]
+        rows.group_sweeps[g] = _OPEN
+        if slabs == 1 or row_count < 400:
+            rows.group_sweeps[g] = 0
+            rows.group_list[small] = g
+            small += 1
+    if small > 1 and row_count >= 400:
+        _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
+    else:
+        for k in range(small):
+            g = rows.group_list[k]
+            solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
+    if small < groups:
+        _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist)
+    return worst_group(rows, groups)
+
+
+@kernel
+def worst_group(rows, groups):
+    """The most sweeps, and the largest residual [m/s]."""
+    sweeps, residual = 0, 0.0
+    for g in range(groups):
+        sweeps = max(sweeps, rows.group_sweeps[g])
+        if not rows.group_residual[g] <= residual:
+            residual = rows.group_residual[g]
+    return sweeps, residual
