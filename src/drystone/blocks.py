@@ -9,7 +9,6 @@ linked, directly or through others, are an island, and islands are solved apart 
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from drystone.coulomb import contact_error, invert_block, solve_contact
 from drystone.jit import kernel
@@ -28,10 +27,12 @@ class BlockMatrix(NamedTuple):
 
 def block_matrix(matrix) -> BlockMatrix:
     """Blocks of W as problem.W() gives it."""
-    bsr = matrix.tobsr(blocksize=(3, 3))
-    first, column = bsr.indptr.astype(np.int32), bsr.indices.astype(np.int32)
-    value = np.ascontiguousarray(bsr.data, dtype=np.float64).reshape(-1, 9)
-    nc = len(first) - 1
+    nc = matrix.shape[0] // 3
+    index, entry = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    first, mark = np.zeros(nc + 1, dtype=np.int32), np.full(nc, -1, dtype=np.int32)
+    count_blocks(index, entry, mark, first)
+    column, value = np.zeros(first[nc], dtype=np.int32), np.zeros((first[nc], 9))
+    fill_blocks(index, entry, matrix.data, mark, first, column, value)
     own, inverse, scale = np.zeros((nc, 6)), np.zeros((nc, 6)), np.zeros(nc)
     fill_own(first, column, value, own, inverse, scale)
     return BlockMatrix(first, column, value, own, inverse, scale)
@@ -40,13 +41,75 @@ def block_matrix(matrix) -> BlockMatrix:
 def islands_of(blocks: BlockMatrix) -> tuple[np.ndarray, np.ndarray]:
     """Contacts island by island, in their order, and where each island starts in that list."""
     nc = len(blocks.first) - 1
-    graph = scipy.sparse.csr_array(
-        (np.ones(len(blocks.column), dtype=np.int8), blocks.column, blocks.first), shape=(nc, nc)
-    )
-    count, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    member = np.argsort(label, kind="stable").astype(np.int32)
-    start = np.searchsorted(label[member], np.arange(count + 1)).astype(np.int32)
-    return member, start
+    member, start = np.zeros(nc, dtype=np.int32), np.zeros(nc + 1, dtype=np.int32)
+    parent, place = np.arange(nc, dtype=np.int32), np.zeros(nc + 1, dtype=np.int32)
+    count = find_islands(blocks.first, blocks.column, parent, place, member, start)
+    return member, start[: count + 1]
+
+
+@kernel
+def count_blocks(index, entry, mark, first):
+    """Number the blocks of each row; `index`, `entry` are those of the rows of single numbers."""
+    total = 0
+    for c in range(first.shape[0] - 1):
+        for k in range(index[3 * c], index[3 * c + 3]):
+            j = entry[k] // 3
+            if mark[j] != c:
+                mark[j] = c
+                total += 1
+        first[c + 1] = total
+
+
+@kernel
+def fill_blocks(index, entry, data, mark, first, column, value):
+    """Sort the entries into their blocks, columns in the order in which they come."""
+    for c in range(first.shape[0] - 1):
+        used = first[c]
+        for r in range(3):
+            for k in range(index[3 * c + r], index[3 * c + r + 1]):
+                j = entry[k] // 3
+                if not (first[c] <= mark[j] < used and column[mark[j]] == j):
+                    mark[j] = used
+                    column[used] = j
+                    used += 1
+                value[mark[j], 3 * r + entry[k] - 3 * j] += data[k]
+
+
+@kernel
+def _root(c, parent):
+    while parent[c] != c:
+        parent[c] = parent[parent[c]]
+        c = parent[c]
+    return c
+
+
+@kernel
+def find_islands(first, column, parent, place, member, start):
+    """Fill what islands_of() returns; the number of islands."""
+    nc = member.shape[0]
+    for c in range(nc):
+        for k in range(first[c], first[c + 1]):
+            a, b = _root(c, parent), _root(column[k], parent)
+            parent[max(a, b)] = min(a, b)  # the root is the first contact of its island
+    count = 0
+    for c in range(nc):
+        root = _root(c, parent)
+        if root == c:
+            place[c] = count
+            count += 1
+        else:
+            place[c] = place[root]
+        start[place[c] + 1] += 1
+    for i in range(count):
+        start[i + 1] += start[i]
+    for c in range(nc - 1, -1, -1):  # start[i + 1] walks down to the start of island i
+        i = place[c] + 1
+        start[i] -= 1
+        member[start[i]] = c
+    for i in range(count):
+        start[i] = start[i + 1]
+    start[count] = nc
+    return count
 
 
 @kernel
