@@ -4,7 +4,8 @@ Every law is written as a fixed point p = P(p - rho u) of a projection, and the 
 distance from it divided by the step rho = 3 / trace(block): heavy and light bodies then count
 alike, and one tolerance serves all.
 
-    coulomb      the exact cone, with the shift mu |u_t| of [DeSaxce1998]; see coulomb.py
+    coulomb      the exact cone, with the shift mu |u_t| of [DeSaxce1998]; see coulomb.py. With
+                 elliptic friction in the proximal form, NEWTON eq. 72c, 72d; see sections.py
     convex       the same without the shift: the cone complementarity problem of [Anitescu2006]
     pyramid      tangents apart from each other, -mu p_n <= p_t <= mu p_n each: NEWTON eq. 42 to 46
     polyhedral   the friction circle replaced by a polygon inside it: CLINE eq. 2.46 to 2.48
@@ -13,8 +14,9 @@ alike, and one tolerance serves all.
 import numpy as np
 
 from drystone.coulomb import contact_error, project_on_cone
-from drystone.errors import InputError
+from drystone.errors import InputError, UnsupportedFeature
 from drystone.jit import kernel
+from drystone.sections import section_error
 
 LAWS = ("coulomb", "convex", "pyramid", "polyhedral")
 
@@ -25,7 +27,13 @@ def law_errors(problem, impulse, velocity, law: str = "coulomb", facets: int = 0
         raise InputError(f"law is {law!r}, must be one of {', '.join(LAWS)}.")
     block = problem.blocks()
     rho = 3.0 / (block[:, 0] + block[:, 3] + block[:, 5])
-    mu = problem.friction
+    mu, mu_2 = problem.friction, problem.friction_2
+    if mu_2 is not None:
+        if law != "coulomb":
+            raise UnsupportedFeature(f"law {law!r} knows no elliptic friction (friction_2).")
+        errors = np.zeros(len(mu))
+        elliptic_errors(impulse, velocity, mu, mu_2, rho, errors)
+        return errors
     if law == "polyhedral":
         return _polyhedral_errors(impulse, velocity, mu, rho, facets)
     errors = np.zeros(len(mu))
@@ -41,6 +49,15 @@ def coulomb_errors(impulse, velocity, friction, rho, errors):
         errors[c] = contact_error(
             impulse[c, 0], impulse[c, 1], impulse[c, 2],
             velocity[c, 0], velocity[c, 1], velocity[c, 2], friction[c], rho[c],
+        )  # fmt: skip
+
+
+@kernel
+def elliptic_errors(impulse, velocity, friction, friction_2, rho, errors):
+    for c in range(errors.shape[0]):
+        errors[c] = section_error(
+            impulse[c, 0], impulse[c, 1], impulse[c, 2],
+            velocity[c, 0], velocity[c, 1], velocity[c, 2], friction[c], friction_2[c], rho[c],
         )  # fmt: skip
 
 

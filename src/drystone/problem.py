@@ -251,7 +251,9 @@ def measure(problem, impulse: np.ndarray) -> np.ndarray:
     q = problem.q()
     velocity = q + problem.apply_W(impulse)
     bias = getattr(problem, "bias", np.zeros(len(q)))
-    measure_velocities(impulse, velocity, q, bias, problem.friction, out)
+    elliptic = problem.friction_2 is not None
+    friction_2 = problem.friction_2 if elliptic else problem.friction
+    measure_velocities(impulse, velocity, q, bias, problem.friction, friction_2, elliptic, out)
     return out
 
 
