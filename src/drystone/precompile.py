@@ -92,7 +92,8 @@ def _compile_solver(settings) -> None:
 
     model, state, work = _empty_world()
     shapes, bodies, near = model.shapes, model.bodies, work.near
-    timestep.pose_problem(model, state, settings, work)
+    timestep.pose_rows(model, state, settings, work)
+    timestep.start_rows(state, settings, work)
     timestep.solve_rows(
         work.rows, 0, 0, False, work.motion.mass, settings.tolerance, settings.max_sweeps,
         work.motion.twist,

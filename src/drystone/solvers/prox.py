@@ -80,6 +80,8 @@ class Prox:
     """Simple, and the one that takes any friction section; as quick and as slow as Gauss-Seidel."""
 
     law: ClassVar[str] = "coulomb"
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "elliptic", "matrix"})
+    compiled: ClassVar[bool] = False
 
     tolerance: float = 1e-5  # on residual() [m/s], as for nsgs
     max_iterations: int = 1000
