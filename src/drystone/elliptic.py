@@ -89,21 +89,23 @@ def contact_ellipses(model, state, work, ellipses: Ellipses | None) -> Iterator[
     friction = np.column_stack(lay_tangents(model, state, work, ellipses))
     rows, count = work.rows, len(friction)
     larger = friction.max(axis=1)
-    share = np.ones_like(friction)
-    np.divide(friction, larger[:, None], out=share, where=larger[:, None] > 0.0)
-    share = np.maximum(share, THIN)
-    frame, impulse, struck = rows.frame[:count], rows.impulse[:count], rows.struck[:count]
-    unit = frame[:, 3:].copy()
-    rows.friction[:count] = larger
-    frame[:, 3:] = unit * share.repeat(3, axis=1)
-    impulse[:, 1:] /= share
-    _renew_blocks(work, count)
+    share = np.ones((count, 3))
+    np.divide(friction, larger[:, None], out=share[:, 1:], where=larger[:, None] > 0.0)
+    _shorten(rows, np.maximum(share, THIN), larger)
     yield
-    rows.friction[:count] = friction[:, 0]
-    frame[:, 3:] = unit
-    impulse[:, 1:] *= share
-    struck[:, 1:] *= share
-    _renew_blocks(work, count)
+    _shorten(rows, 1.0 / np.maximum(share, THIN), friction[:, 0])
+
+
+def _shorten(rows, share: np.ndarray, friction: np.ndarray) -> None:
+    """Multiply the axes of the contacts by `share` (nc, 3); impulses act as before."""
+    count = len(share)
+    rows.friction[:count] = friction
+    rows.frame[:count] *= share.repeat(3, axis=1)
+    rows.impulse[:count] /= share
+    rows.struck[:count] /= share
+    i, j = np.triu_indices(3)  # nn, n1, n2, 11, 12, 22
+    rows.block[:count] *= share[:, i] * share[:, j]
+    invert_blocks(rows.block[:count], rows.inverse[:count])
 
 
 def lay_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np.ndarray]:
@@ -112,18 +114,21 @@ def lay_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np
     Impulses stay what they are in world axes.
     """
     friction_1, friction_2 = ellipses.friction_of_rows(work)
-    frame = work.rows.frame[: len(friction_1)].reshape(-1, 3, 3)
+    rows, count = work.rows, len(friction_1)
+    frame, impulse = rows.frame[:count].reshape(-1, 3, 3), rows.impulse[:count]
     normal, axis = frame[:, 0], _world_axes(model, state, work, ellipses)
     along = axis - (normal * axis).sum(axis=1, keepdims=True) * normal
     length = np.linalg.norm(along, axis=1)
-    upright = length < UPRIGHT
-    friction_1 = np.where(upright, friction_2, friction_1)
+    friction_1 = np.where(length < UPRIGHT, friction_2, friction_1)
     turned = friction_1 != friction_2
-    impulse = work.rows.impulse[: len(friction_1)]
     pushed = np.einsum("ck,ckx->cx", impulse[turned], frame[turned])
     frame[turned, 1] = along[turned] / length[turned, None]
     frame[turned, 2] = np.cross(normal[turned], frame[turned, 1])
     impulse[turned] = np.einsum("ckx,cx->ck", frame[turned], pushed)
+    fill_blocks(
+        rows.body[:count], rows.frame[:count], rows.arm[:count], work.motion.mass,
+        rows.block[:count],
+    )  # fmt: skip
     return friction_1, friction_2
 
 
@@ -147,11 +152,3 @@ def _materials(work) -> tuple[np.ndarray, np.ndarray]:
     """Materials of A and of B of every row."""
     one, two = work.touch.material[_row_contacts(work)].T
     return one, two
-
-
-def _renew_blocks(work, count: int) -> None:
-    """Blocks hold the axes of their contacts."""
-    rows = work.rows
-    block, inverse = rows.block[:count], rows.inverse[:count]
-    fill_blocks(rows.body[:count], rows.frame[:count], rows.arm[:count], work.motion.mass, block)
-    invert_blocks(block, inverse)
