@@ -82,9 +82,9 @@ def test_friction_turns_with_the_skate(solver):
     assert skate.velocity[0] > 1.0
 
 
-def thrown_box(solver, direction, carrier, angle, mu, speed=3.0, material=None):
-    """Total friction [1 / weight] on a box without spin that slides by `angle` from +x."""
-    grained = material or ds.Material(friction=mu, friction_direction=direction)
+def thrown_box(solver, direction, carrier, angle, mu, speed=100.0):
+    """Total friction on a box, in weights, that slides without spin at `angle` from +x."""
+    grained = ds.Material(friction=mu, friction_direction=direction)
     plain = ds.Material(friction=1.0)
     world = ds.World(solver=solver, sleeping=False)
     world.set_pair(grained, plain, friction=mu)
@@ -110,7 +110,7 @@ def thrown_box(solver, direction, carrier, angle, mu, speed=3.0, material=None):
 def test_direction_may_be_fixed_in_either_body(solver, carrier):
     """The direction is at 0.3 rad from x, given in the axes of what carries it; 0.1 % of mu.
 
-    The box slows down by mu g dt = 1 % of its speed at most, and hardly turns in its step.
+    At 100 m/s the step takes mu g dt = 0.02 % of the speed and so hardly turns the slip.
     """
     mu = np.array([0.6, 0.1])
     for direction, first in (((1, 0, 0), 0.3), ((0, -7, 0), 0.3 - pi / 2)):
@@ -121,7 +121,7 @@ def test_direction_may_be_fixed_in_either_body(solver, carrier):
             expected = closed_form(np.ones(1), slip, mu)[0]
             along, across = np.array([cos(first), sin(first)]), np.array([-sin(first), cos(first)])
             found = force[:2] @ along, force[:2] @ across
-            assert found == pytest.approx(tuple(expected), abs=1e-3 + 0.02 * mu.max())
+            assert found == pytest.approx(tuple(expected), abs=1e-3 * mu.max())
 
 
 @solvers
