@@ -95,7 +95,8 @@ def _compile_half(settings) -> None:
 
     model, state, work = _empty_world()
     shapes, bodies, near = model.shapes, model.bodies, work.near
-    timestep.pose_problem(model, state, settings, work)
+    timestep.pose_rows(model, state, settings, work)
+    timestep.start_rows(state, settings, work)
     timestep.finish(model, state, settings, work, 0, 0.0)
     forces.free_twists(bodies, state, settings, work.motion)
     broadphase.place_shapes(model, state, settings, work.boxes, work.log.flag)
