@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from drystone.lcp.checks import check_count
 from drystone.lcp.files import Lcp
-from drystone.shapes.checks import positive
 
 
 def murty(n: int) -> Lcp:
@@ -13,7 +13,7 @@ def murty(n: int) -> Lcp:
     solution is z = (0, ..., 0, 2ⁿ). With a column of ones for z0 it takes exactly 2ⁿ pivots, the
     one by which z0 enters included.
     """
-    positive("n", n, "unknowns")
+    n = check_count("n", n)
     return Lcp(
         np.eye(n) + 2.0 * np.triu(np.ones((n, n)), 1),
         -np.cumsum(2.0 ** np.arange(n, 0, -1))[::-1].copy(),

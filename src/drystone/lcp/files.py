@@ -54,7 +54,9 @@ def _read_mixed(words: "_Words") -> MixedLcp:
     kinds = [words.count("a block's kind") for _ in edges[1:]]
     paired = np.repeat(np.array(kinds, dtype=int), np.diff(edges)) != 0
     if edges[-1] != n + m or paired.sum() != m:
-        raise InputError(f"{words.path}: blocks {edges}, kinds {kinds} do not fit n = {n}, m = {m}.")
+        raise InputError(
+            f"{words.path}: blocks {edges}, kinds {kinds} do not fit n = {n}, m = {m}."
+        )
     matrix, q = words.matrix("M", n + m), words.numbers("q", n + m)
     e, p = np.flatnonzero(~paired), np.flatnonzero(paired)
     return MixedLcp(
@@ -94,7 +96,9 @@ class _Words:
         try:
             values = np.array(words, dtype=np.float64)
         except ValueError as error:
-            raise InputError(f"{self.path}: {what} holds a word that is no number ({error}).") from None
+            raise InputError(
+                f"{self.path}: {what} holds a word that is no number ({error})."
+            ) from None
         if not np.isfinite(values).all():
             raise InputError(f"{self.path}: {what} holds a number that is not finite.")
         self.at += size
@@ -103,7 +107,9 @@ class _Words:
     def matrix(self, name: str, n: int) -> np.ndarray:
         storage = self.count(f"the storage type of {name}")
         if storage != 0:
-            raise InputError(f"{self.path}: {name} has storage type {storage}, only 0 (dense) is read.")
+            raise InputError(
+                f"{self.path}: {name} has storage type {storage}, only 0 (dense) is read."
+            )
         shape = [self.count(f"the size of {name}") for _ in range(4)]
         if shape != [n, n, n, n]:
             raise InputError(f"{self.path}: {name} is {shape[0]} x {shape[1]}, must be {n} x {n}.")

@@ -7,10 +7,10 @@ elimination   x = -A⁻¹ (a + C z) put into the second row leaves w = (B - D A�
               way to take the rows of joints out of a contact problem.
 direct        Lemke's algorithm with the x in the basis from the start, where they stay.
 
-Where A is singular (a circuit without resistors, a loop of joints) some equations say something about
-z alone and some x are determined through w alone. We then let as many z_j as needed into the first
-basis, with w_j outside, so that together with x they are determined: the names of z_j
-and w_j are exchanged, a principal pivot. Directions of x that nothing depends on are set to zero.
+Where A is singular (a circuit without resistor, a loop of joints) some equations are about z alone,
+and some x are determined through w alone. We then let as many z_j as needed into the first basis,
+with w_j outside, so that together with x they are determined: z_j and w_j exchange their names, a
+principal pivot. Directions of x that no equation determines are set to zero.
 """
 
 import warnings
@@ -22,16 +22,9 @@ import scipy.sparse
 from scipy.sparse.linalg import splu
 
 from drystone.inputs import choice
-from drystone.lcp.lemke import (
-    ACCURATE,
-    check_cover,
-    check_matrix,
-    check_vector,
-    equilibrate,
-    make_table,
-    mixed_error,
-    run,
-)
+from drystone.lcp.basis import make_table
+from drystone.lcp.checks import check_cover, check_matrix, check_vector
+from drystone.lcp.lemke import ACCURATE, follow_path, mixed_error
 
 # Singular values of A below this share of the largest are zero, after rows and columns are scaled.
 SINGULAR = 1e-12
@@ -52,7 +45,9 @@ class MixedResult(NamedTuple):
 class Start(NamedTuple):
     """A first basis that determines x."""
 
-    matrix: scipy.sparse.csc_array  # (N, N) rows of the equations, then of w; columns of x, then of z
+    matrix: (
+        scipy.sparse.csc_array
+    )  # (N, N) rows of the equations, then of w; columns of x, then of z
     swapped: np.ndarray  # pairs whose z_j is in the first basis
 
 
@@ -62,7 +57,7 @@ def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) 
     A, B, C, D   arrays or sparse matrices; `solve_mixed(*load(path))` solves a file
     method       "elimination" or "direct"
     cover        (m,) all positive: the column of the artificial variable; None: ones
-    limit        pivots after which to give up; None: enough for some minutes of work
+    limit        pivots after which to give up; None: about a minute of work
     """
     choice("method", method, METHODS)
     a, b = check_vector("a", a), check_vector("b", b)
@@ -75,7 +70,8 @@ def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) 
         format="csc",
     )
     q, cover = np.concatenate((a, b)), check_cover(cover, m)
-    rows, columns = equilibrate(whole)
+    table = make_table(whole, q, n)
+    rows, columns = table.rows, np.concatenate((table.scale[2 * m + 1 :], table.scale[m : 2 * m]))
     scaled = scipy.sparse.diags_array(rows) @ whole @ scipy.sparse.diags_array(columns)
     start = find_start(scaled.tocsc(), rows * q, n)
     if start is None:
@@ -85,7 +81,7 @@ def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) 
     ours[start.swapped] = cover[start.swapped] / columns[n + start.swapped]
     xz, status, pivots = follow(start, rows * q, n, ours, limit)
     xz *= columns
-    if status == "solved" and not mixed_error(whole, q, n, xz) <= ACCURATE:
+    if status == "solved" and not mixed_error(whole, q, table, xz) <= ACCURATE:
         status = "inaccurate"
     return MixedResult(xz[:n], xz[n:], (whole @ xz + q)[n:], status, pivots)
 
@@ -155,7 +151,7 @@ def _pair_up(of_z, of_x) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _eliminate(start: Start, q, n, cover, limit):
-    """The pure problem in the pairs (swapped ones with z and w exchanged), and x from its answer."""
+    """The pure problem in the pairs, z and w of the swapped ones exchanged; x from its answer."""
     whole, swapped, size = start.matrix, start.swapped, len(q)
     inside = np.concatenate((np.arange(n), n + swapped))
     rest = np.setdiff1d(np.arange(n, size), inside)
@@ -170,11 +166,10 @@ def _eliminate(start: Start, q, n, cover, limit):
     pure[len(swapped) :, len(swapped) :] += whole[rest][:, rest].toarray()
     pure_q = np.concatenate((base[n:], tail @ base + q[rest]))
     order = np.concatenate((swapped, rest - n))
-    table = make_table(
-        scipy.sparse.csc_array(pure), pure_q, 0, np.arange(len(order)), cover[order]
+    path = follow_path(
+        scipy.sparse.csc_array(pure), pure_q, 0, np.arange(len(order)), cover[order], limit
     )
-    path = run(table, limit)
-    z = path.value[len(order) : 2 * len(order)]
+    z = path.value
     xz = np.zeros(size)
     xz[inside] = base + gain @ z
     xz[n + swapped] = np.where(z[: len(swapped)] > 0.0, 0.0, np.maximum(xz[n + swapped], 0.0))
@@ -188,7 +183,5 @@ def _solve_direct(start: Start, q, n, cover, limit):
     first = np.arange(m)
     first[start.swapped] += m
     variables = np.concatenate((2 * m + 1 + np.arange(n), first))
-    table = make_table(start.matrix, q, n, variables, np.concatenate((np.zeros(n), cover)))
-    path = run(table, limit)
-    return np.concatenate((path.value[2 * m + 1 :], path.value[m : 2 * m])), path.status, path.pivots
-
+    path = follow_path(start.matrix, q, n, variables, np.concatenate((np.zeros(n), cover)), limit)
+    return path.value, path.status, path.pivots

@@ -1,9 +1,9 @@
 """Pivots of Lemke's algorithm on the explicit inverse of the basis: CLINE 2.7.1, 4.8.1, 4.8.3.
 
 All variables and their columns form one sparse matrix T, CLINE eq. 2.36, and T (w, z, z0, x) = q.
-With m pairs, w_i is variable i, z_i is m + i, the artificial z0 is 2 m, unconstrained x_k of a mixed
-problem is 2 m + 1 + k; the rows of the equations of x come first. T is stored by columns: entries
-first[v] to first[v + 1] of `row` and `value` are column v.
+With m pairs, w_i is variable i, z_i is m + i, the artificial z0 is 2 m, and the unconstrained x_k
+of a mixed problem is 2 m + 1 + k; the rows of the `free` equations of x come first. T is stored by
+columns: entries first[v] to first[v + 1] of `row` and `value` are column v.
 
     basis     (N,) variable at each place of the basic vector y
     place     (variables,) where a variable stands in y, or -1
@@ -11,20 +11,19 @@ first[v] to first[v + 1] of `row` and `value` are column v.
     y         (N,) B⁻¹ q
     d         (N,) B⁻¹ c for the column c of the variable that enters
 
-As long as w_i is basic its column of B is a unit vector, and so is that column of B⁻¹: it is neither
-stored nor touched. A pivot then costs N times the number of z in the basis, not N².
+As long as w_i is basic its column of B is a unit vector, and so is that column of B⁻¹: it is
+neither stored nor touched. A pivot then costs N times the number of z in the basis, not N².
 """
 
 from drystone.jit import kernel
 
 # Small-pivot guard, CLINE 4.8.3: an entry of d below this share of the largest is rounding. The
 # columns are scaled to one before the first pivot, so B⁻¹ is good to about 1e-13.
-SMALL_PIVOT = 1e-10
+SMALL_PIVOT = 1e-9
 
-# Places are tied if any of them may leave without that y falls below minus this share of its largest
-# entry. CLINE leaves open whether near-ties are ties; taken as such they put y wrong by
-# no more than this, and the answer is computed afresh from its basis at the end.
-TIE = 1e-12
+# A pivot below this share of the largest entry multiplies what rounding has done to B⁻¹ so far:
+# it is chosen again after B⁻¹ is computed afresh.
+DOUBTFUL_PIVOT = 1e-3
 
 # Entries of B⁻¹ that break a tie are taken as known to this share of the largest in their row.
 LEXICAL_TIE = 1e-9
@@ -101,7 +100,7 @@ def _keep_least(count, v, tied, size, key, first, row, value, place, inverse, fr
 
 @kernel
 def find_leaving(
-    start, first, row, value, free,
+    start, first, row, value, free, tie,
     # in
     basis, place, inverse, y, d,
     # scratch
@@ -109,8 +108,10 @@ def find_leaving(
 ):  # fmt: skip
     """Place of the variable that reaches zero first as the entering one grows; -1: none does.
 
-    Lexicographic minimum ratio test. Of ties z0 leaves first, which ends the algorithm. Else they
-    are broken by the columns of B⁻¹ B0, B0 being the basis of `start`; CLINE 2.7.1 has B0 = I.
+    Lexicographic minimum ratio test. Places are tied if any of them may leave without that y falls
+    below minus `tie` times its largest entry: CLINE 4.8.3 leaves open whether near-ties are ties;
+    taken as such they put y wrong by no more than that. Of ties z0 leaves first, which is the end.
+    Else they are broken by the columns of B⁻¹ B0, B0 being the basis of `start`; in CLINE B0 = I.
     """
     n = y.shape[0]
     pairs = n - free
@@ -119,12 +120,12 @@ def find_leaving(
         if basis[p] <= 2 * pairs:
             largest = max(largest, abs(d[p]))
             top = max(top, y[p])
-    reach = -1.0  # how far v can grow if y may fall to -TIE of its largest entry
+    found, reach = False, 0.0  # how far v can grow if y may fall to -tie of its largest entry
     for p in range(n):
         if basis[p] <= 2 * pairs and d[p] > SMALL_PIVOT * largest:
-            if reach < 0.0 or y[p] + TIE * top < reach * d[p]:
-                reach = (y[p] + TIE * top) / d[p]
-    if reach < 0.0:
+            if not found or y[p] + tie * top < reach * d[p]:
+                found, reach = True, (y[p] + tie * top) / d[p]
+    if not found:
         return -1
     count = 0
     for p in range(n):
@@ -144,6 +145,17 @@ def find_leaving(
                 count, start[k], tied, size, key, first, row, value, place, inverse, free, d
             )
     return tied[0]
+
+
+@kernel
+def fill_artificial(start, cover, first, row, value, pairs):
+    """Column of z0: minus the first basis times `cover`, so that z0 lifts every y."""
+    z0 = first[2 * pairs]
+    for e in range(z0, first[2 * pairs + 1]):
+        value[e] = 0.0  # row[e] is e - z0: the column is stored whole
+    for p in range(start.shape[0]):
+        for e in range(first[start[p]], first[start[p] + 1]):
+            value[z0 + row[e]] -= cover[p] * value[e]
 
 
 @kernel
@@ -172,8 +184,6 @@ def exchange(r, v, free, basis, place, inverse, y, d):
         work += n
     for p in range(n):
         y[p] -= step * d[p]
-        if y[p] < 0.0 and basis[p] <= 2 * (n - free):
-            y[p] = 0.0  # rounding, or a near-tie
     y[r] = step
     place[left] = -1
     basis[r] = v
@@ -182,14 +192,22 @@ def exchange(r, v, free, basis, place, inverse, y, d):
 
 
 @kernel
+def _largest(d):
+    top = 0.0
+    for p in range(d.shape[0]):
+        top = max(top, abs(d[p]))
+    return top
+
+
+@kernel
 def pivot(
-    v, count, start, first, row, value, free,
+    v, count, start, first, row, value, free, tie,
     # in and out
     basis, place, inverse, y,
     # scratch
     d, tied, size, key,
 ):  # fmt: skip
-    """Up to `count` pivots, v entering first.
+    """Up to `count` pivots, v entering first; fewer if B⁻¹ must be computed afresh.
 
     Returns PIVOTED, SOLVED or RAY, the pivots made, the next variable to enter, multiplications.
     """
@@ -198,10 +216,12 @@ def pivot(
     for done in range(count):
         find_direction(v, first, row, value, place, inverse, free, d)
         r = find_leaving(
-            start, first, row, value, free, basis, place, inverse, y, d, tied, size, key
+            start, first, row, value, free, tie, basis, place, inverse, y, d, tied, size, key
         )
         if r < 0:
             return RAY, done, v, work
+        if done > 0 and d[r] < DOUBTFUL_PIVOT * _largest(d):
+            return PIVOTED, done, v, work
         left = basis[r]
         work += exchange(r, v, free, basis, place, inverse, y, d)
         if left == 2 * pairs:
@@ -253,6 +273,8 @@ def spread_inverse(first, row, value, q, free, basis, place, inner, small, inver
             if basis[p] >= pairs:
                 share = small[column, inner[j]]
                 column += 1
+                if share == 0.0:
+                    continue
                 inverse[j, p] = share
                 for e in range(first[basis[p]], first[basis[p] + 1]):
                     at = _unit_place(row[e], place, free)
