@@ -306,10 +306,10 @@ def test_rescaled_problems_take_the_same_path():
 
 
 def test_sparse_and_empty_problems():
-    M = scipy.sparse.diags_array(np.arange(1.0, 400.0)).tocsr()  # noqa: N806
-    result = solve(M, -np.ones(399))
-    assert (result.status, result.pivots) == ("solved", 400)
-    np.testing.assert_allclose(result.z, 1.0 / np.arange(1.0, 400.0), rtol=1e-14)
+    M = scipy.sparse.diags_array(np.arange(1.0, 60.0)).tocsr()  # noqa: N806
+    result = solve(M, -np.ones(59))
+    assert (result.status, result.pivots) == ("solved", 60)
+    np.testing.assert_allclose(result.z, 1.0 / np.arange(1.0, 60.0), rtol=1e-14)
     assert solve(np.zeros((0, 0)), [])[2:] == ("solved", 0)
     assert solve(np.zeros((2, 2)), [0.0, 1.0])[2:] == ("solved", 0)
 
