@@ -7,7 +7,7 @@ from drystone.lcp.files import Lcp
 
 
 def murty(n: int) -> Lcp:
-    """The problem of [Murty1988] section 6.2 for which Lemke's algorithm visits 2ⁿ bases.
+    """The problem of [Murty1988] chapter 6 for which Lemke's algorithm visits 2ⁿ bases.
 
     M has ones on and twos above its diagonal and is a P-matrix; q_i = -(2ⁱ + ... + 2ⁿ). The only
     solution is z = (0, ..., 0, 2ⁿ). With a column of ones for z0 it takes exactly 2ⁿ pivots, the

@@ -113,6 +113,8 @@ def follow_path(matrix, q, free, start, cover, limit) -> Path:
         pivots, work = pivots + count, work + basis.work
         value = basis.values()
         xz = np.concatenate((value[2 * table.pairs + 1 :], value[table.pairs : 2 * table.pairs]))
+        if not np.isfinite(xz).all():
+            xz[:] = 0.0  # a basis so singular that its inverse overflowed: an answer, if a bad one
         error = mixed_error(matrix, q, table, xz)
         if best is None or error < best.error:
             status = _judge(status, error)

@@ -37,7 +37,7 @@ class Lemke:
         8  # corners of the friction polygon; the circle is cut by up to 1 - cos(pi / facets)
     )
     tolerance: float = 1e-8  # on residual() for the law "polyhedral" [m/s]
-    max_pivots: int = 0  # of an island; 0: as many as ds.lcp.solve() takes
+    max_pivots: int = 0  # of an island; 0: 20 for every row of its problem, where 1 is usual
     measure: str = "velocity"
     history: bool = False
 
@@ -72,7 +72,8 @@ class Lemke:
         for lo, hi in zip(first[edges[:-1]], first[edges[1:]], strict=True):
             part = _diagonal_block(M, lo, hi)
             start, cover = np.arange(hi - lo), np.ones(hi - lo)
-            path = follow_path(part, q[lo:hi], 0, start, cover, self.max_pivots or None)
+            limit = self.max_pivots or 20 * (hi - lo)
+            path = follow_path(part, q[lo:hi], 0, start, cover, limit)
             z[lo:hi] = path.value
             pivots, work = max(pivots, path.pivots), work + path.work
             endings.add(path.status)
