@@ -251,6 +251,52 @@ def test_islands_are_solved_one_by_one():
     )
 
 
+def box_stack(count, heavy, push, mu=0.5):
+    """Unit cubes of 1 kg, the top one `heavy`, four contacts below each, `push` [m/s] along x."""
+    mass = np.ones(count)
+    mass[-1] = heavy
+    corners = np.array([[x, y, 0.0] for x in (-0.5, 0.5) for y in (-0.5, 0.5)])
+    nc = 4 * count
+    top, below = np.repeat(np.arange(count), 4), np.repeat(np.arange(-1, count - 1), 4)
+    arm = np.hstack(
+        (np.tile(corners + [0, 0, 0.5], (count, 1)), np.tile(corners - [0, 0, 0.5], (count, 1)))
+    )
+    inverse = np.zeros((count + 1, 7))
+    inverse[:-1, 0], inverse[:-1, [1, 4, 6]] = 1 / mass, 6 / mass[:, None]
+    free = np.zeros((count + 1, 6))
+    free[:-1, 0], free[:-1, 2] = push, -G / 240
+    return ds.ContactProblem(
+        body=np.column_stack((np.where(below < 0, count, below), top)).astype(np.int32),
+        frame=np.tile([0.0, 0, 1, 1, 0, 0, 0, 1, 0], (nc, 1)), arm=arm, friction=np.full(nc, mu),
+        bias=np.zeros(nc), gap=np.zeros(nc), mass=inverse, free=free,
+        slab_first=np.array([0, nc], np.int32), group_first=np.array([0, 1], np.int32),
+    )  # fmt: skip
+
+
+def test_heavy_box_on_a_stack_of_boxes():
+    """Ten boxes, the top one of 1000 kg: at rest after one solve, each layer carries its load."""
+    problem = box_stack(10, 1000.0, 0.0)
+    impulse, info = solve(problem)
+    assert info.converged and info.residual < 1e-10
+    assert np.abs(problem.velocity(impulse)).max() < 1e-10
+    load = impulse[:, 0].reshape(10, 4).sum(axis=1) * 240 / G  # [kg]
+    np.testing.assert_allclose(load, 1000.0 + np.arange(9, -1, -1), rtol=1e-9)
+
+
+def test_stacks_slide_on_the_ground_as_one():
+    """A push of 1 m/s along tangent 1, a corner: the lowest layer gives mu m g dt against it.
+
+    The centre of mass is at 1.5 m, so that friction above 1/3 would tip the stack over.
+    """
+    problem = box_stack(3, 1.0, 1.0, mu=0.2)
+    impulse, info = solve(problem, facets=4)
+    assert info.converged
+    friction = impulse[:4, 1].sum()
+    assert friction == pytest.approx(-0.2 * 3.0 * G / 240, rel=1e-9)
+    twist = problem.free + problem.twist_from(impulse)
+    np.testing.assert_allclose(twist[:3, 0], 1.0 - 0.2 * G / 240, rtol=1e-9)
+
+
 def test_mass_ratios_do_not_matter():
     """A ton on one gram on the ground, along one line: both rest."""
     light, heavy = 1e3, 1e-3  # inverse masses
