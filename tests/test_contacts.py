@@ -60,7 +60,7 @@ def test_impulses_are_kept_for_the_next_step():
 
 def test_warm_start_saves_sweeps():
     """A stack that has been solved once starts from its solution; without it, it starts anew."""
-    world = stack(6)
+    world = stack(6, solver="nsgs")
     cold = world.step().iterations
     world.run(0.2)
     warm = world.step().iterations

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import InputError
-from drystone.materials import Material, pair_tables
+from drystone.materials import Material, friction_tables, is_elliptic, pair_tables
 
 materials = st.builds(
     Material,
@@ -40,6 +40,11 @@ def test_materials_are_compared_by_value_with_their_name():
         ({"restitution": 1.2}, "restitution is 1.2, must lie between 0"),
         ({"restitution": -0.2}, "restitution is -0.2"),
         ({"name": 3}, "name must be text"),
+        ({"friction": (0.1, -0.2)}, "friction is -0.2, must be >= 0"),
+        ({"friction": (0.1, 0.2, 0.3)}, "friction has 3 numbers, must have 2"),
+        ({"friction": (0.1, np.nan)}, "friction is (0.1, nan)"),
+        ({"friction": (0.1, 0.2), "friction_direction": (0, 0, 0)}, "must point somewhere"),
+        ({"friction": (0.1, 0.2), "friction_direction": 3}, "friction_direction is 3"),
     ],
 )
 def test_bad_values_are_named(options, words):
@@ -97,6 +102,43 @@ def test_bad_overrides_are_named(overrides, words):
     with pytest.raises(InputError) as error:
         pair_tables([A, B], overrides)
     assert words in str(error.value)
+
+
+def test_elliptic_friction_has_a_direction():
+    blade = Material(friction=[0.1, 0.4])
+    assert blade.friction == (0.1, 0.4) and blade.friction_direction == (1.0, 0.0, 0.0)
+    assert blade == Material(friction=np.array([0.1, 0.4]), friction_direction=(1, 0, 0))
+    assert hash(blade) == hash(Material(friction=(0.1, 0.4)))
+    assert blade != Material(friction=(0.1, 0.4), friction_direction=(0, 1, 0))
+    assert is_elliptic(blade.friction) and not is_elliptic(Material().friction)
+
+
+def test_equal_axes_are_one_number():
+    assert Material(friction=(0.3, 0.3)) == Material(friction=0.3)
+    assert Material(friction=(0.3, 0.3)).friction_direction is None
+
+
+def test_pair_rule_holds_for_each_axis():
+    """A plain number counts as both; the one table that stages for circles read has the larger."""
+    blade, ice, plane = Material(friction=(0.1, 0.4)), Material(), Material(friction=(0.9, 0.0))
+    along, across = friction_tables([blade, ice, plane])
+    assert along[0].tolist() == pytest.approx([0.1, 0.05**0.5, 0.3], rel=1e-15)
+    assert across[0].tolist() == pytest.approx([0.4, 0.2**0.5, 0.0], rel=1e-15)
+    assert along[1, 1] == across[1, 1] == 0.5 and along[0, 0] == 0.1
+    np.testing.assert_array_equal(along, along.T)
+    np.testing.assert_array_equal(across, across.T)
+    friction, _ = pair_tables([blade, ice, plane])
+    np.testing.assert_array_equal(friction, np.maximum(along, across))
+
+
+def test_overrides_may_be_elliptic_or_make_a_circle():
+    blade, ice = Material(friction=(0.1, 0.4)), Material()
+    along, across = friction_tables([blade, ice], {(ice, blade): {"friction": 0.2}})
+    assert along[0, 1] == across[1, 0] == 0.2
+    along, across = friction_tables([blade, ice], {(ice, blade): {"friction": (0.02, 0.7)}})
+    assert (along[0, 1], across[0, 1]) == (along[1, 0], across[1, 0]) == (0.02, 0.7)
+    with pytest.raises(InputError, match="neither material has a direction"):
+        friction_tables([ice], {(ice, ice): {"friction": (0.02, 0.7)}})
 
 
 def test_no_materials():

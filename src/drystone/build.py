@@ -18,6 +18,8 @@ from drystone.arrays import (
     State,
     new_state,
 )
+from drystone.capabilities import require_features
+from drystone.elliptic import Ellipses, build_ellipses
 from drystone.frames import fill_inside
 from drystone.massframe import NOT_TURNED
 from drystone.materials import pair_tables
@@ -40,6 +42,7 @@ class Build:
     turn: np.ndarray  # (n, 4) quaternion: principal axes -> shape's axes
     shape_owner: np.ndarray  # (ns,) number of the body or fixed thing
     shape_part: np.ndarray  # (ns,) which part of its owner's shape
+    ellipses: Ellipses | None  # None: friction is the same in all directions everywhere
 
 
 def choose_origin(bodies, fixed) -> tuple:
@@ -75,6 +78,9 @@ def build_model(world) -> Build:
         _body_arrays(bodies, frames, radius),
         Pairing(*pair_tables(materials, world._pairs), _excluded_keys(world)),
     )
+    ellipses = build_ellipses(materials, world._pairs, (*fixed, *bodies), owner)
+    if ellipses is not None:  # also in a file that was made to hurt
+        require_features(("elliptic",), world._solver)
     n = len(bodies)
     return Build(
         model=model,
@@ -84,6 +90,7 @@ def build_model(world) -> Build:
         turn=np.array([frame.turn for frame in frames], dtype=np.float64).reshape(n, 4),
         shape_owner=np.array(owner, dtype=np.int64),
         shape_part=np.array(part, dtype=np.int64),
+        ellipses=ellipses,
     )
 
 

@@ -109,7 +109,7 @@ def _densities(world):
 def _pairs(world):
     materials = list(dict.fromkeys(thing.material for thing in (*world.fixed, *world.bodies)))
     pairing = world._build.model.pairing
-    labels = [m.name or f"Material(friction={m.friction:g})" for m in materials]
+    labels = [m.name or f"Material(friction={m.friction})" for m in materials]
     slippery = np.argwhere(np.triu(pairing.friction == 0.0))
     rough = np.argwhere(np.triu(pairing.friction > FRICTION))
     bouncy = np.argwhere(np.triu(pairing.restitution == 1.0))

@@ -8,7 +8,7 @@ import numpy as np
 from drystone import timestep
 from drystone.arrays import DYNAMIC, FIXED
 from drystone.errors import InputError
-from drystone.sweeps import worst_error
+from drystone.laws import law_errors
 
 STATUS = np.array(["stick", "slip", "separate"])
 
@@ -52,7 +52,8 @@ class ContactTable:
     impulse: np.ndarray  # (nc, 3) on B over the step, world axes [N s]
     impulse_axes: np.ndarray  # (nc, 3) the same along normal, tangent 1, tangent 2
     velocity: np.ndarray  # (nc, 3) of B seen from A after the step; normal, tangent 1, tangent 2
-    friction: np.ndarray  # (nc,) coefficient
+    friction: np.ndarray  # (nc,) coefficient; along tangent 1 if the friction is elliptic
+    friction_2: np.ndarray  # (nc,) along tangent 2: the same unless the friction is elliptic
     dt: float
     slip_speed: float  # faster contacts count as slipping
     bodies: tuple  # world.bodies at that step
@@ -104,7 +105,7 @@ class ContactTable:
 def contact_table(world) -> ContactTable:
     """The contacts of the last step of `world`; none before the first step or after an edit."""
     built = world._synced()
-    raw = timestep.contact_arrays(built.model, world._state, world._work)
+    raw = timestep.contact_arrays(built.model, world._state, world._work, built.ellipses)
     frame = raw.frame
     return ContactTable(
         body_a=raw.body[:, 0].copy(),
@@ -118,6 +119,7 @@ def contact_table(world) -> ContactTable:
         impulse_axes=raw.impulse.copy(),
         velocity=raw.velocity.copy(),
         friction=raw.friction.copy(),
+        friction_2=raw.friction_2.copy(),
         dt=world.dt,
         slip_speed=SLIP_TOLERANCES * world.settings.tolerance,
         bodies=world.bodies,
@@ -127,16 +129,12 @@ def contact_table(world) -> ContactTable:
 def worst_contact(world) -> str:
     """Which contact of the last step violates its law most, for people."""
     work = world._work
-    p = timestep.last_problem(world._build.model, world._state, work)
+    p = timestep.last_problem(world._build.model, world._state, work, world._build.ellipses)
     if not p.contact_count:
         return "no contact"
-    impulse, block = work.rows.impulse, p.blocks()
-    errors = [
-        worst_error(
-            r, r + 1, p.body, p.frame, p.arm, block, p.bias, p.friction, impulse, work.motion.twist
-        )
-        for r in range(p.contact_count)
-    ]
+    velocity = p.relative(work.motion.twist)
+    velocity[:, 0] += p.bias
+    errors = law_errors(p, work.rows.impulse[: p.contact_count], velocity)
     return contact_name(world, int(np.argmax(errors)))
 
 

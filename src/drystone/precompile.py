@@ -1,4 +1,4 @@
-"""A cold start on two cores: this process compiles the solver, another one the narrow phase.
+"""A cold start on two cores: this process compiles one half of the engine, another one the rest.
 
 Compiled code lies in a folder on disk, so what the other process has compiled is loaded here. It
 happens once for every version of the sources; a mark in the folder says that it has.
@@ -32,7 +32,7 @@ def compile_engine(settings) -> None:
         return
     log.warning("Compiling the engine for the first time; this takes about a minute, once only.")
     helper = _start_helper()
-    _compile_solver(settings)
+    _compile_half(settings)
     if helper is not None:
         helper.wait()
     _compile_rest(settings)
@@ -52,7 +52,7 @@ def _start_helper() -> subprocess.Popen | None:
         "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
     }
-    command = [sys.executable, "-c", "import drystone.precompile as p; p.compile_narrow_phase()"]
+    command = [sys.executable, "-c", "import drystone.precompile as p; p.compile_other_half()"]
     try:
         return subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL,
@@ -78,22 +78,25 @@ def _empty_world():
     return model, state, arrays.allocate(model)
 
 
-def compile_narrow_phase() -> None:
-    """What the other process does."""
+def compile_other_half() -> None:
+    """What the other process does: Newton first, which the solver here will ask for."""
+    from drystone.island_matrix import solve_by_newton
     from drystone.narrowphase.near import collide_near
 
     model, state, work = _empty_world()
+    motion = work.motion
+    solve_by_newton(0, 0, work.rows, motion.mass, motion.free, 0.0, work.island, motion.twist)
     collide_near(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
-def _compile_solver(settings) -> None:
-    """All stages but the narrow phase, run on nothing."""
+def _compile_half(settings) -> None:
+    """All stages but the narrow phase and Newton, run on nothing; the solver last."""
     from drystone import broadphase, contacts, forces, rest, timestep
 
     model, state, work = _empty_world()
     shapes, bodies, near = model.shapes, model.bodies, work.near
-    timestep.pose_problem(model, state, settings, work)
-    timestep.solve(state, settings, work, 0)
+    timestep.pose_rows(model, state, settings, work)
+    timestep.start_rows(state, settings, work)
     timestep.finish(model, state, settings, work, 0, 0.0)
     forces.free_twists(bodies, state, settings, work.motion)
     broadphase.place_shapes(model, state, settings, work.boxes, work.log.flag)
@@ -104,6 +107,7 @@ def _compile_solver(settings) -> None:
     contacts.gather_contacts(shapes, state, work.motion.turn, near, work.touch, 0)
     timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     timestep.hash_state(state)
+    timestep.solve(state, settings, work, 0)
 
 
 def _compile_rest(settings) -> None:

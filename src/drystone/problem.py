@@ -258,7 +258,9 @@ def measure(problem, impulse: np.ndarray) -> np.ndarray:
     return out
 
 
-def solve_info(converged, iterations, error, contacts, gap, measures, islands, solver) -> SolveInfo:
+def solve_info(
+    converged, iterations, error, contacts, gap, measures, islands, solver, method=""
+) -> SolveInfo:
     """SolveInfo from the plain figures; `gap` is the smallest one [m]."""
     return SolveInfo(
         converged=bool(converged),
@@ -273,6 +275,7 @@ def solve_info(converged, iterations, error, contacts, gap, measures, islands, s
         energy_change=float(measures[MEASURE_ENERGY]),
         islands=int(islands),
         solver=solver,
+        method=method,
     )
 
 

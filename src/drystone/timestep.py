@@ -42,6 +42,7 @@ from drystone.clock import tick_seconds, ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
 from drystone.drift import displace_bodies, make_room, mark_rough
+from drystone.elliptic import contact_ellipses
 from drystone.forces import free_twists
 from drystone.impact import strike
 from drystone.island_matrix import finish_groups
@@ -55,7 +56,7 @@ from drystone.islands import (
 from drystone.jit import kernel
 from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
-from drystone.problem import ContactProblem, SolveInfo, solve_info
+from drystone.problem import ContactProblem, SolveInfo, measure, solve_info
 from drystone.rest import fall_asleep, wake_touched
 from drystone.sweeps import push_all, solve_rows
 
@@ -125,8 +126,8 @@ def detect(model, state, settings, work):
 
 
 @kernel
-def pose_problem(model, state, settings, work):
-    """Stages 4 and 5: islands, order and rows of the contact problem, warm start applied."""
+def pose_rows(model, state, settings, work):
+    """Stages 4 and 5: islands, order and rows of the contact problem, its warm start."""
     info, clock, graph, rows = work.log.info, work.log.clock, work.graph, work.rows
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     body, kind, touch = model.shapes.body, model.bodies.kind, work.touch
@@ -141,9 +142,17 @@ def pose_problem(model, state, settings, work):
         model.pairing, state, work.motion.mass, touch, rows, model.bodies.radius,
         count, settings.skin, settings.dt,
     )  # fmt: skip
-    info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, count)
-    push_all(rows, graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
     _lap(clock, _PROBLEM, since)
+
+
+@kernel
+def start_rows(state, settings, work):
+    """Stage 5: impacts within the step, then the warm start is applied."""
+    info, rows = work.log.info, work.rows
+    since = ticks()
+    info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, int(info[INFO_CONTACTS]))
+    push_all(rows, work.graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
+    _lap(work.log.clock, _PROBLEM, since)
 
 
 @kernel
@@ -226,7 +235,8 @@ def advance(model, state, settings, work, steps):
         status, number = detect(model, state, settings, work)
         if status != DONE:
             return done, status, number
-        pose_problem(model, state, settings, work)
+        pose_rows(model, state, settings, work)
+        start_rows(state, settings, work)
         sweeps, residual = solve(state, settings, work, number)
         if not finish(model, state, settings, work, sweeps, residual):
             return done, NOT_FINITE, 0
@@ -280,9 +290,9 @@ def _compile_once() -> None:
 
 
 def step_with(
-    model: Model, state: State, work: Work, settings: Settings, solver
+    model: Model, state: State, work: Work, settings: Settings, solver, ellipses=None
 ) -> tuple[State, Work, StepReport]:
-    """One step with a solver written in Python: the twin of advance()."""
+    """One step with a solver written in Python: the twin of advance(), and elliptic friction."""
     _compile_once()
     work.log.info[:] = 0.0
     while True:
@@ -290,15 +300,17 @@ def step_with(
         if status == DONE:
             break
         state, work = _make_room(state, work, status, int(number))
-    pose_problem(model, state, settings, work)
-    problem, count = last_problem(model, state, work), int(number)
+    pose_rows(model, state, settings, work)
+    with contact_ellipses(model, state, work, ellipses):
+        start_rows(state, settings, work)
+    problem, count = last_problem(model, state, work, ellipses), int(number)
     impulse = work.rows.impulse[:count].copy()
     solved = solver.solve(problem, impulse)
     work.rows.impulse[:count] = impulse
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
     good = finish(model, state, settings, work, solved.iterations, solved.residual)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
-    measure_step(work.log.info, work.log.measures, work.rows, work.motion)
+    work.log.measures[:] = measure(problem, impulse)
     status = DONE if good else NOT_FINITE
     return state, work, _step_report(work, settings, int(good), status, hashes, solved.solver)
 
@@ -312,7 +324,8 @@ def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[Stat
 
 
 def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
-    info = work.log.info
+    # As lists: twenty looks into an array would take as long as the step of one box.
+    info, measures = work.log.info.tolist(), work.log.measures.tolist()
     failed = status == NOT_FINITE
     body = int(info[INFO_FAILED_BODY]) if failed else -1
     return StepReport(
@@ -322,16 +335,19 @@ def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
         failed_contact=_contact_of(work, body) if failed else -1,
         info=solve_info(
             info[INFO_RESIDUAL] <= settings.tolerance, info[INFO_SWEEPS], info[INFO_RESIDUAL],
-            info[INFO_CONTACTS], -info[INFO_PENETRATION], work.log.measures, info[INFO_ISLANDS],
-            solver,
-        )._replace(method=_method(info)),
+            info[INFO_CONTACTS], -info[INFO_PENETRATION], measures, info[INFO_ISLANDS],
+            solver, _method(info),
+        ),
         nonconverged=int(info[INFO_NONCONVERGED]),
-        worst_residual=float(info[INFO_WORST_RESIDUAL]),
-        worst_penetration=float(info[INFO_WORST_PENETRATION]),
+        worst_residual=info[INFO_WORST_RESIDUAL],
+        worst_penetration=info[INFO_WORST_PENETRATION],
         sweeps=int(info[INFO_TOTAL_SWEEPS]),
         contacts=int(info[INFO_CONTACTS]),
-        hashes=np.concatenate(hashes) if hashes else np.zeros(0, np.uint64),
+        hashes=np.concatenate(hashes) if hashes else _NO_HASHES,
     )  # fmt: skip
+
+
+_NO_HASHES = np.zeros(0, np.uint64)
 
 
 def _method(info) -> str:
@@ -358,15 +374,17 @@ class ContactArrays(NamedTuple):
     impulse: np.ndarray  # (nc, 3) on B, axes of the contact [N s]
     velocity: np.ndarray  # (nc, 3) of B seen from A after the step, axes of the contact [m/s]
     friction: np.ndarray  # (nc,)
+    friction_2: np.ndarray  # (nc,) along tangent 2; the same unless the friction is elliptic
 
 
-def contact_arrays(model: Model, state: State, work: Work) -> ContactArrays:
+def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> ContactArrays:
     """Copies of the contacts of the last step, sorted by pair of shapes."""
     count = int(work.log.info[INFO_CONTACTS])
     rows = work.rows
     order = np.argsort(work.touch.row_contact[:count], kind="stable")
     body = rows.body[:count][order]
-    problem = last_problem(model, state, work)
+    problem = last_problem(model, state, work, ellipses)
+    friction_2 = problem.friction if ellipses is None else problem.friction_2
     velocity = problem.relative(work.motion.twist)[order]
     impulse = rows.impulse[:count].copy()
     if work.log.info[INFO_IMPACTS] > 0:
@@ -379,10 +397,11 @@ def contact_arrays(model: Model, state: State, work: Work) -> ContactArrays:
         impulse=impulse[order],
         velocity=velocity,
         friction=rows.friction[:count][order],
+        friction_2=friction_2[order],
     )
 
 
-def last_problem(model: Model, state: State, work: Work) -> ContactProblem:
+def last_problem(model: Model, state: State, work: Work, ellipses=None) -> ContactProblem:
     """The contact problem of the last step."""
     count, tally, rows = int(work.log.info[INFO_CONTACTS]), work.graph.tally, work.rows
     return ContactProblem(
@@ -396,6 +415,7 @@ def last_problem(model: Model, state: State, work: Work) -> ContactProblem:
         free=work.motion.free[:, :6].copy(),
         slab_first=rows.slab_first[: tally[TALLY_SLABS] + 1].copy(),
         group_first=rows.group_first[: tally[TALLY_GROUPS] + 1].copy(),
+        friction_2=None if ellipses is None else ellipses.friction_of_rows(work)[1],
     )
 
 

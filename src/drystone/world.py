@@ -13,7 +13,7 @@ from drystone.errors import InputError, UnsupportedFeature
 from drystone.frames import fill_outside
 from drystone.inputs import bits, choice, did_you_mean, not_negative, text
 from drystone.massframe import check_material, check_shape, mass_frame
-from drystone.materials import Material, pair_tables
+from drystone.materials import Material, checked_overrides, is_elliptic
 from drystone.problem import SolveInfo
 from drystone.run import complain, fail, run_world
 from drystone.shapes import unit_quaternion
@@ -115,7 +115,7 @@ class World:
         name = self._new_name(name)
         check_shape(shape, name)
         material = check_material(material, name)
-        self._honour(material.restitution)
+        self._honour(material.restitution, material.friction)
         fixed = FixedBody(
             self,
             self._next_number,
@@ -162,7 +162,7 @@ class World:
         name = self._new_name(name)
         check_shape(shape, name)
         material = check_material(material, name)
-        self._honour(material.restitution)
+        self._honour(material.restitution, material.friction)
         start = Start(
             vector(f"{name}: position", position),
             unit_quaternion(f"{name}: orientation", orientation),
@@ -209,15 +209,18 @@ class World:
         self,
         material_a: Material,
         material_b: Material,
-        friction: float | None = None,
+        friction: float | tuple[float, float] | None = None,
         restitution: float | None = None,
     ) -> None:
-        """Override friction and restitution where these two materials meet."""
+        """Override friction and restitution where these two materials meet.
+
+        friction    one number, or (along, across) the direction that one of the materials has
+        """
         pair = tuple(check_material(m, "set_pair") for m in (material_a, material_b))
         given = {"friction": friction, "restitution": restitution}
         given = {key: value for key, value in given.items() if value is not None}
-        pair_tables(pair, {pair: given})  # checks the values
-        self._honour(restitution)
+        given = checked_overrides({pair: given})[pair]
+        self._honour(given.get("restitution"), given.get("friction"))
         self._note("set_pair", [*pair, given])
         self._pairs.pop(pair[::-1], None)
         self._pairs[pair] = given
@@ -262,8 +265,9 @@ class World:
             )
         else:
             result = timestep.step_with(
-                self._build.model, self._state, self._work, self._settings, self._solver
-            )
+                self._build.model, self._state, self._work, self._settings, self._solver,
+                self._build.ellipses,
+            )  # fmt: skip
         self._state, self._work, report = result
         if report.done:
             self._info = report.info
@@ -390,7 +394,9 @@ class World:
         """The ContactProblem of the last step."""
         if self._info is None or self._stale:
             raise InputError("no step was made since the world was built or edited; call step().")
-        return timestep.last_problem(self._build.model, self._state, self._work)
+        return timestep.last_problem(
+            self._build.model, self._state, self._work, self._build.ellipses
+        )
 
     def hash(self) -> str:
         """Sixteen hexadecimal digits of the bits of all poses, velocities and sleep flags."""
@@ -417,10 +423,10 @@ class World:
 
     # Inside
 
-    def _honour(self, restitution: float | None) -> None:
-        """Refuse restitution at once if the solver cannot do it."""
-        if restitution:
-            require_features(("restitution",), self._solver)
+    def _honour(self, restitution, friction) -> None:
+        """Refuse at once what the solver cannot do."""
+        asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
+        require_features([feature for feature in asked if asked[feature]], self._solver)
 
     def _register(self, thing):
         self._names.setdefault(thing.name, []).append(thing)

@@ -2,12 +2,23 @@
 
 from drystone.errors import InputError
 from drystone.inputs import did_you_mean
-from drystone.scenes import arches, dominoes, impacts, piles, slopes, spinning, stacks, tray, walls
+from drystone.scenes import (
+    arches,
+    dominoes,
+    impacts,
+    piles,
+    skate,
+    slopes,
+    spinning,
+    stacks,
+    tray,
+    walls,
+)
 from drystone.scenes.scene import Scene
 
 SCENES: dict[str, Scene] = {
     scene.name: scene
-    for module in (walls, arches, stacks, dominoes, piles, tray, slopes, impacts, spinning)
+    for module in (walls, arches, stacks, dominoes, piles, tray, slopes, skate, impacts, spinning)
     for scene in module.SCENES
 }
 
