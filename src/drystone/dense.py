@@ -1,12 +1,12 @@
-"""Linear equations of some hundred unknowns: LU factors of a matrix that is dense near its diagonal.
+"""Linear equations of some hundred unknowns: LU factors of a matrix dense near its diagonal.
 
 Row i has entries in columns low[i] to high[i] alone, and so have its factors, if low[i] is the
 left-most entry of the row and high[k] the last row that reaches left to column k. Entry (i, j)
 stands at matrix[at[i] + j]. Rows are taken one after the other and four pivots at a time, so that
 the row stays in registers and the first cache: 10 to 20 GFlop/s on one core from 60 unknowns on.
-There is no pivoting: the matrices here are a positive semidefinite one plus a positive diagonal, with
-some columns bent by friction. A pivot that has lost its digits makes the factorisation fail, and
-the caller takes another way.
+There is no pivoting: the matrices here are a positive semidefinite one plus a positive diagonal,
+with some columns bent by friction. A pivot that has lost its digits makes the factorisation fail,
+and the caller takes another way.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """One island taken out of a block matrix, in an order that keeps its entries near the diagonal.
 
-The order is that of [Cuthill1969], reversed: layer by layer from a contact at the rim, those with few
-neighbours first. For stacks and walls the bandwidth is then that of one layer, and the factors of
-dense.py cost in proportion to the height.
+The order is that of [Cuthill1969], reversed: layer by layer from a contact at the rim, those with
+few neighbours first. For stacks and walls the bandwidth is then that of one layer, and the factors
+of dense.py cost in proportion to the height.
 """
 
 from typing import NamedTuple

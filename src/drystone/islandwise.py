@@ -26,6 +26,9 @@ LATE_SWEEPS = 1000  # between the first and the second try of Newton
 STEP_SWEEPS = 8.0
 OPERATION = 0.01
 USUAL_STEPS = 8.0
+# Sweeps get this share of what Newton would cost before they are given up: many stall for a while
+# until it is settled who sticks and who slides, and then run.
+INVEST = 0.3
 
 CAPACITY = 8_000_000  # numbers that Newton may store for its factors: 64 MB
 
@@ -134,7 +137,7 @@ def _solve_island(
             if report.sweeps[i] >= LATE_SWEEPS and ahead > LATE_SWEEPS:
                 report.method[i] = LARGE
                 break
-        elif ahead * visits > USUAL_STEPS * newton_work or tries > 0:
+        elif _newton_pays(ahead * visits, report.sweeps[i] * visits, newton_work) or tries > 0:
             error, steps = _try_newton(hi - lo, relative, goal, room, impulse)
             report.steps[i] += steps
             report.work[i] += steps * newton_work
@@ -179,6 +182,12 @@ def sweeps_ahead(error, past, goal, sweeps):
     if not error < past:
         return np.inf
     return sweeps * np.log(goal / error) / np.log(error / past)
+
+
+@kernel
+def _newton_pays(ahead, done, newton_work):
+    """Whether sweeps still take longer than Newton would, and have had their chance."""
+    return ahead > USUAL_STEPS * newton_work and done >= INVEST * USUAL_STEPS * newton_work
 
 
 @kernel

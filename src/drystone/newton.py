@@ -32,8 +32,13 @@ from drystone.blocks import velocity_in
 from drystone.coulomb import contact_error
 from drystone.dense import lu_factor, lu_solve, set_band
 from drystone.jit import kernel
-
-OPEN, STICK, SLIDE = 0, 1, 2
+from drystone.newton_system import (
+    fill_matrix,
+    fill_right_side,
+    read_impulses,
+    set_low,
+    set_statuses,
+)
 
 FIRST_ALPHA = 1e-3  # sweeps before have found most of what is open, sticks and slides
 LEAST_ALPHA = 1e-9  # below, W + alpha D has no more than seven digits left
@@ -110,138 +115,8 @@ def alart_curnier_error(n, island, alpha, impulse, velocity):
 
 
 @kernel
-def set_statuses(n, island, alpha, impulse, velocity, status, axis, drag, row):
-    """What each contact does, and where its unknowns stand; returns their number."""
-    total = 0
-    for c in range(n):
-        s = (1.0 + alpha) * island.scale[c]
-        zn = impulse[c, 0] - velocity[c, 0] / s
-        z1, z2 = impulse[c, 1] - velocity[c, 1] / s, impulse[c, 2] - velocity[c, 2] / s
-        length, bound = sqrt(z1 * z1 + z2 * z2), island.friction[c] * zn
-        row[c] = total
-        if not zn > 0.0:
-            status[c] = OPEN
-        elif length <= bound and island.friction[c] > 0.0:
-            status[c] = STICK
-            total += 2 if island.flat[c] else 3
-        else:
-            status[c] = SLIDE
-            axis[c, 0], axis[c, 1] = (z1 / length, z2 / length) if length > 0.0 else (1.0, 0.0)
-            # A contact that all but lost its hold has no say across the way it slides.
-            firm = bound > 1e-12 * length and not island.flat[c]
-            drag[c] = s * (length - bound) / bound if firm else 0.0
-            total += 2 if firm else 1
-    row[n] = total
-    return total
-
-
-@kernel
-def set_low(n, island, row, low):
-    """First column of every row of the matrix, from the contacts that are coupled."""
-    for c in range(n):
-        left = row[c]
-        for k in range(island.first[c], island.first[c + 1]):
-            j = island.column[k]
-            if row[j] < left and row[j] < row[j + 1]:
-                left = row[j]
-        for i in range(row[c], row[c + 1]):
-            low[i] = left
-
-
-@kernel
-def _add_block(i, j, b, status, axis, mu, row, at, matrix):
-    """Block `b` of the contacts i and j, seen by the unknowns of j and the equations of i."""
-    b0, b1, b2, b3, b4, b5, b6, b7, b8 = b
-    if status[j] == SLIDE:
-        x, y = axis[j, 0], axis[j, 1]
-        b0, b1 = b0 + mu * (x * b1 + y * b2), x * b2 - y * b1
-        b3, b4 = b3 + mu * (x * b4 + y * b5), x * b5 - y * b4
-        b6, b7 = b6 + mu * (x * b7 + y * b8), x * b8 - y * b7
-    if status[i] == SLIDE:
-        x, y = axis[i, 0], axis[i, 1]
-        b3, b4, b5 = x * b6 - y * b3, x * b7 - y * b4, x * b8 - y * b5
-    k = row[j]
-    rows, columns = row[i + 1] - row[i], row[j + 1] - k
-    r = at[row[i]]
-    matrix[r + k] += b0
-    if columns > 1:
-        matrix[r + k + 1] += b1
-    if columns > 2:
-        matrix[r + k + 2] += b2
-    if rows > 1:
-        r = at[row[i] + 1]
-        matrix[r + k] += b3
-        if columns > 1:
-            matrix[r + k + 1] += b4
-        if columns > 2:
-            matrix[r + k + 2] += b5
-    if rows > 2:
-        r = at[row[i] + 2]
-        matrix[r + k] += b6
-        if columns > 1:
-            matrix[r + k + 1] += b7
-        if columns > 2:
-            matrix[r + k + 2] += b8
-
-
-@kernel
-def fill_matrix(n, island, alpha, status, axis, drag, row, at, matrix):
-    """Add the equations of all contacts that are not open."""
-    v = island.value
-    for i in range(n):
-        if status[i] == OPEN:
-            continue
-        for k in range(island.first[i], island.first[i + 1]):
-            j = island.column[k]
-            if status[j] != OPEN:
-                b = (v[k, 0], v[k, 1], v[k, 2], v[k, 3], v[k, 4], v[k, 5], v[k, 6], v[k, 7], v[k, 8])
-                _add_block(i, j, b, status, axis, island.friction[j], row, at, matrix)
-        a = alpha * island.scale[i]
-        b = (a, 0.0, 0.0, 0.0, a, 0.0, 0.0, 0.0, a)
-        _add_block(i, i, b, status, axis, island.friction[i], row, at, matrix)
-        if status[i] == SLIDE and row[i + 1] - row[i] == 2:
-            matrix[at[row[i] + 1] + row[i] + 1] += drag[i]
-
-
-@kernel
-def fill_right_side(n, island, alpha, centre, status, axis, row, y):
-    """-(q - alpha D c) in the equations of each contact."""
-    for c in range(n):
-        a, r = alpha * island.scale[c], row[c]
-        bn = a * centre[c, 0] - island.q[c, 0]
-        b1 = a * centre[c, 1] - island.q[c, 1]
-        b2 = a * centre[c, 2] - island.q[c, 2]
-        width = row[c + 1] - r
-        if width == 0:
-            continue
-        y[r] = bn
-        if status[c] == SLIDE:
-            if width > 1:
-                y[r + 1] = axis[c, 0] * b2 - axis[c, 1] * b1
-        else:
-            y[r + 1] = b1
-            if width > 2:
-                y[r + 2] = b2
-
-
-@kernel
-def read_impulses(n, friction, status, axis, row, y, impulse):
-    """Impulses from the unknowns."""
-    for c in range(n):
-        r, width = row[c], row[c + 1] - row[c]
-        pn, p1, p2 = 0.0, 0.0, 0.0
-        if status[c] == STICK:
-            pn, p1, p2 = y[r], y[r + 1], (y[r + 2] if width > 2 else 0.0)
-        elif status[c] == SLIDE:
-            pn, side = y[r], (y[r + 1] if width > 1 else 0.0)
-            p1 = friction[c] * pn * axis[c, 0] - side * axis[c, 1]
-            p2 = friction[c] * pn * axis[c, 1] + side * axis[c, 0]
-        impulse[c, 0], impulse[c, 1], impulse[c, 2] = pn, p1, p2
-
-
-@kernel
 def newton_step(n, island, alpha, room, impulse):
-    """One full step from `impulse`, whose velocities stand in the room; whether it could be made."""
+    """One full step from `impulse`, whose velocities stand in the room; False: it cannot be."""
     r = room
     size = set_statuses(n, island, alpha, impulse, r.velocity, r.status, r.axis, r.drag, r.row)
     set_low(n, island, r.row, r.low)
@@ -261,7 +136,7 @@ def newton_step(n, island, alpha, room, impulse):
 
 @kernel
 def solve_near_centre(n, island, alpha, enough, room, impulse):
-    """Newton on the problem around room.centre; returns the steps, negative if it did not settle."""
+    """Newton on the problem around room.centre; its steps, negative if it did not settle."""
     set_velocities(n, island, alpha, room.centre, impulse, room.velocity)
     start = alart_curnier_error(n, island, alpha, impulse, room.velocity)
     for step in range(1, NEWTON_STEPS + 1):

@@ -11,12 +11,12 @@ five. What counts is the relative natural-map error of the impulses, measured he
 import argparse
 import json
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
+from rich.console import Console
 
 from drystone.bench.compare import FOLDER, has_modules
 from drystone.errors import InputError
@@ -97,7 +97,11 @@ def compare(name, problem, tolerance, python: Path, folder: Path) -> dict:
     done = [m for m in METHODS if results[m]]
     if done and row["done"]:
         best = min(done, key=lambda m: results[m]["seconds"])
-        row |= {"best": best, "best_error": results[best]["error"], "ratio": row[best] / row["auto"]}
+        row |= {
+            "best": best,
+            "best_error": results[best]["error"],
+            "ratio": row[best] / row["auto"],
+        }
     return row
 
 
@@ -110,33 +114,47 @@ def compare_all(paths, tolerance: float, python: Path):
                 yield compare(path.name.split(".")[0], problem, tolerance, python, Path(folder))
 
 
+def run_siconos(folder: Path, python: Path, tolerance: float, json_file, screen, results) -> None:
+    """Print the table and the median; talk goes to `screen`, figures to `results`."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is no folder with problems.")
+    if set(has_modules(python, ["siconos", "scipy"])) != {"siconos", "scipy"}:
+        screen.print(
+            f"Siconos is not installed for {python}; on Debian: "
+            f"apt install python3-siconos python3-scipy",
+            markup=False,
+        )
+        return
+    rows = []
+    for row in compare_all(sorted(folder.iterdir()), tolerance, python):
+        rows.append(row)
+        screen.print(f"{row['problem']}: {row['auto']:.3g} ms", markup=False)
+    if json_file is not None:
+        json_file.write_text(json.dumps(rows, indent=1))
+    results.print(text_table(rows, COLUMNS), markup=False, soft_wrap=True)
+    results.print(summary(rows, tolerance), markup=False, soft_wrap=True)
+
+
+def summary(rows, tolerance) -> str:
+    """The median ratio in a sentence."""
+    ratios = [row["ratio"] for row in rows if "ratio" in row]
+    failed = sum(not row["done"] for row in rows)
+    median = f"{np.median(ratios):.3g}" if ratios else "?"
+    return (
+        f"auto takes 1/{median} of the time of the best of {', '.join(METHODS)}: median of "
+        f"{len(ratios)} problems with more than {FEW_CONTACTS} contacts that one of them solves; "
+        f"auto missed {tolerance:g} on {failed} of {len(rows)}."
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--python", type=Path, default=Path("/usr/bin/python3"))
     parser.add_argument("--tolerance", type=float, default=1e-8)
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
-    arguments = parser.parse_args()
-    if not arguments.folder.is_dir():
-        raise InputError(f"{arguments.folder}: is no folder with problems.")
-    if set(has_modules(arguments.python, ["siconos", "scipy"])) != {"siconos", "scipy"}:
-        print(
-            f"Siconos is not installed for {arguments.python}; on Debian: "
-            f"apt install python3-siconos python3-scipy"
-        )
-        return
-    rows = []
-    for row in compare_all(sorted(arguments.folder.iterdir()), arguments.tolerance, arguments.python):
-        rows.append(row)
-        print(f"{row['problem']} ...", file=sys.stderr, flush=True)
-    print(text_table(rows, COLUMNS))
-    ratios = [row["ratio"] for row in rows if "ratio" in row]
-    failed = sum(not row["done"] for row in rows)
-    print(f"auto is {np.median(ratios):.3g} times faster than the best of {', '.join(METHODS)}: "
-          f"median of {len(ratios)} problems with more than {FEW_CONTACTS} contacts; auto missed "
-          f"{arguments.tolerance:g} on {failed} of {len(rows)}.")  # fmt: skip
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps(rows, indent=1))
+    a = parser.parse_args()
+    run_siconos(a.folder, a.python, a.tolerance, a.json, Console(stderr=True), Console())
 
 
 if __name__ == "__main__":

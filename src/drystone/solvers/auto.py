@@ -71,7 +71,9 @@ class Auto:
             self.max_sweeps or MANY_SWEEPS, room_for(blocks, member, start), impulse, report,
         )  # fmt: skip
         for i in np.flatnonzero(report.method == LARGE):
-            self._solve_large(problem, q, member[start[i] : start[i + 1]], goals[i], i, report, impulse)
+            self._solve_large(
+                problem, q, member[start[i] : start[i + 1]], goals[i], i, report, impulse
+            )
         return report, report.work.sum() / len(blocks.column)
 
     def _goals(self, q, count) -> np.ndarray:

@@ -71,7 +71,7 @@ class Equations:
         self.scale = problem.blocks()[:, [0, 3, 5]].mean(axis=1)
 
     def solve_near(self, centre, alpha, judge):
-        """Newton around `centre`: steps taken, whether it settled, the answer, whether all is done."""
+        """Newton around `centre`: steps, whether it settled, the answer, whether all is done."""
         p = centre.copy()
         start = np.linalg.norm(self.errors(p, self.velocity(p, centre, alpha), alpha))
         for step in range(1, NEWTON_STEPS + 1):

@@ -9,6 +9,7 @@ tolerance and the number of iterations are its own.
 
 import argparse
 import json
+import sys
 import time
 
 import numpy as np
@@ -59,7 +60,7 @@ def main():
             break
     np.save(arguments.impulse, impulse.reshape(-1, 3))
     row = {"seconds": best, "said": status == 0, "iterations": iterations}
-    print(json.dumps(row), flush=True)
+    sys.stdout.write(json.dumps(row) + "\n")
 
 
 main()
