@@ -40,8 +40,8 @@ DEEPEST, DEEPER = 1e-4, 1e-2
 QUICK = 400_000
 
 
-# Sweeps over a small island that Newton's method could take over end when their last WINDOW makes it
-# seem that so many more are needed.
+# Sweeps over a small island that Newton's method could take over end when their last WINDOW makes
+# it seem that so many more are needed.
 AHEAD = 100.0
 
 

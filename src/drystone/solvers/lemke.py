@@ -32,6 +32,8 @@ class Lemke:
     """Exact on its own law, whatever the masses, in finitely many pivots; for small islands."""
 
     law: ClassVar[str] = "polyhedral"
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
+    compiled: ClassVar[bool] = False
 
     facets: int = (
         8  # corners of the friction polygon; the circle is cut by up to 1 - cos(pi / facets)
