@@ -183,6 +183,9 @@ def bench(
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Cost per body from 100 to 10,000 bodies.")
     ] = False,
+    orderings: Annotated[
+        bool, typer.Option("--orderings", help="Only the orderings of pgs, beside their paper.")
+    ] = False,
     sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures as JSON lines.")
@@ -193,10 +196,13 @@ def bench(
     threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
 ) -> None:
     """Time the fixed scenes S1 to S6 and S8, with the accuracy beside every time."""
-    from drystone.bench.report import run_bench
+    from drystone.bench.report import print_orderings, run_bench
 
     names = scenes.split(",") if scenes else None
     with _use_threads(threads):
+        if orderings:
+            print_orderings(json_file, screen, results)
+            return
         run_bench(
             names, peers, peer_python or Path(sys.executable), repeat, scale, scaling, sleeping,
             json_file, poses, screen, results,

@@ -29,7 +29,7 @@ def make_solver(solver, tolerance: float | None = None):
 
 def solve(
     problem: ContactProblem | MatrixProblem,
-    solver="nsgs",
+    solver="auto",
     tolerance: float | None = None,
     measure: str = "velocity",
     guess=None,

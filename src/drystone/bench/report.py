@@ -50,9 +50,7 @@ def run_bench(
     screen, results,
 ):  # fmt: skip
     """Run the scenes `names` (all if None), print a table for each, write every row as JSON."""
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text("")
+    _start(json_file)
     for name in names or ():
         if name not in SUMMARIES:
             raise InputError(f"--scenes {name!r}: no such scene. {did_you_mean(name, SUMMARIES)}")
@@ -80,6 +78,25 @@ def run_bench(
             results.print(title, style="bold", soft_wrap=True)
             results.print(text_table(rows, COLUMNS), markup=False, soft_wrap=True)
             results.print(_stages(rows) + "\n", markup=False, soft_wrap=True)
+
+
+def print_orderings(json_file, screen, results) -> None:
+    """The table of the orderings of pgs, beside that of their paper."""
+    from drystone.bench.orderings import COLUMNS, ordering_rows
+
+    _start(json_file)
+    with compiling(screen):
+        drive.compile_engine()
+    with screen.status("Orderings of pgs ..."):
+        rows = list(ordering_rows())
+    _write(json_file, rows)
+    results.print(text_table(rows, COLUMNS), markup=False, soft_wrap=True)
+
+
+def _start(json_file) -> None:
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text("")
 
 
 def _run_scene(scene, found, python, repeat, sleeping, keep, folder, screen) -> list[dict]:
