@@ -48,10 +48,15 @@ _HOME = {
     "UnsupportedFeature": "errors",
 }
 
-__all__ = sorted(_HOME)
+# Parts of the library that stand for themselves, under their own name.
+_MODULES = ("lcp",)
+
+__all__ = sorted((*_HOME, *_MODULES))
 
 
 def __getattr__(name: str):
+    if name in _MODULES:
+        return import_module(f"drystone.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'drystone' has no attribute {name!r}")
     value = getattr(import_module(f"drystone.{_HOME[name]}"), name)
@@ -60,4 +65,4 @@ def __getattr__(name: str):
 
 
 def __dir__():
-    return sorted({*globals(), *_HOME})
+    return sorted({*globals(), *_HOME, *_MODULES})

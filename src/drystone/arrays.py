@@ -168,9 +168,9 @@ class Rows(NamedTuple):
     strike_list: np.ndarray  # (m,) rows that can be struck
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
-    slab_even: np.ndarray  # (slabs,) scratch lists of slab numbers
-    slab_odd: np.ndarray
-    slab_list: np.ndarray
+    slab_list: np.ndarray  # (slabs,) scratch
+    run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps, see sweeps.py
+    run_last: np.ndarray
     group_first: np.ndarray  # (groups + 1,) slabs of the groups
     group_sweeps: np.ndarray  # (groups,)
     group_residual: np.ndarray  # (groups,) float [m/s]
@@ -369,9 +369,9 @@ def row_room(room: int, n: int) -> Rows:
         gap=f(room), skin=f(room),
         approach=f(room), impulse=f(room, 3), push=f(room), struck=f(room, 3), blow=f(room, 3),
         target=f(room), strike_list=i(room),
-        slab_first=i(n + 2), slab_change=f(n + 2), slab_even=i(n + 2), slab_odd=i(n + 2),
-        slab_list=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2), group_residual=f(n + 2),
-        group_list=i(n + 2),
+        slab_first=i(n + 2), slab_change=f(n + 2), slab_list=i(n + 2),
+        run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
+        group_residual=f(n + 2), group_list=i(n + 2),
     )  # fmt: skip
 
 

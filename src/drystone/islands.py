@@ -3,8 +3,9 @@
 Bodies that touch form islands. Within an island the bodies are numbered by levels: how many
 contacts away they are from a body at its rim. A contact joins bodies of the same or of
 neighbouring levels, so consecutive levels taken together as slabs have this property: all even
-slabs can be swept at once, then all odd ones, and no body is written by two of them. Two
-colours are enough for any scene, and the order does not depend on the number of threads.
+slabs can be swept at once, then all odd ones, and no body is written by two of them; so can
+runs of slabs with one between each two (sweeps.py). The order does not depend on the number of
+threads.
 """
 
 from drystone.arrays import FIXED, KINEMATIC

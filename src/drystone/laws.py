@@ -112,5 +112,5 @@ def project_on_polygon(points, radius, facets: int) -> np.ndarray:
     foot = start + share[..., None] * along
     nearest = ((foot - points[:, None, :]) ** 2).sum(-1).argmin(axis=1)
     foot = foot[np.arange(len(points)), nearest]
-    inside = (outside <= 0.0).all(axis=1)
+    inside = (outside < 0.0).all(axis=1)  # never in a polygon that is a point
     return np.where(inside[:, None], points, foot)

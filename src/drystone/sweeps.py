@@ -3,11 +3,12 @@
 The nonsmooth Gauss-Seidel method of [Jourdan1998]: visit the contacts one by one and give each
 the impulse that obeys Coulomb's law while all others stay as they are. We never form W: the
 twists carry what all impulses have done to the bodies so far, so a visit costs the same however
-many contacts there are. The order is that of islands.py: even slabs, then odd ones, so that all
-cores work and the answer is the same for any number of them. In large islands all sweeps of a step
-run in the same direction (forth and back in turns took two to three times as many on piles), and
-those of the next step the other way (else what is left of the error always points to one side).
-In small ones, which are mostly stacks, forth and back in turns is better.
+many contacts there are. The order is that of islands.py, slab by slab. Large islands are cut into
+parts that share no body, with a slab between each two: first the parts, each by one core, then
+the slabs between, so that the answer is the same for any number of cores. There all sweeps of a
+step run in the same direction (forth and back in turns took two to three times as many on piles),
+and those of the next step the other way (else what is left of the error always points to one
+side). In small ones, which are mostly stacks, forth and back in turns is better.
 """
 
 import numpy as np
@@ -21,6 +22,10 @@ from drystone.jit import kernel, parallel_kernel
 # enough for two boxes of mass ratio 1000.
 MANY_SWEEPS = 200
 MANY_VISITS = 400_000
+
+# Slabs of a large island for which it has two parts; with fewer, its parts would be too short for
+# what it costs to start a parallel loop.
+PAIR_SLABS = 12
 
 # Sweeps over a large island gain quickly at first, then hang on a few loose chains of bodies: 200
 # sweeps leave the same residual as 40. They end when the last WINDOW sweeps together have not
@@ -40,8 +45,8 @@ DEEPEST, DEEPER = 1e-4, 1e-2
 QUICK = 400_000
 
 
-# Sweeps over a small island that Newton's method could take over end when their last WINDOW makes it
-# seem that so many more are needed.
+# Sweeps over a small island that Newton's method could take over end when their last WINDOW makes
+# it seem that so many more are needed.
 AHEAD = 100.0
 
 
@@ -208,11 +213,48 @@ def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, h
         solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist)
 
 
-@parallel_kernel
-def _sweep_colour(count, slab_list, backward, rows, mass, twist, change):
-    for k in prange(count):
-        i = slab_list[k]
+@kernel
+def _sweep_run(k, backward, rows, mass, twist, change):
+    first, last = rows.run_first[k], rows.run_last[k]
+    for j in range(last - first):
+        i = last - 1 - j if backward else first + j
         change[i] = _sweep_slab(i, backward, rows, mass, twist)
+
+
+@parallel_kernel
+def _sweep_parallel(lo, hi, backward, rows, mass, twist, change):
+    for k in prange(hi - lo):
+        _sweep_run(lo + k, backward, rows, mass, twist, change)
+
+
+@kernel
+def _sweep_runs(lo, hi, backward, rows, mass, twist, change):
+    """Sweep the runs lo .. hi, which share no body. One alone is not worth a parallel loop."""
+    if hi - lo == 1:
+        _sweep_run(lo, backward, rows, mass, twist, change)
+    elif hi > lo:
+        _sweep_parallel(lo, hi, backward, rows, mass, twist, change)
+
+
+@kernel
+def _split_group(g, parts, between, rows):
+    """Append the runs of group `g`: parts of as many rows each at the front of the list, the slabs
+    between them at its back. Returns how many of both there are now."""
+    first, last, slab_first = rows.group_first[g], rows.group_first[g + 1], rows.slab_first
+    count = max(2, 2 * ((last - first) // PAIR_SLABS)) if last - first > 2 else 1
+    lo, end, start = slab_first[first], rows.run_first.shape[0] - 1, first
+    total = slab_first[last] - lo
+    for j in range(1, count):
+        i = start + 1
+        while i < last - 2 and slab_first[i + 1] - lo <= total * j // count:
+            i += 1
+        if i > last - 2:
+            break
+        rows.run_first[parts], rows.run_last[parts] = start, i
+        rows.run_first[end - between], rows.run_last[end - between] = i, i + 1
+        parts, between, start = parts + 1, between + 1, i + 1
+    rows.run_first[parts], rows.run_last[parts] = start, last
+    return parts + 1, between
 
 
 @parallel_kernel
@@ -224,37 +266,32 @@ def _measure_slabs(count, slab_list, rows, twist, change):
 
 @kernel
 def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
-    """Sweep all groups of many slabs together, colour by colour, each until it has converged."""
+    """Sweep all groups of many slabs together, each until it has converged."""
     limit = sweep_limit(max_sweeps, MANY_VISITS)
-    even, odd, both = rows.slab_even, rows.slab_odd, rows.slab_list
+    change_of, end = rows.slab_change, rows.run_first.shape[0]
     sweeps = 0
     for g in range(groups):
         if rows.group_sweeps[g] == _OPEN:
             rows.group_residual[g] = np.inf  # the correction WINDOW sweeps ago
     while True:
-        evens, odds, total = 0, 0, 0
+        parts, between, total = 0, 0, 0
         for g in range(groups):
             if rows.group_sweeps[g] >= 0:
                 continue
+            parts, between = _split_group(g, parts, between, rows)
             for i in range(rows.group_first[g], rows.group_first[g + 1]):
-                both[total] = i
+                rows.slab_list[total] = i
                 total += 1
-                if (i - rows.group_first[g]) % 2 == 0:
-                    even[evens] = i
-                    evens += 1
-                else:
-                    odd[odds] = i
-                    odds += 1
         if total == 0:
             return
         open_groups = True
         while open_groups:
             if backward:
-                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
-                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
+                _sweep_runs(end - between, end, backward, rows, mass, twist, change_of)
+                _sweep_runs(0, parts, backward, rows, mass, twist, change_of)
             else:
-                _sweep_colour(evens, even, backward, rows, mass, twist, rows.slab_change)
-                _sweep_colour(odds, odd, backward, rows, mass, twist, rows.slab_change)
+                _sweep_runs(0, parts, backward, rows, mass, twist, change_of)
+                _sweep_runs(end - between, end, backward, rows, mass, twist, change_of)
             sweeps += 1
             for g in range(groups):
                 if rows.group_sweeps[g] == _OPEN:
@@ -268,7 +305,7 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
                             rows.group_sweeps[g] = _STUCK
                             open_groups = False
                         rows.group_residual[g] = change
-        _measure_slabs(total, both, rows, twist, rows.slab_change)
+        _measure_slabs(total, rows.slab_list, rows, twist, change_of)
         for g in range(groups):
             if rows.group_sweeps[g] < 0:
                 residual = 0.0

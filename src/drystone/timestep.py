@@ -74,7 +74,7 @@ def _lap(clock, stage, since):
     return now
 
 
-@kernel
+@kernel(inline="always")  # all that it calls would be optimised once more, which takes seconds
 def find_touching(model, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
     shapes, bodies, near, clock = model.shapes, model.bodies, work.near, work.log.clock

@@ -2,6 +2,7 @@
 
 from drystone.solvers.auto import Auto
 from drystone.solvers.fischer_newton import FischerNewton
+from drystone.solvers.lemke import Lemke
 from drystone.solvers.nsgs import Nsgs
 from drystone.solvers.pgs import Pgs
 from drystone.solvers.pgs_sm import PgsSm
@@ -16,4 +17,5 @@ SOLVERS = {
     "pgs": Pgs,
     "pgs-sm": PgsSm,
     "fischer-newton": FischerNewton,
+    "lemke": Lemke,
 }

@@ -1,0 +1,56 @@
+"""Checks of matrices and vectors that a person handed in: a clean copy, or one clear sentence."""
+
+import numpy as np
+import scipy.sparse
+
+from drystone.errors import InputError
+
+
+def check_matrix(name: str, matrix, shape) -> scipy.sparse.csc_array:
+    """`matrix` by columns, without entries that are zero."""
+    try:
+        result = scipy.sparse.csc_array(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a matrix of numbers.") from None
+    if result.shape != shape:
+        raise InputError(f"{name} has shape {result.shape}, must have {shape}.")
+    if not np.isfinite(result.data).all():
+        raise InputError(f"{name} holds a number that is not finite.")
+    result.sum_duplicates()
+    return result
+
+
+def check_vector(name: str, vector) -> np.ndarray:
+    try:
+        result = np.array(vector, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a vector of numbers.") from None
+    if result.ndim != 1:
+        raise InputError(f"{name} has shape {result.shape}, must be a vector.")
+    if not np.isfinite(result).all():
+        raise InputError(f"{name} holds a number that is not finite.")
+    return result
+
+
+def check_cover(cover, n: int) -> np.ndarray:
+    """`cover` as an array of n positive numbers; ones if it is None."""
+    if cover is None:
+        return np.ones(n)
+    result = check_vector("cover", cover)
+    if result.shape != (n,) or not (result > 0.0).all():
+        raise InputError(f"cover must hold {n} numbers above zero.")
+    return result
+
+
+def check_count(name: str, value) -> int:
+    """A whole number of at least one."""
+    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
+        raise InputError(f"{name} is {value!r}, must be a whole number of at least 1.")
+    return value.__index__()
+
+
+def check_limit(limit, n: int) -> int:
+    """`limit`, or so many pivots on n rows as take about a minute if it is None."""
+    if limit is None:
+        return max(50 * n, 10**10 // max(n, 1) ** 2)
+    return check_count("limit", limit)
