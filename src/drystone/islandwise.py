@@ -19,16 +19,17 @@ from drystone.newton import Island, NewtonRoom, newton_room, prox_newton
 BATCH = 10  # sweeps between two looks at the error, which costs as much as a sweep
 LOOKS = 3  # over which the fall of the error is averaged: accelerated sweeps are bumpy
 NEWTON_STEPS = 200  # at a time; islands that converge at all took 1 to 60
+NEWTON_VISITS = 1e8  # of blocks, or their worth, at a time: half a second; but 30 steps in any case
 LATE_SWEEPS = 1000  # between the first and the second try of Newton
 
 # What a Newton step costs, apart from its factors, in sweeps; what an operation of the factors
 # costs, in visits of a block (7 ns); and how many steps an island takes.
-STEP_SWEEPS = 8.0
+STEP_SWEEPS = 4.0
 OPERATION = 0.01
 USUAL_STEPS = 8.0
 # Sweeps get this share of what Newton would cost before they are given up: many stall for a while
 # until it is settled who sticks and who slides, and then run.
-INVEST = 0.3
+INVEST = 0.2
 
 CAPACITY = 8_000_000  # numbers that Newton may store for its factors: 64 MB
 
@@ -138,7 +139,8 @@ def _solve_island(
                 report.method[i] = LARGE
                 break
         elif _newton_pays(ahead * visits, report.sweeps[i] * visits, newton_work) or tries > 0:
-            error, steps = _try_newton(hi - lo, relative, goal, room, impulse)
+            most = max(30, min(NEWTON_STEPS, int(NEWTON_VISITS / newton_work)))
+            error, steps = _try_newton(hi - lo, relative, goal, most, room, impulse)
             report.steps[i] += steps
             report.work[i] += steps * newton_work
             next_try, tries, looks = report.sweeps[i] + LATE_SWEEPS, tries + 1, 0
@@ -202,13 +204,13 @@ def _take_out(start, visits, blocks, q, friction, room):
 
 
 @kernel
-def _try_newton(n, relative, goal, room, impulse):
+def _try_newton(n, relative, goal, most, room, impulse):
     """Newton on the island that was taken out; returns the error and the steps."""
     own = room.impulse
     for k in range(n):
         c = room.order[k]
         own[k, 0], own[k, 1], own[k, 2] = impulse[c, 0], impulse[c, 1], impulse[c, 2]
-    error, steps = prox_newton(n, room.island, relative, goal, NEWTON_STEPS, room.newton, own)
+    error, steps = prox_newton(n, room.island, relative, goal, most, room.newton, own)
     for k in range(n):
         c = room.order[k]
         impulse[c, 0], impulse[c, 1], impulse[c, 2] = own[k, 0], own[k, 1], own[k, 2]

@@ -46,7 +46,8 @@ LARGEST_ALPHA = 1e3  # above, a problem moves by less than a thousandth of a swe
 NEWTON_STEPS = 15  # of one problem; those that settle at all take three to ten
 EASY = 8  # Newton steps: if one problem took fewer, the next may be harder
 SETTLED = 1e-2  # fall of the error that ends one problem; the next starts better from there
-PATIENCE = 8  # problems before an alpha that failed is tried again; doubled each time
+PATIENCE = 1  # problems before an alpha that failed is tried again; doubled with each failure
+TOUCH = 1e-3  # of the largest velocity: contacts that part no faster are pressed a little at first
 
 
 class Island(NamedTuple):
@@ -190,6 +191,21 @@ def copy_impulses(n, source, target):
 
 
 @kernel
+def press_touching(n, scale, velocity, impulse):
+    """Give an impulse to contacts that have none and do not part: Newton then sees them as closed.
+
+    Else a stack that starts from zero closes one layer with each step.
+    """
+    fastest = 0.0
+    for c in range(n):
+        for k in range(3):
+            fastest = max(fastest, abs(velocity[c, k]))
+    for c in range(n):
+        if impulse[c, 0] == 0.0 and velocity[c, 0] < TOUCH * fastest:
+            impulse[c, 0] = TOUCH * fastest / scale[c]
+
+
+@kernel
 def prox_newton(n, island, relative, goal, max_steps, room, impulse):
     """Improve `impulse` until the error of the island is at most `goal`.
 
@@ -199,6 +215,8 @@ def prox_newton(n, island, relative, goal, max_steps, room, impulse):
     copy_impulses(n, impulse, room.best)
     alpha, floor = FIRST_ALPHA, LEAST_ALPHA
     steps, patience, waited = 0, PATIENCE, 0
+    set_velocities(n, island, 0.0, impulse, impulse, room.velocity)
+    press_touching(n, island.scale, room.velocity, impulse)
     while not best <= goal and steps < max_steps and alpha <= LARGEST_ALPHA:
         copy_impulses(n, impulse, room.centre)
         taken = solve_near_centre(n, island, alpha, 0.1 * goal, room, impulse)
@@ -211,11 +229,11 @@ def prox_newton(n, island, relative, goal, max_steps, room, impulse):
         if taken < 0:
             copy_impulses(n, room.centre, impulse)
             alpha *= 10.0
-            floor, waited = alpha, 0
+            floor, patience, waited = alpha, 2 * patience, 0
             continue
         waited += 1
         if alpha <= floor and waited >= patience:
-            floor, patience, waited = max(LEAST_ALPHA, 0.1 * floor), 2 * patience, 0
+            floor, waited = max(LEAST_ALPHA, 0.1 * floor), 0
         if taken < EASY:
             alpha = max(0.1 * alpha, floor)
     copy_impulses(n, room.best, impulse)

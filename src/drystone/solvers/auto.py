@@ -21,6 +21,7 @@ from drystone.solvers.checks import refuse_elliptic
 from drystone.solvers.prox_newton import ProxNewton
 
 MANY_SWEEPS = 10_000  # of an island that Newton does not solve
+LARGE_STEPS = 150  # of prox-newton on one island; what converges at all took 40 to 100
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Auto:
         part = MatrixProblem(problem.W()[rows][:, rows], q[member], problem.friction[member])
         tolerance = goal if self.measure == "velocity" else goal / np.linalg.norm(q[member])
         guess = impulse[member]
-        info = ProxNewton(tolerance=tolerance, measure=self.measure).solve(part, guess)
+        solver = ProxNewton(tolerance, LARGE_STEPS, self.measure)
+        info = solver.solve(part, guess)
         impulse[member] = guess
         report.steps[i] += info.iterations
         report.work[i] += info.work * part.matrix.nnz / 9

@@ -24,6 +24,7 @@ from drystone.newton import (
     PATIENCE,
     SETTLED,
     cut_to_cones,
+    press_touching,
 )
 from drystone.solvers.checks import refuse_elliptic
 
@@ -48,16 +49,18 @@ class ProxNewton:
         equations = Equations(problem)
         alpha, floor, patience, waited = FIRST_ALPHA, LEAST_ALPHA, PATIENCE, 0
         centre = impulse.copy()
+        velocity = problem.velocity(centre)
+        press_touching(problem.contact_count, equations.scale, velocity, centre)
         over = judge.converged
         while not over and alpha <= LARGEST_ALPHA:
             steps, settled, answer, over = equations.solve_near(centre, alpha, judge)
             if not settled:
                 alpha *= 10.0
-                floor, waited = alpha, 0
+                floor, patience, waited = alpha, 2 * patience, 0
                 continue
             centre, waited = answer, waited + 1
             if alpha <= floor and waited >= patience:
-                floor, patience, waited = max(LEAST_ALPHA, 0.1 * floor), 2 * patience, 0
+                floor, waited = max(LEAST_ALPHA, 0.1 * floor), 0
             if steps < EASY:
                 alpha = max(0.1 * alpha, floor)
         return judge.report(impulse)
