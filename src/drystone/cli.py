@@ -186,6 +186,9 @@ def bench(
     orderings: Annotated[
         bool, typer.Option("--orderings", help="Only the orderings of pgs, beside their paper.")
     ] = False,
+    siconos: Annotated[
+        Path | None, typer.Option(help="Only `auto` beside Siconos, on a folder of problems.")
+    ] = None,
     sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures as JSON lines.")
@@ -197,11 +200,16 @@ def bench(
 ) -> None:
     """Time the fixed scenes S1 to S6 and S8, with the accuracy beside every time."""
     from drystone.bench.report import print_orderings, run_bench
+    from drystone.bench.siconos import run_siconos
 
     names = scenes.split(",") if scenes else None
     with _use_threads(threads):
         if orderings:
             print_orderings(json_file, screen, results)
+            return
+        if siconos is not None:
+            python = peer_python or Path("/usr/bin/python3")
+            run_siconos(siconos, python, 1e-8, json_file, screen, results)
             return
         run_bench(
             names, peers, peer_python or Path(sys.executable), repeat, scale, scaling, sleeping,

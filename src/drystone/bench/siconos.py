@@ -1,6 +1,6 @@
 """`auto` beside Siconos on problems from files: time to the same error, by one measure.
 
-    python -m drystone.bench.siconos FOLDER [--python /usr/bin/python3] [--tolerance 1e-8]
+    drystone bench --siconos FOLDER [--peer-python /usr/bin/python3]
 
 Siconos (Debian's python3-siconos with python3-scipy) runs in an interpreter of its own, one
 process for each problem and method, with W given sparse. Its time is that of its driver alone,
@@ -8,7 +8,6 @@ the least of three runs; ours is that of the whole of solve(), report included, 
 five. What counts is the relative natural-map error of the impulses, measured here for both.
 """
 
-import argparse
 import json
 import subprocess
 from pathlib import Path
@@ -16,7 +15,6 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 import numpy as np
-from rich.console import Console
 
 from drystone.bench.compare import FOLDER, has_modules
 from drystone.errors import InputError
@@ -145,17 +143,3 @@ def summary(rows, tolerance) -> str:
         f"{len(ratios)} problems with more than {FEW_CONTACTS} contacts that one of them solves; "
         f"auto missed {tolerance:g} on {failed} of {len(rows)}."
     )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--python", type=Path, default=Path("/usr/bin/python3"))
-    parser.add_argument("--tolerance", type=float, default=1e-8)
-    parser.add_argument("--json", type=Path, help="also write the rows to this file")
-    a = parser.parse_args()
-    run_siconos(a.folder, a.python, a.tolerance, a.json, Console(stderr=True), Console())
-
-
-if __name__ == "__main__":
-    main()

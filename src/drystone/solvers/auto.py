@@ -5,7 +5,7 @@ compiled. Islands whose matrix is too large for that Newton go to prox-newton, w
 factors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import ClassVar
 
@@ -44,22 +44,33 @@ class Auto:
         if problem.contact_count == 0:
             return solve_info(True, 0, 0.0, 0, 0.0, np.zeros(MEASURES), 0, "auto")
         q = problem.q()
-        before = self._figures(problem, q, impulse) if self.history else None
-        since = perf_counter()
-        report, work = self._solve(problem, q, impulse)
-        seconds = perf_counter() - since
-        figures = self._figures(problem, q, impulse)
-        error = figures[0] if self.measure == "velocity" else figures[1 + MEASURE_NATURAL]
-        iterations = int((report.sweeps + report.steps).max())
-        info = solve_info(
-            error <= self.tolerance, iterations, figures[0], problem.contact_count,
-            problem.gap.min(), figures[1:], len(report.method), "auto",
+        figures = self._figures(problem, q, impulse) if self.history else ()
+        rows, iterations, seconds, work = [(0, 0.0, 0.0, *figures)], 0, 0.0, 0.0
+        for tolerance in self._stages(figures):
+            since = perf_counter()
+            report, more = replace(self, tolerance=tolerance)._solve(problem, q, impulse)
+            seconds, work = seconds + perf_counter() - since, work + more
+            iterations += int((report.sweeps + report.steps).max())
+            figures = self._figures(problem, q, impulse)
+            rows.append((iterations, seconds, work, *figures))
+        return solve_info(
+            self._error(figures) <= self.tolerance, iterations, figures[0], problem.contact_count,
+            problem.gap.min(), figures[1:], len(report.method), "auto", report.describe(),
+        )._replace(
+            work=work, seconds=seconds, history=History(*np.array(rows).T) if self.history else None
         )  # fmt: skip
-        history = None
-        if self.history:
-            rows = (0, 0.0, 0.0, *before), (iterations, seconds, work, *figures)
-            history = History(*np.array(rows).T)
-        return info._replace(method=report.describe(), work=work, seconds=seconds, history=history)
+
+    def _error(self, figures) -> float:
+        return figures[0] if self.measure == "velocity" else figures[1 + MEASURE_NATURAL]
+
+    def _stages(self, figures) -> list[float]:
+        """Tolerances one after the other: with a history a stop at every digit, to look at it."""
+        if not self.history or not self.tolerance > 0.0:
+            return [self.tolerance]
+        digits = np.log10(max(self._error(figures), self.tolerance) / self.tolerance)
+        return [self.tolerance * 10.0**k for k in range(int(np.ceil(digits)) - 1, 0, -1)] + [
+            self.tolerance
+        ]
 
     def _solve(self, problem, q, impulse):
         """Improve `impulse`; what became of the islands, and the work in sweeps over all."""
