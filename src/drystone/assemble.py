@@ -12,7 +12,7 @@ _CHUNK = 256  # rows per task
 
 
 @kernel
-def _inertia_times(b, v, mass):
+def inertia_times(b, v, mass):
     """World inverse inertia of body `b` times `v`."""
     return (
         mass[b, 1] * v[0] + mass[b, 2] * v[1] + mass[b, 3] * v[2],
@@ -36,9 +36,9 @@ def fill_block(r, body, frame, arm, mass, block):
         lever = (arm[r, 3 * side], arm[r, 3 * side + 1], arm[r, 3 * side + 2])
         ln, l1, l2 = cross(lever, n), cross(lever, t1), cross(lever, t2)
         jn, j1, j2 = (
-            _inertia_times(b, ln, mass),
-            _inertia_times(b, l1, mass),
-            _inertia_times(b, l2, mass),
+            inertia_times(b, ln, mass),
+            inertia_times(b, l1, mass),
+            inertia_times(b, l2, mass),
         )
         block[r, 0] += mass[b, 0] + dot(ln, jn)
         block[r, 1] += dot(ln, j1)

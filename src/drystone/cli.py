@@ -127,7 +127,9 @@ def compare(
     output: Annotated[
         Path | None, typer.Option(help="Folder for JSON and plots; compare-WHAT if not given.")
     ] = None,
-    plot: Annotated[bool, typer.Option(help="Draw the plots.")] = True,
+    plot: Annotated[
+        bool | None, typer.Option(help="Draw the plots; if not said, where matplotlib is there.")
+    ] = None,
     options: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Option of the scene.")
     ] = None,
@@ -183,6 +185,7 @@ def bench(
     scaling: Annotated[
         bool, typer.Option("--scaling", help="Cost per body from 100 to 10,000 bodies.")
     ] = False,
+    solver: Annotated[str, typer.Option(help="Our contact solver.")] = "auto",
     orderings: Annotated[
         bool, typer.Option("--orderings", help="Only the orderings of pgs, beside their paper.")
     ] = False,
@@ -213,7 +216,7 @@ def bench(
             return
         run_bench(
             names, peers, peer_python or Path(sys.executable), repeat, scale, scaling, sleeping,
-            json_file, poses, screen, results,
+            json_file, poses, screen, results, solver,
         )  # fmt: skip
 
 

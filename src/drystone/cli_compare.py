@@ -22,7 +22,7 @@ from drystone.compare import (
     problem_files,
     try_solver,
 )
-from drystone.errors import InputError
+from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice, did_you_mean
 from drystone.problem import ContactProblem
 from drystone.scenes import SCENES
@@ -97,8 +97,7 @@ def run_compare(
     if measure is not None:
         choice("--measure", measure, UNITS)
     find_solvers(names, tolerance, measure or "velocity")  # unknown names are to be told at once
-    if plot:
-        compare_plots.check_plots()
+    plot = _plot_or_not(plot, screen)
     kind, where, label = _locate(what, options)
     folder = _claim(Path(f"compare-{label}") if output is None else output, where)
     problems, skipped = _find_problems(kind, what, steps, options, screen)
@@ -217,6 +216,20 @@ def _solve_all(report: Report, problems: dict, solvers: dict, screen) -> None:
                 report.outcomes.append(outcome)
                 report.write()
                 bar.advance(task)
+
+
+def _plot_or_not(wanted: bool | None, screen) -> bool:
+    """Whether to draw. Who asks for plots gets them or an error, who does not say gets a word."""
+    if wanted is False:
+        return False
+    try:
+        compare_plots.check_plots()
+    except DrystoneError as error:
+        if wanted:
+            raise
+        screen.print(f"No plots: {error}", markup=False, soft_wrap=True)
+        return False
+    return True
 
 
 def _show(report: Report, plot: bool, screen, results) -> None:

@@ -100,7 +100,7 @@ def _fly_to_moment(b, state, motion, dt):
 
 
 @kernel
-def _closes(r, rows, motion, touching, dt):
+def _closes(r, rows, motion, touching):
     """Whether contact `r` is closed at the moment of its bodies' impact."""
     if rows.gap[r] <= touching:
         return True
@@ -122,7 +122,7 @@ def _strike_round(listed, rows, motion, share, settings, touching):
         rows.blow[r, 0], rows.blow[r, 1], rows.blow[r, 2] = 0.0, 0.0, 0.0
         rows.target[r] = 1.0  # does not take part
         un, _, _ = velocity_at(r, body, frame, arm, motion.twist)
-        if un < -1e-3 * settings.bounce_speed and _closes(r, rows, motion, touching, settings.dt):
+        if un < -1e-3 * settings.bounce_speed and _closes(r, rows, motion, touching):
             fastest = max(fastest, -un)
             e = rows.restitution[r] * share if un < -settings.bounce_speed else 0.0
             rows.target[r] = e * un

@@ -7,6 +7,7 @@ that each contact is coupled to, and number them so that these are close to each
 import numpy as np
 
 from drystone.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
+from drystone.assemble import inertia_times
 from drystone.coulomb import push, velocity_at
 from drystone.gather import band_numbers, order_island
 from drystone.jit import kernel
@@ -93,23 +94,13 @@ def _levers(r, side, frame, arm):
 
 
 @kernel
-def _turned(b, v, mass):
-    """World inverse inertia of body `b` times `v`."""
-    return (
-        mass[b, 1] * v[0] + mass[b, 2] * v[1] + mass[b, 3] * v[2],
-        mass[b, 2] * v[0] + mass[b, 4] * v[1] + mass[b, 5] * v[2],
-        mass[b, 3] * v[0] + mass[b, 5] * v[1] + mass[b, 6] * v[2],
-    )
-
-
-@kernel
 def _add_coupling(r, side, other, side_2, b, frame, arm, mass, k, value):
     """What an impulse at contact `other` does to contact `r` through their body `b`."""
     sign = 1.0 if side == side_2 else -1.0
     mine, theirs = _levers(r, side, frame, arm), _levers(other, side_2, frame, arm)
     for j in range(3):
         t = (frame[other, 3 * j], frame[other, 3 * j + 1], frame[other, 3 * j + 2])
-        spin = _turned(b, theirs[j], mass)
+        spin = inertia_times(b, theirs[j], mass)
         for i in range(3):
             a = (frame[r, 3 * i], frame[r, 3 * i + 1], frame[r, 3 * i + 2])
             value[k, 3 * i + j] += sign * (mass[b, 0] * dot(a, t) + dot(mine[i], spin))

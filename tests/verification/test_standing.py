@@ -83,3 +83,36 @@ def test_pushed_body_is_held_by_friction(solver):
         world.contacts().on(box), (-box.force[0], 0, 10.0 * G), atol=1e-6 * 10 * G
     )
     assert np.abs(box.position - (0, 0, 0.5)).max() < 1e-6
+
+
+def loaded_stack(light, solver):
+    """Boxes of 1 kg with one of a tonne on top."""
+    stone = ds.Material(friction=0.5)
+    world = ds.World(solver=solver, sleeping=False)
+    world.add_fixed(ds.Plane(), stone)
+    for k in range(light + 1):
+        mass = 1.0 if k < light else 1000.0
+        world.add_body(ds.Box(1, 1, 1), stone, position=(0, 0, 0.5 + k), mass=mass)
+    return world
+
+
+@pytest.mark.parametrize("light", [1, 9])
+def test_a_tonne_on_light_boxes_stands_under_auto(light):
+    """10 s: every step converges, no overlap above 1e-4 of a side, nothing moves by that much."""
+    world = loaded_stack(light, "auto")
+    start = world.positions
+    deepest = 0.0
+    for _ in range(2400):
+        info = world.step()
+        assert info.converged
+        deepest = max(deepest, info.penetration)
+    assert deepest < 1e-4
+    assert np.abs(world.positions - start).max() < 1e-4
+
+
+def test_projected_gauss_seidel_sinks_under_a_tonne_and_says_so():
+    """NEWTON, VRIPHYS paper, Fig. 10: 150 iterations do not carry the heavy box."""
+    world = loaded_stack(1, ds.SOLVERS["pgs"](max_iterations=150))
+    infos = [world.step() for _ in range(60)]
+    assert max(info.penetration for info in infos) > 5e-3
+    assert sum(info.converged for info in infos) < 10

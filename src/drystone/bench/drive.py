@@ -12,10 +12,10 @@ STANDING = ("S1", "S2", "S3", "S8")  # scenes in which nothing should move
 FALLEN = 0.25  # [m] change of height from which a body counts as fallen
 
 
-def build_world(scene: StandardScene, sleeping: bool = False) -> ds.World:
+def build_world(scene: StandardScene, sleeping: bool = False, solver="auto") -> ds.World:
     """The scene as a world, bodies in the order of its arrays."""
     stone = ds.Material(density=DENSITY, friction=FRICTION)
-    world = ds.World(dt=scene.dt, sleeping=sleeping)
+    world = ds.World(dt=scene.dt, sleeping=sleeping, solver=solver)
     world.add_fixed(ds.Plane(), stone, name="ground")
     for half, position in scene.walls:
         world.add_fixed(ds.Box(*(2 * half)), stone, position=position)
@@ -47,14 +47,14 @@ def compile_engine() -> None:
     world.run(3 * world.dt)
 
 
-def drive(scene: StandardScene, sleeping: bool = False, repeat: int = 1):
+def drive(scene: StandardScene, sleeping: bool = False, repeat: int = 1, solver="auto"):
     """Rows of figures, one for each phase, and the final poses. The best of `repeat` runs counts.
 
     All runs make the same bits, so only the times differ from one to the next.
     """
     best, poses = {}, None
     for _ in range(repeat):
-        world = build_world(scene, sleeping)
+        world = build_world(scene, sleeping, solver)
         for row in _drive_once(world, scene):
             if row["phase"] not in best or row["ms_mean"] < best[row["phase"]]["ms_mean"]:
                 best[row["phase"]] = row

@@ -47,7 +47,7 @@ SCALING_COLUMNS = (
 
 def run_bench(
     names, with_peers, python, repeat, scale, with_scaling, sleeping, json_file, pose_folder,
-    screen, results,
+    screen, results, solver="auto",
 ):  # fmt: skip
     """Run the scenes `names` (all if None), print a table for each, write every row as JSON."""
     _start(json_file)
@@ -71,7 +71,8 @@ def run_bench(
         keep.mkdir(parents=True, exist_ok=True)
         for name in names or SUMMARIES:
             scene = standard_scene(name, scale)
-            rows = _run_scene(scene, found, python, repeat, sleeping, keep, Path(folder), screen)
+            ours = dict(sleeping=sleeping, repeat=repeat, solver=solver)
+            rows = _run_scene(scene, found, python, ours, keep, Path(folder), screen)
             _write(json_file, rows)
             _label(rows)
             title = f"{name}: {SUMMARIES[name]}, sleeping {'on' if sleeping else 'off'}"
@@ -99,11 +100,11 @@ def _start(json_file) -> None:
         json_file.write_text("")
 
 
-def _run_scene(scene, found, python, repeat, sleeping, keep, folder, screen) -> list[dict]:
+def _run_scene(scene, found, python, ours, keep, folder, screen) -> list[dict]:
     scene_file = folder / f"{scene.name}.npz"
     scene.save(scene_file)
     with screen.status(f"{scene.name}: drystone ..."):
-        rows, poses = drive.drive(scene, sleeping, repeat)
+        rows, poses = drive.drive(scene, **ours)
     pose_file = keep / f"drystone-default-{scene.name}.npz"
     np.savez(pose_file, **poses)
     _judge(rows, scene, scene_file, pose_file, python, screen)
