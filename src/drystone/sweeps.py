@@ -32,7 +32,7 @@ PAIR_SLABS = 12
 # brought the correction below this share of what it was; the step then says that it did not
 # converge.
 WINDOW = 16
-STALLED = 0.75
+STALLED = 0.9
 
 _OPEN, _STUCK = -1, -2  # in place of the sweeps of a group that is not done
 
