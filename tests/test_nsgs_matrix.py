@@ -85,8 +85,9 @@ def fast_sweeps(problem, sweeps):
     block, inverse = lifted_blocks(problem)
     p = np.zeros((problem.contact_count, 3))
     sweep_blocks(
-        sweeps, w.indptr, w.indices, w.data, problem.q(), block, inverse, problem.friction, p
-    )
+        sweeps, w.indptr, w.indices, w.data.reshape(-1, 9), problem.q(), block, inverse,
+        problem.friction, p,
+    )  # fmt: skip
     return p
 
 

@@ -7,6 +7,7 @@ the impulse that obeys Coulomb's law while all others stay as they are.
 
 import numpy as np
 
+from drystone.blocks import velocity_in
 from drystone.coulomb import solve_contact
 from drystone.jit import kernel
 from drystone.judge import Judge
@@ -42,13 +43,7 @@ def sweep_blocks(
     for sweep in range(sweeps):
         changed = False
         for c in range(impulse.shape[0]):
-            un, u1, u2 = q[c, 0], q[c, 1], q[c, 2]
-            for k in range(first[c], first[c + 1]):
-                j = other[k]
-                pn, p1, p2 = impulse[j, 0], impulse[j, 1], impulse[j, 2]
-                un += value[k, 0, 0] * pn + value[k, 0, 1] * p1 + value[k, 0, 2] * p2
-                u1 += value[k, 1, 0] * pn + value[k, 1, 1] * p1 + value[k, 1, 2] * p2
-                u2 += value[k, 2, 0] * pn + value[k, 2, 1] * p1 + value[k, 2, 2] * p2
+            un, u1, u2 = velocity_in(c, first, other, value, q, impulse)
             pn, p1, p2 = solve_contact(c, un, u1, u2, block, inverse, friction[c], impulse)
             if pn != impulse[c, 0] or p1 != impulse[c, 1] or p2 != impulse[c, 2]:
                 changed = True
@@ -76,7 +71,8 @@ def solve_matrix(solver, problem, impulse) -> SolveInfo:
     judge = Judge(solver, problem, impulse, limit, "nsgs")
     w = problem.W().tobsr(blocksize=(3, 3))
     block, inverse = lifted_blocks(problem)
-    rows = (w.indptr, w.indices, w.data, problem.q(), block, inverse, problem.friction)
+    value = w.data.reshape(-1, 9)
+    rows = (w.indptr, w.indices, value, problem.q(), block, inverse, problem.friction)
     current = impulse.copy()
     over = judge.converged
     while not over:
