@@ -178,7 +178,7 @@ def bench(
     peer_python: Annotated[
         Path | None, typer.Option(help="Interpreter that has the other engines.")
     ] = None,
-    repeat: Annotated[int, typer.Option(min=1, help="Run each so often, keep the best.")] = 1,
+    repeat: Annotated[int, typer.Option(min=1, help="Rounds; the best of each counts.")] = 3,
     scale: Annotated[
         float, typer.Option(min=0.001, max=1.0, help="Part of the steps, for a quick look.")
     ] = 1.0,

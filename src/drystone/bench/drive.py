@@ -47,24 +47,16 @@ def compile_engine() -> None:
     world.run(3 * world.dt)
 
 
-def drive(scene: StandardScene, sleeping: bool = False, repeat: int = 1, solver="auto"):
-    """Rows of figures, one for each phase, and the final poses. The best of `repeat` runs counts.
-
-    All runs make the same bits, so only the times differ from one to the next.
-    """
-    best, poses = {}, None
-    for _ in range(repeat):
-        world = build_world(scene, sleeping, solver)
-        for row in _drive_once(world, scene):
-            if row["phase"] not in best or row["ms_mean"] < best[row["phase"]]["ms_mean"]:
-                best[row["phase"]] = row
-        poses = poses_of(world)
+def drive(scene: StandardScene, sleeping: bool = False, solver="auto"):
+    """Rows of figures, one for each phase, and the final poses."""
+    world = build_world(scene, sleeping, solver)
+    rows = list(_drive_phases(world, scene))
     if scene.name == "S1":
-        best["step()"] = best["all"] | {"phase": "step()"} | _time_step_calls(scene, sleeping)
-    return list(best.values()), poses
+        rows.append(rows[-1] | {"phase": "step()"} | _time_step_calls(scene, sleeping))
+    return rows, poses_of(world)
 
 
-def _drive_once(world, scene):
+def _drive_phases(world, scene):
     block = 100 if len(scene.mass) < 20 else 10
     world.positions  # noqa: B018  builds the arrays, which is not stepping
     for phase, first, end in scene.phases():
