@@ -331,3 +331,11 @@ def point_or_centre(joint) -> tuple[float, float, float]:
     point = vector(f"{type(joint).__name__}: point", point)
     object.__setattr__(joint, "point", point)
     return point
+
+
+def set_points(joint) -> float:
+    """Check point_a and point_b of a frozen joint, in place; returns their distance [m]."""
+    for name in ("point_a", "point_b"):
+        point = vector(f"{type(joint).__name__}: {name}", getattr(joint, name))
+        object.__setattr__(joint, name, point)
+    return float(np.linalg.norm(np.subtract(joint.point_b, joint.point_a)))

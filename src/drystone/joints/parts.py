@@ -68,6 +68,18 @@ def along(place, t):
 
 
 @kernel
+def along_axis(place):
+    """Way of p_B from p_A along x: value, l, a, b."""
+    return along(place, place.x_a)
+
+
+@kernel
+def across_axis(place):
+    """Distance of p_B from the line along x through p_A [m]."""
+    return norm(cross(place.x_a, place.apart))
+
+
+@kernel
 def write_across(place, t, r, rows):
     """A row that lets p_B not leave p_A along the axis `t` of A."""
     value, lin, a, b = along(place, t)

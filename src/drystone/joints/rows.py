@@ -2,10 +2,26 @@
 
 from drystone.jit import kernel
 from drystone.joints.ball import fill_ball
+from drystone.joints.cylindrical import fill_cylindrical
+from drystone.joints.distance import fill_distance
 from drystone.joints.fixed import fill_fixed
 from drystone.joints.hinge import fill_hinge
 from drystone.joints.place import place_joint
-from drystone.joints.table import BALL, FIXED, HINGE
+from drystone.joints.planar import fill_planar
+from drystone.joints.slider import fill_slider
+from drystone.joints.spring import fill_spring
+from drystone.joints.table import (
+    BALL,
+    CYLINDRICAL,
+    DISTANCE,
+    FIXED,
+    HINGE,
+    PLANAR,
+    SLIDER,
+    SPRING,
+    UNIVERSAL,
+)
+from drystone.joints.universal import fill_universal
 
 
 @kernel
@@ -23,11 +39,29 @@ def fill_joint_rows(
     rotation  (n, 4) or (n + 1, 4) quaternions; what lies beyond the last row is the fixed world
     """
     for j in range(joints.kind.shape[0]):
-        place = place_joint(joints, j, position, rotation)
-        kind, r = joints.kind[j], int(joints.row_first[j])
-        if kind == BALL:
-            fill_ball(joints, j, r, place, dt, rows)
-        elif kind == HINGE:
-            fill_hinge(joints, j, r, place, dt, rows)
-        elif kind == FIXED:
-            fill_fixed(joints, j, r, place, dt, rows)
+        _fill_joint(joints, j, int(joints.row_first[j]), position, rotation, dt, rows)
+
+
+@kernel
+def _fill_joint(joints, j, r, position, rotation, dt, rows):
+    """Rows of joint `j`, from row `r` on."""
+    place = place_joint(joints, j, position, rotation)
+    kind = joints.kind[j]
+    if kind == BALL:
+        fill_ball(joints, j, r, place, dt, rows)
+    elif kind == HINGE:
+        fill_hinge(joints, j, r, place, dt, rows)
+    elif kind == UNIVERSAL:
+        fill_universal(joints, j, r, place, dt, rows)
+    elif kind == SLIDER:
+        fill_slider(joints, j, r, place, dt, rows)
+    elif kind == FIXED:
+        fill_fixed(joints, j, r, place, dt, rows)
+    elif kind == DISTANCE:
+        fill_distance(joints, j, r, place, dt, rows)
+    elif kind == PLANAR:
+        fill_planar(joints, j, r, place, dt, rows)
+    elif kind == CYLINDRICAL:
+        fill_cylindrical(joints, j, r, place, dt, rows)
+    elif kind == SPRING:
+        fill_spring(joints, j, r, place, dt, rows)
