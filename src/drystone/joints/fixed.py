@@ -1,0 +1,46 @@
+"""Fixed: B keeps its place and orientation in A.
+
+    p_B - p_A = 0                       three rows
+    2 v = 0, (q, v) B's turn in A       three rows
+
+Symbols and Jacobians are those of parts.py. The point is the centre of mass of B, or of A where
+B is the fixed world, unless a person gives one: reading the torque about another point is the
+only reason to.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from drystone.jit import kernel
+from drystone.joints.joint import Attachment, Joint, check_bodies, fix_to_bodies, point_or_centre
+from drystone.joints.parts import rotation_vector, write_orientation, write_point
+from drystone.joints.table import FIXED
+from drystone.vec import norm
+
+
+@kernel
+def fill_fixed(joints, j, r, place, dt, rows):
+    write_orientation(place, write_point(place, r, rows), rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed(Joint):
+    """B moves as if it were one piece with A. `torque` is read about `point`."""
+
+    a: object
+    b: object
+    point: tuple[float, float, float] | None = None
+    attachment: Attachment | None = field(default=None, kw_only=True, repr=False)
+
+    _kind, _held_rows = FIXED, 6
+
+    def __post_init__(self):
+        check_bodies("Fixed", self.a, self.b)
+        point = point_or_centre(self)
+        fix_to_bodies(self, point, point, np.eye(3), np.eye(3))
+
+    @property
+    def misalignment(self) -> float:
+        """Angle by which B is turned against A since creation [rad]; zero but for drift."""
+        return float(norm(rotation_vector(self._place().turn)))
