@@ -23,10 +23,10 @@ def tree_of(source):
 
 
 def kernel_kind(function):
-    """"kernel", "parallel_kernel" or None."""
+    """"kernel", "inner_kernel", "parallel_kernel" or None."""
     for decorator in function.decorator_list:
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(name, ast.Name) and name.id in ("kernel", "parallel_kernel"):
+        if isinstance(name, ast.Name) and name.id in ("kernel", "inner_kernel", "parallel_kernel"):
             return name.id
     return None
 

@@ -1,4 +1,4 @@
-"""Drystone: rigid bodies that touch. Hard contact, dry friction, impacts.
+"""Drystone: rigid bodies that touch. Hard contact, dry friction, impacts, joints.
 
     import drystone as ds
 
@@ -26,6 +26,18 @@ _HOME = {
     "ConvexHull": "shapes",
     "Compound": "shapes",
     "Terrain": "shapes",
+    "Ball": "joints.ball",
+    "SwingTwist": "joints.ball",
+    "Cylindrical": "joints.cylindrical",
+    "Distance": "joints.distance",
+    "Fixed": "joints.fixed",
+    "Hinge": "joints.hinge",
+    "Planar": "joints.planar",
+    "Slider": "joints.slider",
+    "SpringDamper": "joints.spring",
+    "Universal": "joints.universal",
+    "Motor": "joints.drives",
+    "Servo": "joints.drives",
     "ContactTable": "measure",
     "Energy": "measure",
     "Momentum": "measure",

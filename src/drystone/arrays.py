@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.gather import IslandWork, island_work
+from drystone.joints.layout import Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN = range(7)
@@ -78,6 +79,7 @@ class Model(NamedTuple):
     shapes: Shapes
     bodies: Bodies
     pairing: Pairing
+    joints: Joints
 
 
 class State(NamedTuple):
@@ -98,6 +100,10 @@ class State(NamedTuple):
     # contacts of the last step, for warm starts
     kept_point: np.ndarray  # (contacts, 6) the point in the axes of body A, of body B
     kept_impulse: np.ndarray  # (contacts, 3) on B, world axes [N s]
+    # joints
+    joint_value: np.ndarray  # (nj, 3) free coordinates, whole turns counted [rad] or [m]
+    joint_impulse: np.ndarray  # (rows,) of the last step [N s] or [N m s]
+    joint_curve: np.ndarray  # (rows,) biases that let them fit after the last step [m/s]
 
 
 COUNTER_STEP, COUNTER_PAIRS, COUNTER_KEPT, COUNTER_BOXES_VALID = range(4)
@@ -123,6 +129,10 @@ class Settings(NamedTuple):
     # a stack never comes to rest: an error of the velocity makes a gap of error * dt, which the
     # next step may close with the velocity of that error.
     skin: float = 3e-5
+    # What becomes of the drift of joints and contacts: 0 the default, 1 nothing, 2 Baumgarte,
+    # 3 post-stabilization alone.
+    drift: int = 0
+    baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
     hashing: int = 0  # 1: hash the state after every step
 
 
@@ -143,6 +153,9 @@ def new_state(model: Model, position, rotation, twist) -> State:
         pair_axis=np.zeros((0, 8)),
         kept_point=np.zeros((0, 6)),
         kept_impulse=np.zeros((0, 3)),
+        joint_value=np.zeros(model.joints.value.shape),
+        joint_impulse=np.zeros(model.joints.row_first[-1]),
+        joint_curve=np.zeros(model.joints.row_first[-1]),
     )
 
 
@@ -175,6 +188,7 @@ class Rows(NamedTuple):
     group_sweeps: np.ndarray  # (groups,)
     group_residual: np.ndarray  # (groups,) float [m/s]
     group_list: np.ndarray  # (groups,) scratch
+    group_linked: np.ndarray  # (groups,) 1 if it is an island with joints
 
 
 class Motion(NamedTuple):
@@ -321,10 +335,11 @@ def allocate(model: Model) -> Work:
         touch=_touch_room(0),
         graph=Graph(
             tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n), queue=i(n),
-            link_start=i(n + 2), link=i(0), level_first=i(n + 2), level_island=i(n + 1),
+            link_start=i(n + 2), link=i(2 * len(model.joints.kind)), level_first=i(n + 2),
+            level_island=i(n + 1),
         ),
         rows=row_room(0, n),
-        island=island_work(n),
+        island=island_work(n, -(-int(model.joints.row_first[-1]) // 3) + len(model.joints.kind)),
         log=Log(i(4), f(16), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
     )  # fmt: skip
 
@@ -371,7 +386,7 @@ def row_room(room: int, n: int) -> Rows:
         target=f(room), strike_list=i(room),
         slab_first=i(n + 2), slab_change=f(n + 2), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
-        group_residual=f(n + 2), group_list=i(n + 2),
+        group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),
     )  # fmt: skip
 
 
@@ -392,7 +407,7 @@ def make_pair_room(state: State, work: Work, wanted: int) -> tuple[State, Work]:
     return state, work._replace(
         boxes=work.boxes._replace(**_search_room(room)),
         near=_near_room(room, len(work.near.slot)),
-        graph=work.graph._replace(link=_integers(2 * room)),
+        graph=work.graph._replace(link=_integers(2 * room + 2 * len(state.joint_value))),
     )
 
 

@@ -5,13 +5,13 @@ from math import sqrt
 from numba import prange
 
 from drystone.coulomb import invert_block
-from drystone.jit import kernel, parallel_kernel
+from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.vec import cross, dot, load, tangents
 
 _CHUNK = 256  # rows per task
 
 
-@kernel
+@inner_kernel
 def inertia_times(b, v, mass):
     """World inverse inertia of body `b` times `v`."""
     return (
@@ -21,7 +21,7 @@ def inertia_times(b, v, mass):
     )
 
 
-@kernel
+@inner_kernel
 def fill_block(r, body, frame, arm, mass, block):
     """Own block of J M⁻¹ Jᵀ of contact `r`."""
     for k in range(6):
@@ -131,7 +131,7 @@ def _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, radius, 
         )
 
 
-@kernel
+@inner_kernel
 def assemble_rows(pairing, state, mass, touch, rows, radius, count, skin, dt):
     """Frames, arms, blocks, targets and starting impulses of all contacts."""
     n = state.position.shape[0]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.coulomb import contact_error, invert_block, solve_contact
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 
 
 class BlockMatrix(NamedTuple):
@@ -128,7 +128,7 @@ def fill_own(first, column, value, own, inverse, scale):
         scale[c] = (own[c, 0] + own[c, 3] + own[c, 5]) / 3.0
 
 
-@kernel
+@inner_kernel
 def velocity_in(c, first, column, value, q, impulse):
     """Velocity of contact `c` under all impulses [m/s]."""
     un, u1, u2 = q[c, 0], q[c, 1], q[c, 2]

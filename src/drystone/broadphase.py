@@ -25,7 +25,7 @@ from drystone.arrays import (
     SPHERE,
     TERRAIN,
 )
-from drystone.jit import kernel, parallel_kernel
+from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.vec import mul, pose_rotation, rotation_matrix
 
 # Room around a tight box: this share of the shape's radius, plus this many steps of its motion.
@@ -37,7 +37,7 @@ _LEVELS = 128  # powers of two of size that are told apart, centred on 1 m
 _CHUNK = 256  # shapes per task
 
 
-@kernel
+@inner_kernel
 def place_shape(s, shapes, position, rotation, pose):
     """World pose of shape `s` from its body's pose."""
     b = shapes.body[s]
@@ -58,7 +58,7 @@ def place_shape(s, shapes, position, rotation, pose):
         pose[s, 9 + j] = column[2]
 
 
-@kernel
+@inner_kernel
 def tight_box(s, shapes, pose, grow, box):
     """Box of shape `s` in world axes, grown by `grow` [m] on all sides."""
     kind = shapes.kind[s]
@@ -111,7 +111,7 @@ def _vertex_box(s, shapes, pose, r, grow, box):
         box[s, 3 + k] = pose[s, k] + upper + grow
 
 
-@kernel
+@inner_kernel
 def reach_of(b, bodies, state, settings):
     """How far the surface of body `b` can move within this step [m]."""
     if b == FIXED:
@@ -260,7 +260,7 @@ def may_touch(s, t, shapes, bodies, excluded):
     return True
 
 
-@kernel
+@inner_kernel
 def boxes_overlap(box, s, t):
     return (
         box[s, 0] <= box[t, 3]

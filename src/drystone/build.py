@@ -21,6 +21,7 @@ from drystone.arrays import (
 from drystone.capabilities import require_features
 from drystone.elliptic import Ellipses, build_ellipses
 from drystone.frames import fill_inside
+from drystone.joints.table import carry_state, pack_joints
 from drystone.massframe import NOT_TURNED
 from drystone.materials import pair_tables
 from drystone.rest import spread_waking
@@ -42,6 +43,7 @@ class Build:
     turn: np.ndarray  # (n, 4) quaternion: principal axes -> shape's axes
     shape_owner: np.ndarray  # (ns,) number of the body or fixed thing
     shape_part: np.ndarray  # (ns,) which part of its owner's shape
+    joints: tuple  # Ball, Hinge, ... as in model.joints
     ellipses: Ellipses | None  # None: friction is the same in all directions everywhere
 
 
@@ -73,23 +75,30 @@ def build_model(world) -> Build:
     entries, radius, owner, part = [], [], [], []
     _enter_fixed(fixed, materials, np.array(world._origin), entries, owner, part)
     _enter_bodies(bodies, materials, entries, radius, owner, part)
+    n = len(bodies)
+    offset = np.array([frame.offset for frame in frames], dtype=np.float64).reshape(n, 3)
+    turn = np.array([frame.turn for frame in frames], dtype=np.float64).reshape(n, 4)
     model = Model(
         build_shapes(entries),
         _body_arrays(bodies, frames, radius),
         Pairing(*pair_tables(materials, world._pairs), _excluded_keys(world)),
-    )
+        pack_joints(
+            world._joints, {body: row for row, body in enumerate(bodies)}.__getitem__, offset,
+            turn, world._origin,
+        ),
+    )  # fmt: skip
     ellipses = build_ellipses(materials, world._pairs, (*fixed, *bodies), owner)
     if ellipses is not None:  # also in a file that was made to hurt
         require_features(("elliptic",), world._solver)
-    n = len(bodies)
     return Build(
         model=model,
         numbers=np.array([body._number for body in bodies], dtype=np.int64),
         mass=np.array([frame.mass for frame in frames], dtype=np.float64),
-        offset=np.array([frame.offset for frame in frames], dtype=np.float64).reshape(n, 3),
-        turn=np.array([frame.turn for frame in frames], dtype=np.float64).reshape(n, 4),
+        offset=offset,
+        turn=turn,
         shape_owner=np.array(owner, dtype=np.int64),
         shape_part=np.array(part, dtype=np.int64),
+        joints=tuple(world._joints),
         ellipses=ellipses,
     )
 
@@ -160,7 +169,12 @@ def _body_arrays(bodies, frames, radius) -> Bodies:
 
 def _excluded_keys(world) -> np.ndarray:
     row = {body._number: row for row, body in enumerate(world._bodies)}
-    keys = [sorted((row[a], row[b])) for a, b in world._excluded]
+    pairs = [(row[a], row[b]) for a, b in world._excluded]
+    for joint, collide in world._joints.items():
+        a, b = joint.bodies
+        if a is not None and b is not None and not collide:
+            pairs.append((row[a._number], row[b._number]))
+    keys = {tuple(sorted(pair)) for pair in pairs}
     return np.array(sorted(low << 32 | high for low, high in keys), dtype=np.int64)
 
 
@@ -196,6 +210,10 @@ def build_state(world, built: Build) -> State:
     if old is None:
         return state
     state.asleep[~fresh], state.rest_time[~fresh] = old.asleep[rows], old.rest_time[rows]
+    carry_state(
+        world._build.joints, world._build.model.joints, old,
+        built.joints, built.model.joints, state,
+    )  # fmt: skip
     return _carry_pairs(world, built, state, old, fresh)
 
 
@@ -241,7 +259,8 @@ def wake_around(built: Build, state: State, number: int) -> None:
     woken = np.union1d(own, touched[touched != FIXED])
     state.asleep[woken] = 0
     state.rest_time[woken] = 0.0
-    spread_waking(built.model.shapes.body, built.model.bodies.kind, state)
+    model = built.model
+    spread_waking(model.shapes.body, model.bodies.kind, model.joints.body, state)
 
 
 def wake_all(state: State | None) -> None:

@@ -6,12 +6,13 @@ import numpy as np
 
 from drystone.arrays import COUNTER_KEPT, COUNTER_PAIRS, COUNTER_STEP
 from drystone.contacts import pair_sleeps
+from drystone.drift import LINKED
 from drystone.integrate import carry_spin, turn_quaternion
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import load, rotation_matrix
 
 
-@kernel
+@inner_kernel
 def find_nonfinite(position, rotation, twist, move, later):
     """First body whose pose, new velocity or displacement is not a finite number, or -1."""
     for b in range(twist.shape[0] - 1):
@@ -43,14 +44,15 @@ def _turn_body(b, bodies, state, motion, dt):
             t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
         )  # fmt: skip
         spin = (motion.twist[b, 3], motion.twist[b, 4], motion.twist[b, 5])
-        later = carry_spin(spin, inertia, r_old, rotation_matrix(q[0], q[1], q[2], q[3]))
+        linked = motion.rough[b] == LINKED
+        later = carry_spin(spin, inertia, r_old, rotation_matrix(q[0], q[1], q[2], q[3]), linked)
     for k in range(3):
         state.twist[b, 3 + k] = later[k]
     for k in range(4):
         rotation[b, k] = q[k]
 
 
-@kernel
+@inner_kernel
 def move_bodies(bodies, state, motion, dt):
     """Velocities and poses of the step that has just been solved."""
     for b in range(state.position.shape[0]):
@@ -96,7 +98,7 @@ def _hold_sleepers(body, kind, state, touch, count):
     return count
 
 
-@kernel
+@inner_kernel
 def keep_contacts(body, kind, state, near, touch, rows, near_count, count):
     """Remember where the contacts were and what they carried."""
     _world_impulses(count, touch.row_contact, rows.frame, rows.impulse, touch.impulse)

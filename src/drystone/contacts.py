@@ -9,7 +9,7 @@ from drystone.arrays import (
     TERRAIN,
 )
 from drystone.broadphase import boxes_overlap
-from drystone.jit import kernel, parallel_kernel
+from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.vec import load, mul_t, sub
 
 PAIR_SLOTS = 4  # contacts of a pair at most, after reduction
@@ -36,7 +36,7 @@ def _still(b, asleep, kind, twist):
     return asleep[b] == 1
 
 
-@kernel
+@inner_kernel
 def pair_sleeps(a, b, asleep, kind, twist):
     """Whether nothing can change between bodies `a` and `b`."""
     return _still(a, asleep, kind, twist) and _still(b, asleep, kind, twist)

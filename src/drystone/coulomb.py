@@ -10,10 +10,10 @@ right angles. Symmetric 3x3 blocks are six floats: nn, n1, n2, 11, 12, 22.
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 
 
-@kernel(inline="always")
+@inner_kernel(inline="always")
 def velocity_at(r, body, frame, arm, twist):
     """Velocity of body B seen from A at contact `r`, in the axes of the contact [m/s]."""
     a, b = body[r, 0], body[r, 1]
@@ -41,7 +41,7 @@ def velocity_at(r, body, frame, arm, twist):
     )
 
 
-@kernel(inline="always")
+@inner_kernel(inline="always")
 def normal_velocity_at(r, body, frame, arm, twist):
     """Normal part of velocity_at()."""
     a, b = body[r, 0], body[r, 1]
@@ -61,7 +61,7 @@ def normal_velocity_at(r, body, frame, arm, twist):
     )
 
 
-@kernel(inline="always")
+@inner_kernel(inline="always")
 def push_body(b, side, x, y, z, ax, ay, az, mass, twist):
     """Impulse side * (x, y, z) [N s] at arm (ax, ay, az) on body `b`; nothing if it cannot move."""
     m = mass[b, 0]

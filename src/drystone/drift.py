@@ -12,7 +12,7 @@ from numba import prange
 from drystone.arrays import KINEMATIC
 from drystone.coulomb import normal_velocity_at, push_body
 from drystone.integrate import turn_freely
-from drystone.jit import kernel, parallel_kernel
+from drystone.jit import inner_kernel, kernel, parallel_kernel
 
 PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 
@@ -21,13 +21,15 @@ PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 ROUGH_SHARE = 1e-3
 
 
-@kernel
+# How a body moves in a step: motion.rough.
+SMOOTH, ROUGH, LINKED = 0, 1, 2  # LINKED: smoothly, held by joints
+
+
+@inner_kernel
 def mark_rough(rough, rows, count, impacts, settings):
     """Flag the bodies whose contacts changed their normal velocity abruptly."""
     gravity = abs(settings.gravity_x) + abs(settings.gravity_y) + abs(settings.gravity_z)
     limit = ROUGH_SHARE * gravity * settings.dt + 2.0 * settings.tolerance
-    for b in range(rough.shape[0]):
-        rough[b] = 0
     for r in range(count):
         if rows.impulse[r, 0] <= 0.0:
             continue
@@ -35,14 +37,14 @@ def mark_rough(rough, rows, count, impacts, settings):
         # mean would leave them at a height that nothing has paid for.
         struck = impacts > 0 and rows.struck[r, 0] > 0.0
         if struck or abs(rows.bias[r] + rows.approach[r]) > limit:
-            rough[rows.body[r, 0]] = 1
-            rough[rows.body[r, 1]] = 1
+            rough[rows.body[r, 0]] = ROUGH
+            rough[rows.body[r, 1]] = ROUGH
 
 
-@kernel
-def _displace(b, bodies, old, motion, impacts, dt):
+@inner_kernel
+def displace_body(b, bodies, state, motion, impacts, dt):
     """Displacement twist of body `b`; its free turn and the spin after it: motion.mean, later."""
-    twist, move = motion.twist, motion.move
+    old, twist, move = state.twist, motion.twist, motion.move
     spin = (twist[b, 3], twist[b, 4], twist[b, 5])
     if bodies.kind[b] == KINEMATIC:
         mean, later = spin, spin
@@ -59,7 +61,7 @@ def _displace(b, bodies, old, motion, impacts, dt):
         motion.mean[b, k] = mean[k]
         motion.later[b, k] = later[k]
     struck = impacts > 0 and motion.strike[b] >= 0.0
-    if motion.rough[b] == 0:
+    if motion.rough[b] != ROUGH:
         for k in range(6):
             start = motion.after[b, k] if struck else old[b, k]
             move[b, k] += 0.5 * (start - twist[b, k])
@@ -69,7 +71,7 @@ def _displace(b, bodies, old, motion, impacts, dt):
             move[b, k] = motion.flown[b, k] / dt + rest * move[b, k]
 
 
-@kernel
+@inner_kernel
 def displace_bodies(bodies, state, motion, impacts, dt):
     """Displacement twists of all bodies."""
     n = bodies.kind.shape[0]
@@ -80,8 +82,8 @@ def displace_bodies(bodies, state, motion, impacts, dt):
             for k in range(3):
                 motion.mean[b, k] = 0.0
                 motion.later[b, k] = 0.0
-        else:
-            _displace(b, bodies, state.twist, motion, impacts, dt)
+        elif motion.rough[b] != LINKED:  # articulate.py has done it
+            displace_body(b, bodies, state, motion, impacts, dt)
     for k in range(6):
         motion.move[n, k] = 0.0
 
@@ -89,8 +91,8 @@ def displace_bodies(bodies, state, motion, impacts, dt):
 TINY = 1e-15  # [m] stands for a skin of zero
 
 
-@kernel
-def _goal(gap, skin, share):
+@inner_kernel
+def room_wanted(gap, skin, share):
     """The gap that a contact must have at least after the step [m]."""
     return gap - share * (gap + skin) if gap < -skin else min(gap, 0.0)
 
@@ -100,7 +102,7 @@ def _push_range(lo, hi, rows, mass, move, share, dt):
     """One visit of rows lo..hi; returns the largest lack of room that it found, in skins."""
     worst = 0.0
     for r in range(lo, hi):
-        lack = _goal(rows.gap[r], rows.skin[r], share) - rows.gap[r]
+        lack = room_wanted(rows.gap[r], rows.skin[r], share) - rows.gap[r]
         lack -= dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
         old = rows.push[r]
         new = max(0.0, old + lack / (dt * rows.block[r, 0]))
@@ -126,7 +128,7 @@ def _lack_range(lo, hi, rows, move, share, dt):
     worst = 0.0
     for r in range(lo, hi):
         rows.push[r] = 0.0
-        lack = _goal(rows.gap[r], rows.skin[r], share) - rows.gap[r]
+        lack = room_wanted(rows.gap[r], rows.skin[r], share) - rows.gap[r]
         lack -= dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
         worst = max(worst, lack / (rows.skin[r] + TINY))
     return worst
@@ -150,7 +152,7 @@ def _push_parallel(colour, slabs, rows, mass, move, share, dt, lack):
         )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def make_room(motion, rows, slabs, count, settings):
     """Correct the displacements until no contact lacks room; returns the number of sweeps.
 

@@ -7,7 +7,7 @@ conserves momentum and energy, so no torque of that kind is ever added to a velo
 from numba import prange
 
 from drystone.arrays import KINEMATIC
-from drystone.jit import kernel, parallel_kernel
+from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.vec import rotation_matrix
 
 _CHUNK = 512  # bodies per task
@@ -28,20 +28,25 @@ def _world_inertia(b, turn, inv_inertia, mass):
     mass[b, 6] = r20 * r20 * x + r21 * r21 * y + r22 * r22 * z
 
 
+@inner_kernel
+def turn_body(b, rotation, bodies, turn, mass):
+    """Rotation matrix and world inverse mass of body `b` with the quaternion `rotation`."""
+    matrix = rotation_matrix(rotation[0], rotation[1], rotation[2], rotation[3])
+    for k in range(9):
+        turn[b, k] = matrix[k]
+    mass[b, 0] = bodies.inv_mass[b]
+    _world_inertia(b, turn, bodies.inv_inertia, mass)
+
+
 @kernel
 def _free_range(lo, hi, bodies, state, settings, turn, mass, twist):
     dt = settings.dt
     for b in range(lo, hi):
-        matrix = rotation_matrix(
-            state.rotation[b, 0], state.rotation[b, 1], state.rotation[b, 2], state.rotation[b, 3]
-        )
-        for k in range(9):
-            turn[b, k] = matrix[k]
+        q = state.rotation
+        turn_body(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, turn, mass)
         for k in range(6):
             twist[b, k] = state.twist[b, k]
         m = bodies.inv_mass[b]
-        mass[b, 0] = m
-        _world_inertia(b, turn, bodies.inv_inertia, mass)
         if bodies.kind[b] == KINEMATIC or state.asleep[b] == 1:
             continue
         force = state.force

@@ -9,18 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.newton import Island, NewtonRoom, newton_room
 
 # What the step has room for.
 MOST_CONTACTS = 512  # of an island; more than that have a band too wide to be worth it
 MOST_BLOCKS = 24 * MOST_CONTACTS
 MOST_NUMBERS = 1_000_000  # of the factors, 8 MB
+# Chains and trees of joints have narrow bands, however long they are.
+JOINT_BLOCKS = 32  # room for each block of rows of joints: neighbours
+JOINT_NUMBERS = 300  # and numbers of the factors
 
 
 class Links(NamedTuple):
     """Who is coupled with whom among the contacts of a group."""
 
+    pair: np.ndarray  # (contacts, 2) int32: their bodies
     slot: np.ndarray  # (n + 1,) int32: number of a body within the group, -1 elsewhere
     body_first: np.ndarray  # (2 contacts + 1,) int32
     body_item: np.ndarray  # (2 contacts,) int32: 2 * contact + side
@@ -30,6 +34,8 @@ class Links(NamedTuple):
     order: np.ndarray  # (contacts,) int32: see gather.order_island
     place: np.ndarray  # (contacts,) int32
     impulse: np.ndarray  # (contacts, 3) in that order [N s]
+    jacobian: np.ndarray  # (contacts, 36): for A and B, of three rows each, six numbers
+    answer: np.ndarray  # (contacts, 36): inverse mass times those
 
 
 class IslandWork(NamedTuple):
@@ -38,21 +44,21 @@ class IslandWork(NamedTuple):
     newton: NewtonRoom
 
 
-def island_work(bodies: int) -> IslandWork:
-    """Scratch for islands of a world of so many bodies."""
-    n = min(MOST_CONTACTS, 64 * bodies)
-    blocks = min(MOST_BLOCKS, n * n)
+def island_work(bodies: int, nodes: int = 0) -> IslandWork:
+    """Scratch for islands of a world of so many bodies and blocks of three rows of joints."""
+    n = min(MOST_CONTACTS, 64 * bodies) + nodes
+    blocks = min(MOST_BLOCKS + JOINT_BLOCKS * nodes, n * n)
 
     def i(size):
         return np.zeros(size, np.int32)
 
     return IslandWork(
         Links(
-            np.full(bodies + 1, -1, np.int32), i(2 * n + 1), i(2 * n), i(n), i(n + 1), i(blocks),
-            i(n), i(n), np.zeros((n, 3)),
+            np.zeros((n, 2), np.int32), np.full(bodies + 1, -1, np.int32), i(2 * n + 1), i(2 * n),
+            i(n), i(n + 1), i(blocks), i(n), i(n), np.zeros((n, 3)), np.zeros((n, 36)), np.zeros((n, 36)),
         ),
         island_room(n, blocks),
-        newton_room(n, min(MOST_NUMBERS, 9 * n * (n + 1))),
+        newton_room(n, min(MOST_NUMBERS + JOINT_NUMBERS * nodes, 9 * n * (n + 1))),
     )  # fmt: skip
 
 
@@ -61,7 +67,9 @@ def island_room(n: int, blocks: int) -> Island:
     return Island(
         first=np.zeros(n + 1, dtype=np.int32), column=np.zeros(blocks, dtype=np.int32),
         value=np.zeros((blocks, 9)), q=np.zeros((n, 3)), friction=np.zeros(n), scale=np.zeros(n),
-        flat=np.zeros(n, dtype=np.bool_),
+        flat=np.zeros(n, dtype=np.bool_), joint=np.zeros(n, dtype=np.bool_),
+        lower=np.zeros((n, 3)), upper=np.zeros((n, 3)), soft=np.zeros((n, 3)),
+        own=np.ones((n, 3)), bounded=np.zeros(1, dtype=np.bool_),
     )  # fmt: skip
 
 
@@ -133,7 +141,7 @@ def gather_island(n, order, place, blocks, q, friction, island):
     island.first[n] = used
 
 
-@kernel
+@inner_kernel
 def band_numbers(n, island, low, high):
     """Numbers to store and operations to factor the matrix, if no contact were open."""
     for i in range(n):

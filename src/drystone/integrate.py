@@ -2,7 +2,7 @@
 
 from math import sqrt, tan
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import cross, dot, mul, mul_t, quaternion_product, scale
 
 _ROUNDS = 30  # of the fixed point below; each gains a factor of about spin * dt
@@ -48,12 +48,13 @@ def turn_freely(spin, inertia, r_wb, dt):
     return mul(r_wb, mean), mul(r_wb, later)
 
 
-@kernel
-def carry_spin(spin, inertia, r_old, r_new):
-    """Spin after a turn from r_old to r_new that contacts have imposed.
+@inner_kernel
+def carry_spin(spin, inertia, r_old, r_new, linked):
+    """Spin after a turn from r_old to r_new that contacts or joints have imposed.
 
     The angular momentum is kept in world axes; if the energy would grow by that, for the turn is
-    not the free one, it is scaled down.
+    not the free one, it is scaled down. Not so for bodies `linked` by joints alone: there gains and
+    losses balance over time, and to cut off the gains would be a brake.
     """
     ix, iy, iz = inertia
     w = mul_t(r_old, spin)
@@ -61,7 +62,7 @@ def carry_spin(spin, inertia, r_old, r_new):
     turned = mul_t(r_new, mul(r_old, momentum))
     later = (turned[0] / ix, turned[1] / iy, turned[2] / iz)
     before, after = dot(momentum, w), dot(turned, later)
-    return mul(r_new, scale(later, sqrt(before / after) if after > before else 1.0))
+    return mul(r_new, scale(later, sqrt(before / after) if after > before and not linked else 1.0))
 
 
 @kernel

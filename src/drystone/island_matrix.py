@@ -1,7 +1,8 @@
-"""The matrix of one island of contacts, taken from the rows of the step for Newton's method.
+"""The matrix of one island of contacts and joints, taken from the rows of the step for Newton.
 
 W couples contacts that share a body. We list the contacts of every body, from that the contacts
 that each contact is coupled to, and number them so that these are close to each other (gather.py).
+Three rows of a joint count as a contact (newton_system.py); they stand behind the true ones.
 """
 
 import numpy as np
@@ -10,23 +11,32 @@ from drystone.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
 from drystone.assemble import inertia_times
 from drystone.coulomb import push, velocity_at
 from drystone.gather import band_numbers, order_island
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
+from drystone.linkage import joint_jacobian, joint_law, push_node, take_node, take_nodes
 from drystone.newton import natural_error, prox_newton
 from drystone.sweeps import DEEPER, solve_group, worst_group
-from drystone.vec import cross, dot
+from drystone.vec import cross
 
 MOST_OPERATIONS = 1e8  # of one factorisation: some 10 ms
 NEWTON_STEPS = 100  # in a step; islands took 1 to 60
 
 
-@kernel
-def _list_bodies(lo, n, body, mass, links):
-    """Contacts of every body that moves, in the rows lo .. lo + n."""
-    slot, first, item = links.slot, links.body_first, links.body_item
+@kernel(inline="always")
+def _take_pairs(lo, n, rows, first_node, nodes, linkage, pair):
+    """Bodies of the contacts lo .. lo + n, then of the blocks of joints of this group."""
+    for c in range(n):
+        pair[c, 0], pair[c, 1] = rows.body[lo + c, 0], rows.body[lo + c, 1]
+    take_nodes(linkage, n, first_node, nodes, pair)
+
+
+@kernel(inline="always")
+def _list_bodies(n, mass, links):
+    """Contacts of every body that moves."""
+    slot, first, item, pair = links.slot, links.body_first, links.body_item, links.pair
     count = 0
     for c in range(n):
         for side in range(2):
-            b = body[lo + c, side]
+            b = pair[c, side]
             if mass[b, 0] > 0.0:
                 if slot[b] < 0:
                     slot[b] = count
@@ -40,23 +50,16 @@ def _list_bodies(lo, n, body, mass, links):
     first[count] = total
     for c in range(n - 1, -1, -1):
         for side in range(2):
-            b = body[lo + c, side]
+            b = pair[c, side]
             if mass[b, 0] > 0.0:
                 first[slot[b]] -= 1
                 item[first[slot[b]]] = 2 * c + side
 
 
-@kernel
-def _forget_bodies(lo, n, body, links):
-    for c in range(n):
-        links.slot[body[lo + c, 0]] = -1
-        links.slot[body[lo + c, 1]] = -1
-
-
-@kernel
-def link_contacts(lo, n, body, mass, links):
-    """Fill first and column of the rows lo .. lo + n; False if there is not enough room."""
-    _list_bodies(lo, n, body, mass, links)
+@inner_kernel(inline="always")
+def link_contacts(n, mass, links):
+    """Fill first and column of the contacts links.pair[:n]; False if there is not enough room."""
+    _list_bodies(n, mass, links)
     used, room = 0, links.column.shape[0]
     fits = True
     for c in range(n):
@@ -64,7 +67,7 @@ def link_contacts(lo, n, body, mass, links):
     for c in range(n):
         links.first[c] = used
         for side in range(2):
-            b = body[lo + c, side]
+            b = links.pair[c, side]
             if mass[b, 0] == 0.0 or not fits:
                 continue
             k = links.slot[b]
@@ -78,123 +81,205 @@ def link_contacts(lo, n, body, mass, links):
                     links.column[used] = j
                     used += 1
     links.first[n] = used
-    _forget_bodies(lo, n, body, links)
+    for c in range(n):
+        links.slot[links.pair[c, 0]] = -1
+        links.slot[links.pair[c, 1]] = -1
     return fits
 
 
 @kernel
-def _levers(r, side, frame, arm):
-    """Arm times normal, tangent 1, tangent 2."""
-    lever = (arm[r, 3 * side], arm[r, 3 * side + 1], arm[r, 3 * side + 2])
-    return (
-        cross(lever, (frame[r, 0], frame[r, 1], frame[r, 2])),
-        cross(lever, (frame[r, 3], frame[r, 4], frame[r, 5])),
-        cross(lever, (frame[r, 6], frame[r, 7], frame[r, 8])),
-    )
+def _contact_jacobian(r, i, frame, arm, jacobian):
+    for side in range(2):
+        sign = 1.0 if side == 1 else -1.0
+        lever = (arm[r, 3 * side], arm[r, 3 * side + 1], arm[r, 3 * side + 2])
+        for k in range(3):
+            axis = (frame[r, 3 * k], frame[r, 3 * k + 1], frame[r, 3 * k + 2])
+            spin = cross(lever, axis)
+            o = 18 * side + 6 * k
+            for m in range(3):
+                jacobian[i, o + m] = sign * axis[m]
+                jacobian[i, o + 3 + m] = sign * spin[m]
 
 
 @kernel
-def _add_coupling(r, side, other, side_2, b, frame, arm, mass, k, value):
-    """What an impulse at contact `other` does to contact `r` through their body `b`."""
-    sign = 1.0 if side == side_2 else -1.0
-    mine, theirs = _levers(r, side, frame, arm), _levers(other, side_2, frame, arm)
-    for j in range(3):
-        t = (frame[other, 3 * j], frame[other, 3 * j + 1], frame[other, 3 * j + 2])
-        spin = inertia_times(b, theirs[j], mass)
-        for i in range(3):
-            a = (frame[r, 3 * i], frame[r, 3 * i + 1], frame[r, 3 * i + 2])
-            value[k, 3 * i + j] += sign * (mass[b, 0] * dot(a, t) + dot(mine[i], spin))
+def _times_mass(i, pair, mass, jacobian, answer):
+    """What impulses of contact `i` do to its two bodies."""
+    for side in range(2):
+        b = pair[i, side]
+        for k in range(3):
+            o = 18 * side + 6 * k
+            spin = inertia_times(
+                b, (jacobian[i, o + 3], jacobian[i, o + 4], jacobian[i, o + 5]), mass
+            )
+            for m in range(3):
+                answer[i, o + m] = mass[b, 0] * jacobian[i, o + m]
+                answer[i, o + 3 + m] = spin[m]
 
 
 @kernel
-def fill_island(lo, n, rows, mass, free, links, island):
-    """The contacts links.order[:n] as a problem of its own."""
-    body, frame, arm = rows.body, rows.frame, rows.arm
+def _add_coupling(i, o, j, p, jacobian, answer, k, value):
+    """What impulses at contact `j` do to contact `i` through a body: its places are o and p."""
+    for r in range(3):
+        a = o + 6 * r
+        x, y, z = jacobian[i, a], jacobian[i, a + 1], jacobian[i, a + 2]
+        u, v, w = jacobian[i, a + 3], jacobian[i, a + 4], jacobian[i, a + 5]
+        for c in range(3):
+            b = p + 6 * c
+            value[k, 3 * r + c] += (
+                x * answer[j, b] + y * answer[j, b + 1] + z * answer[j, b + 2]
+                + u * answer[j, b + 3] + v * answer[j, b + 4] + w * answer[j, b + 5]
+            )  # fmt: skip
+
+
+@kernel
+def _fill_blocks(i, c, mass, links, island, used):
+    """Blocks of contact `c` with all that it is coupled to; returns the place after them."""
+    pair = links.pair
+    island.first[i] = used
+    for m in range(links.first[c], links.first[c + 1]):
+        j = links.column[m]
+        for k in range(9):
+            island.value[used, k] = 0.0
+        for side in range(2):
+            if mass[pair[c, side], 0] == 0.0:
+                continue
+            for side_2 in range(2):
+                if pair[j, side_2] == pair[c, side]:
+                    _add_coupling(
+                        c, 18 * side, j, 18 * side_2, links.jacobian, links.answer,
+                        used, island.value,
+                    )  # fmt: skip
+        island.column[used] = links.place[j]
+        used += 1
+    return used
+
+
+@inner_kernel
+def fill_island(lo, contacts, n, first_node, rows, linkage, mass, free, links, island):
+    """The contacts links.order[:n] as a problem of its own; from `contacts` on they are joints."""
     used = 0
+    island.bounded[0] = False
     for i in range(n):
         c = links.order[i]
+        if c < contacts:
+            _contact_jacobian(lo + c, c, rows.frame, rows.arm, links.jacobian)
+        else:
+            joint_jacobian(linkage, first_node + c - contacts, c, links.jacobian)
+        _times_mass(c, links.pair, mass, links.jacobian, links.answer)
+    for i in range(n):
+        c = links.order[i]
+        used = _fill_blocks(i, c, mass, links, island, used)
+        island.flat[i] = False
+        island.joint[i] = c >= contacts
+        if c >= contacts:
+            joint_law(linkage, first_node + c - contacts, c, i, free, links, island)
+            continue
         r = lo + c
-        island.first[i] = used
-        for m in range(links.first[c], links.first[c + 1]):
-            j = links.column[m]
-            for k in range(9):
-                island.value[used, k] = 0.0
-            for side in range(2):
-                b = body[r, side]
-                if mass[b, 0] == 0.0:
-                    continue
-                for side_2 in range(2):
-                    if body[lo + j, side_2] == b:
-                        _add_coupling(
-                            r, side, lo + j, side_2, b, frame, arm, mass, used, island.value
-                        )
-            island.column[used] = links.place[j]
-            used += 1
-        un, u1, u2 = velocity_at(r, body, frame, arm, free)
+        un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, free)
         island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + rows.bias[r], u1, u2
         island.friction[i] = rows.friction[r]
         island.scale[i] = (rows.block[r, 0] + rows.block[r, 3] + rows.block[r, 5]) / 3.0
-        island.flat[i] = False
     island.first[n] = used
 
 
-@kernel
-def _solve_island(lo, n, rows, mass, free, goal, work, twist):
+@inner_kernel
+def take_impulses(lo, contacts, n, first_node, rows, linkage, links):
+    """Impulses of the island as they are, in its order."""
+    own = links.impulse
+    for i in range(n):
+        c = links.order[i]
+        if c < contacts:
+            r = lo + c
+            own[i, 0], own[i, 1], own[i, 2] = (
+                rows.impulse[r, 0], rows.impulse[r, 1], rows.impulse[r, 2]
+            )  # fmt: skip
+        else:
+            take_node(linkage, first_node + c - contacts, i, own)
+
+
+@inner_kernel
+def give_impulses(lo, contacts, n, first_node, rows, linkage, mass, links, twist):
+    """Write the impulses of the island back and give the bodies what they have changed by."""
+    own = links.impulse
+    for i in range(n):
+        c = links.order[i]
+        if c < contacts:
+            r = lo + c
+            d0, d1, d2 = (
+                own[i, 0] - rows.impulse[r, 0],
+                own[i, 1] - rows.impulse[r, 1],
+                own[i, 2] - rows.impulse[r, 2],
+            )
+            push(r, d0, d1, d2, rows.body, rows.frame, rows.arm, mass, twist)
+            for k in range(3):
+                rows.impulse[r, k] = own[i, k]
+        else:
+            push_node(
+                linkage, first_node + c - contacts, own[i, 0], own[i, 1], own[i, 2], mass, twist
+            )
+
+
+@kernel(inline="always")
+def _solve_island(
+    lo, contacts, n, first_node, rows, linkage, mass, free, goal, work, twist
+):
     """Newton on the contacts links.order[:n]; returns the error and the steps, -1 if none."""
     links, island, own = work.links, work.island, work.links.impulse
-    fill_island(lo, n, rows, mass, free, links, island)
-    for i in range(n):
-        r = lo + links.order[i]
-        own[i, 0], own[i, 1], own[i, 2] = (
-            rows.impulse[r, 0], rows.impulse[r, 1], rows.impulse[r, 2]
-        )  # fmt: skip
-    error = natural_error(n, island, False, own)
+    fill_island(lo, contacts, n, first_node, rows, linkage, mass, free, links, island)
+    take_impulses(lo, contacts, n, first_node, rows, linkage, links)
+    error = natural_error(n, island, False, work.newton.velocity, own)
     if error <= goal:
         return error, 0
     stored, operations = band_numbers(n, island, work.newton.low, work.newton.high)
     if stored > work.newton.matrix.shape[0] or operations > MOST_OPERATIONS:
         return error, 0
     error, steps = prox_newton(n, island, False, goal, NEWTON_STEPS, work.newton, own)
-    for i in range(n):
-        r = lo + links.order[i]
-        d0, d1, d2 = (
-            own[i, 0] - rows.impulse[r, 0],
-            own[i, 1] - rows.impulse[r, 1],
-            own[i, 2] - rows.impulse[r, 2],
-        )
-        push(r, d0, d1, d2, rows.body, rows.frame, rows.arm, mass, twist)
-        for k in range(3):
-            rows.impulse[r, k] = own[i, k]
+    give_impulses(lo, contacts, n, first_node, rows, linkage, mass, links, twist)
     return error, steps
 
 
+@inner_kernel
+def link_group(lo, n, first_node, nodes, rows, linkage, mass, links):
+    """Who is coupled with whom in a group; False if there is not enough room."""
+    if n + nodes > links.mark.shape[0]:
+        return False
+    _take_pairs(lo, n, rows, first_node, nodes, linkage, links.pair)
+    if not link_contacts(n + nodes, mass, links):
+        return False
+    for c in range(n + nodes):
+        links.place[c] = -1
+    return True
+
+
 @kernel
-def solve_by_newton(lo, n, rows, mass, free, goal, work, twist):
-    """Bring the islands among the rows lo .. lo + n to an error of `goal` [m/s].
+def solve_by_newton(lo, n, first_node, nodes, rows, linkage, mass, free, goal, work, twist):
+    """Bring the islands among the contacts lo .. lo + n, and the blocks of joints from first_node
+    on, to an error of `goal` [m/s].
 
     Returns the largest error, how many islands needed Newton, and its steps.
     """
     links = work.links
-    if n > links.mark.shape[0] or not link_contacts(lo, n, rows.body, mass, links):
+    if not link_group(lo, n, first_node, nodes, rows, linkage, mass, links):
         return np.inf, 0, 0
     worst, islands, steps = 0.0, 0, 0
-    for c in range(n):
-        links.place[c] = -1
-    for c in range(n):
+    for c in range(n + nodes):
         if links.place[c] >= 0:
             continue
         count = order_island(c, links.first, links.column, links.place, links.order)
-        error, taken = _solve_island(lo, count, rows, mass, free, goal, work, twist)
+        error, taken = _solve_island(
+            lo, n, count, first_node, rows, linkage, mass, free, goal, work, twist
+        )
         worst = max(worst, error)
         steps += taken
         islands += 1 if taken > 0 else 0
     return worst, islands, steps
 
 
-@kernel
+@inner_kernel(inline="always")
 def finish_groups(
-    rows, groups, row_count, backward, mass, free, tolerance, max_sweeps, work, twist, info
-):
+    rows, groups, row_count, backward, linkage, mass, free, tolerance, max_sweeps, work, twist,
+    info,
+):  # fmt: skip
     """Newton for the groups that sweeps have given up; where it fails, sweeps to their limit.
 
     Returns the most sweeps of a group and the largest residual [m/s].
@@ -203,10 +288,12 @@ def finish_groups(
         if rows.group_residual[g] <= tolerance:
             continue
         first, last = rows.group_first[g], rows.group_first[g + 1]
-        lo = rows.slab_first[first]
-        n = rows.slab_first[last] - lo
+        lo = int(rows.slab_first[first])  # one width of integers: one version of what it calls
+        n = int(rows.slab_first[last]) - lo
         goal = DEEPER * tolerance
-        error, islands, steps = solve_by_newton(lo, n, rows, mass, free, goal, work, twist)
+        error, islands, steps = solve_by_newton(
+            lo, n, 0, 0, rows, linkage, mass, free, goal, work, twist
+        )
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         if error <= tolerance:

@@ -9,25 +9,36 @@ threads.
 """
 
 from drystone.arrays import FIXED, KINEMATIC
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 
 # Contacts per slab: enough work to hide the start of a parallel loop (about 1 microsecond),
 # small enough that a pile of 1000 bodies has a dozen slabs of each colour.
 SLAB_ROWS = 160
 
+JOINED = -2  # an island with joints, while it has no group yet
+
 # Counts that find_islands() leaves in graph.tally.
 TALLY_LEVELS, TALLY_SLABS, TALLY_GROUPS, TALLY_ISLANDS = range(4)
 
 
-@kernel
+@inner_kernel
 def moves(b, kind):
     """Whether impulses change the velocity of body `b`."""
     return b != FIXED and kind[b] != KINEMATIC
 
 
 @kernel
-def _link_bodies(body, kind, pair, near, graph, near_count):
-    """Adjacency lists of the bodies over the pairs that touch."""
+def _joined(j, side, joint_body, kind, asleep):
+    """Body of joint `j` on that side if impulses move it now, else FIXED."""
+    b = joint_body[j, side]
+    if b == kind.shape[0] or kind[b] == KINEMATIC or asleep[b] == 1:
+        return FIXED
+    return b
+
+
+@kernel
+def _link_bodies(body, kind, pair, near, joint_body, asleep, graph, near_count):
+    """Adjacency lists of the bodies over the pairs that touch and over joints."""
     start, link, level = graph.link_start, graph.link, graph.level
     n = kind.shape[0]
     for b in range(n + 1):
@@ -46,8 +57,25 @@ def _link_bodies(body, kind, pair, near, graph, near_count):
         if a_moves and b_moves:
             start[a + 1] += 1
             start[b + 1] += 1
+    for j in range(joint_body.shape[0]):
+        a, b = _joined(j, 0, joint_body, kind, asleep), _joined(j, 1, joint_body, kind, asleep)
+        if a != FIXED:
+            level[a] = -1
+        if b != FIXED:
+            level[b] = -1
+        if a != FIXED and b != FIXED:
+            start[a + 1] += 1
+            start[b + 1] += 1
     for b in range(n):
         start[b + 1] += start[b]
+    total = start[n]
+    for j in range(joint_body.shape[0] - 1, -1, -1):
+        a, b = _joined(j, 0, joint_body, kind, asleep), _joined(j, 1, joint_body, kind, asleep)
+        if a != FIXED and b != FIXED:
+            start[a + 1] -= 1
+            link[start[a + 1]] = b
+            start[b + 1] -= 1
+            link[start[b + 1]] = a
     for k in range(near_count - 1, -1, -1):
         if near.slot_count[k] == 0:
             continue
@@ -58,6 +86,7 @@ def _link_bodies(body, kind, pair, near, graph, near_count):
             start[b + 1] -= 1
             link[start[b + 1]] = a
     # start[b + 1] now is the first link of b; its last is the first of b + 1.
+    return total
 
 
 @kernel
@@ -92,19 +121,13 @@ def _visit(root, first_level, island, start, link, total, queue, at, level, isla
 
 
 @kernel
-def find_islands(body, kind, pair, near, graph, near_count):
+def find_islands(body, kind, pair, near, joint_body, asleep, graph, near_count):
     """Island and level of every body that touches something; counts go to graph.tally."""
     n = kind.shape[0]
-    _link_bodies(body, kind, pair, near, graph, near_count)
+    total = _link_bodies(body, kind, pair, near, joint_body, asleep, graph, near_count)
     start, link, queue, level = graph.link_start, graph.link, graph.queue, graph.level
-    total = 0
     for b in range(n):
         graph.island[b] = -1
-    for k in range(near_count):
-        if near.slot_count[k] > 0:
-            a, b = body[pair[near.pair[k], 0]], body[pair[near.pair[k], 1]]
-            if moves(a, kind) and moves(b, kind):
-                total += 2
     at, levels, islands = 0, 0, 0
     for root in range(n):
         if level[root] != -1:
@@ -135,11 +158,11 @@ def _level_of_pair(p, body, kind, pair, level):
     return min(level[a], level[b])
 
 
-@kernel
-def order_contacts(body, kind, pair, near, graph, row_contact, rows, near_count):
+@inner_kernel
+def order_contacts(body, kind, pair, near, graph, linkage, row_contact, rows, near_count):
     """Sort contacts by level into row_contact; cut the rows into slabs and groups of slabs.
 
-    A group is one large island, or several small ones that fit in a single slab.
+    A group is one large island, one with joints, or several small ones that fit in a single slab.
     """
     levels = graph.tally[TALLY_LEVELS]
     first = graph.level_first
@@ -151,7 +174,9 @@ def order_contacts(body, kind, pair, near, graph, row_contact, rows, near_count)
             first[at + 1] += near.slot_count[k]
     for i in range(levels):
         first[i + 1] += first[i]
-    _cut_slabs(graph, rows, levels)
+    _find_joined(graph, linkage)
+    _cut_slabs(graph, linkage, rows, levels)
+    _list_nodes(graph, linkage)
     for k in range(near_count):
         if near.slot_count[k] > 0:
             at = _level_of_pair(near.pair[k], body, kind, pair, graph.level)
@@ -161,7 +186,76 @@ def order_contacts(body, kind, pair, near, graph, row_contact, rows, near_count)
 
 
 @kernel
-def _cut_slabs(graph, rows, levels):
+def _node_island(node, graph, linkage):
+    """Island of a block of joints, -1 if its bodies sleep."""
+    for side in range(2):
+        b = linkage.node_body[node, side]
+        if b < graph.island.shape[0] and graph.island[b] >= 0:
+            return graph.island[b]
+    return -1
+
+
+@kernel
+def _find_joined(graph, linkage):
+    """Flag the islands with joints."""
+    if linkage is None:
+        return
+    for i in range(graph.tally[TALLY_ISLANDS]):
+        linkage.island_group[i] = -1
+    for node in range(linkage.node_body.shape[0]):
+        i = _node_island(node, graph, linkage)
+        if i >= 0:
+            linkage.island_group[i] = JOINED
+
+
+@kernel
+def _is_joined(island, linkage):
+    if linkage is None:
+        return False
+    return linkage.island_group[island] == JOINED
+
+
+@kernel
+def _claim(island, group, linkage):
+    """Give an island with joints its group; False if it has none."""
+    if linkage is None:
+        return False
+    joined = linkage.island_group[island] == JOINED
+    if joined:
+        linkage.island_group[island] = group
+    return joined
+
+
+@kernel
+def _list_nodes(graph, linkage):
+    """Blocks of joints, sorted by group."""
+    if linkage is None:
+        return
+    first = linkage.group_node
+    for g in range(first.shape[0]):
+        first[g] = 0
+    for node in range(linkage.node_body.shape[0]):
+        i = _node_island(node, graph, linkage)
+        if i >= 0:
+            first[linkage.island_group[i] + 1] += 1
+    for g in range(graph.tally[TALLY_GROUPS]):
+        first[g + 1] += first[g]
+    for node in range(linkage.node_body.shape[0] - 1, -1, -1):
+        i = _node_island(node, graph, linkage)
+        if i >= 0:
+            first[linkage.island_group[i] + 1] -= 1
+            linkage.node_list[first[linkage.island_group[i] + 1]] = node
+    # first[g + 1] now is the first block of group g
+    for g in range(graph.tally[TALLY_GROUPS]):
+        first[g] = first[g + 1]
+    total = 0
+    for node in range(linkage.node_body.shape[0]):
+        total += 1 if _node_island(node, graph, linkage) >= 0 else 0
+    first[graph.tally[TALLY_GROUPS]] = total
+
+
+@kernel
+def _cut_slabs(graph, linkage, rows, levels):
     """Slabs of at least SLAB_ROWS rows; the levels of a large island share no slab with others."""
     first, slab_first, group_first = graph.level_first, rows.slab_first, rows.group_first
     level_island = graph.level_island
@@ -175,7 +269,14 @@ def _cut_slabs(graph, rows, levels):
         end = i  # the island that starts at level i ends before level `end`
         while end < levels and level_island[end] == level_island[i]:
             end += 1
-        if first[end] - first[i] > 2 * SLAB_ROWS:
+        linked = _claim(level_island[i], groups, linkage)
+        rows.group_linked[groups] = 1 if linked else 0
+        if linked:
+            group_first[groups] = slabs
+            slab_first[slabs] = first[i]
+            slabs += 1
+            i = end
+        elif first[end] - first[i] > 2 * SLAB_ROWS:
             group_first[groups] = slabs
             while i < end:
                 slab_first[slabs] = first[i]
@@ -196,7 +297,7 @@ def _cut_slabs(graph, rows, levels):
                 end = i
                 while end < levels and level_island[end] == level_island[i]:
                     end += 1
-                if first[end] - first[begin] > SLAB_ROWS:
+                if _is_joined(level_island[i], linkage) or first[end] - first[begin] > SLAB_ROWS:
                     break
                 i = end
         groups += 1

@@ -53,6 +53,12 @@ def kernel(function=None, **options):
     return compile_lazily(function) if function else compile_lazily
 
 
+def inner_kernel(function=None, **options):
+    """A kernel that other kernels alone call, from any file. Calling it from Python crashes."""
+    options = options if numba.config.DISABLE_JIT else options | {"no_cpython_wrapper": True}
+    return kernel(function, **options)
+
+
 def _without_literals(dispatcher):
     """A call with a constant, f(x, 0), else compiles a version of `f` for that very constant."""
     template = dispatcher.get_call_template

@@ -31,8 +31,9 @@ import numpy as np
 from drystone.blocks import velocity_in
 from drystone.coulomb import contact_error
 from drystone.dense import lu_factor, lu_solve, set_band
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.newton_system import (
+    clamp_row,
     fill_matrix,
     fill_right_side,
     read_impulses,
@@ -60,6 +61,13 @@ class Island(NamedTuple):
     friction: np.ndarray  # (n,)
     scale: np.ndarray  # (n,) D: a third of the trace of the own block [1/kg]
     flat: np.ndarray  # (n,) bool: nothing couples to tangent 2, as in two dimensions
+    # three rows of a joint in place of a contact (newton_system.py)
+    joint: np.ndarray  # (n,) bool
+    lower: np.ndarray  # (n, 3) bounds of the impulses [N s]
+    upper: np.ndarray  # (n, 3)
+    soft: np.ndarray  # (n, 3) velocity that each row gives way for its impulse [1/kg]
+    own: np.ndarray  # (n, 3) diagonal of W and softness [1/kg]
+    bounded: np.ndarray  # (1,) bool: whether any bound is neither zero nor infinite
 
 
 class NewtonRoom(NamedTuple):
@@ -69,6 +77,7 @@ class NewtonRoom(NamedTuple):
     velocity: np.ndarray  # (n, 3)
     best: np.ndarray  # (n, 3)
     status: np.ndarray  # (n,) int32
+    free: np.ndarray  # (n,) int32: rows of a joint between their bounds, one bit each
     axis: np.ndarray  # (n, 2) direction in which a contact slides
     drag: np.ndarray  # (n,) x of a sliding contact
     row: np.ndarray  # (n + 1,) int32: first unknown of each contact
@@ -82,7 +91,8 @@ class NewtonRoom(NamedTuple):
 def newton_room(n: int, capacity: int) -> NewtonRoom:
     return NewtonRoom(
         centre=np.zeros((n, 3)), velocity=np.zeros((n, 3)), best=np.zeros((n, 3)),
-        status=np.zeros(n, dtype=np.int32), axis=np.zeros((n, 2)), drag=np.zeros(n),
+        status=np.zeros(n, dtype=np.int32), free=np.zeros(n, dtype=np.int32),
+        axis=np.zeros((n, 2)), drag=np.zeros(n),
         row=np.zeros(n + 1, dtype=np.int32), matrix=np.empty(capacity),
         low=np.zeros(3 * n, dtype=np.int32), high=np.zeros(3 * n, dtype=np.int32),
         at=np.zeros(3 * n, dtype=np.int32), y=np.zeros(3 * n),
@@ -94,17 +104,36 @@ def set_velocities(n, island, alpha, centre, impulse, velocity):
     """u = W p + q + alpha D (p - c)."""
     for c in range(n):
         un, u1, u2 = velocity_in(c, island.first, island.column, island.value, island.q, impulse)
+        if island.joint[c]:
+            velocity[c, 0] = un + island.soft[c, 0] * impulse[c, 0]
+            velocity[c, 1] = u1 + island.soft[c, 1] * impulse[c, 1]
+            velocity[c, 2] = u2 + island.soft[c, 2] * impulse[c, 2]
+            continue
         a = alpha * island.scale[c]
         velocity[c, 0] = un + a * (impulse[c, 0] - centre[c, 0])
         velocity[c, 1] = u1 + a * (impulse[c, 1] - centre[c, 1])
         velocity[c, 2] = u2 + a * (impulse[c, 2] - centre[c, 2])
 
 
-@kernel
+@inner_kernel
+def joint_error(c, island, impulse, velocity):
+    """How far the rows of joint block `c` are from their law, as a velocity [m/s], [rad/s]."""
+    worst = 0.0
+    for k in range(3):
+        z = clamp_row(c, k, island, impulse, velocity)
+        z = min(max(z, island.lower[c, k]), island.upper[c, k])
+        worst = max(worst, abs(impulse[c, k] - z) * island.own[c, k])
+    return worst
+
+
+@inner_kernel
 def alart_curnier_error(n, island, alpha, impulse, velocity):
     """Norm of the equations of [Alart1991], divided by rho [m/s]."""
     total = 0.0
     for c in range(n):
+        if island.joint[c]:
+            total += joint_error(c, island, impulse, velocity) ** 2
+            continue
         s = (1.0 + alpha) * island.scale[c]
         zn = max(0.0, impulse[c, 0] - velocity[c, 0] / s)
         z1, z2 = impulse[c, 1] - velocity[c, 1] / s, impulse[c, 2] - velocity[c, 2] / s
@@ -119,23 +148,33 @@ def alart_curnier_error(n, island, alpha, impulse, velocity):
 def newton_step(n, island, alpha, room, impulse):
     """One full step from `impulse`, whose velocities stand in the room; False: it cannot be."""
     r = room
-    size = set_statuses(n, island, alpha, impulse, r.velocity, r.status, r.axis, r.drag, r.row)
+    size = set_statuses(
+        n, island, alpha, impulse, r.velocity, r.status, r.free, r.axis, r.drag, r.row
+    )
     set_low(n, island, r.row, r.low)
     used = set_band(size, r.low, r.high, r.at)
     if used > r.matrix.shape[0]:
         return False
     for k in range(used):
         r.matrix[k] = 0.0
-    fill_matrix(n, island, alpha, r.status, r.axis, r.drag, r.row, r.at, r.matrix)
-    fill_right_side(n, island, alpha, r.centre, r.status, r.axis, r.row, r.y)
+    fill_matrix(n, island, alpha, r.status, r.free, r.axis, r.drag, r.row, r.at, r.matrix)
+    fill_right_side(
+        n, island, alpha, r.centre, r.status, r.free, r.axis, r.row, impulse, r.y
+    )
     if not lu_factor(size, r.matrix, r.low, r.high, r.at):
         return False
     lu_solve(size, r.matrix, r.low, r.high, r.at, r.y)
-    read_impulses(n, island.friction, r.status, r.axis, r.row, r.y, impulse)
+    read_impulses(n, island.friction, r.status, r.free, r.axis, r.row, r.y, impulse)
     return True
 
 
-@kernel
+@inner_kernel
+def refine(n, room):
+    """Solve once more for room.y, with the factors of the last newton_step() of `n` contacts."""
+    lu_solve(room.row[n], room.matrix, room.low, room.high, room.at, room.y)
+
+
+@inner_kernel(inline="always")  # see find_touching() in timestep.py
 def solve_near_centre(n, island, alpha, enough, room, impulse):
     """Newton on the problem around room.centre; its steps, negative if it did not settle."""
     set_velocities(n, island, alpha, room.centre, impulse, room.velocity)
@@ -153,9 +192,11 @@ def solve_near_centre(n, island, alpha, enough, room, impulse):
 
 
 @kernel
-def cut_to_cones(n, friction, impulse):
-    """Shorten tangential impulses to what friction can hold."""
+def cut_to_cones(n, joint, friction, impulse):
+    """Shorten tangential impulses of contacts to what friction can hold."""
     for c in range(n):
+        if joint[c]:
+            continue
         pn = impulse[c, 0]
         length = sqrt(impulse[c, 1] ** 2 + impulse[c, 2] ** 2)
         keep = 1.0
@@ -167,16 +208,20 @@ def cut_to_cones(n, friction, impulse):
         impulse[c, 2] *= keep
 
 
-@kernel
-def natural_error(n, island, relative, impulse):
+@inner_kernel
+def natural_error(n, island, relative, velocity, impulse):
     """Error of the island: a norm with step 1 if `relative`, else the worst contact [m/s]."""
     total = 0.0
+    set_velocities(n, island, 0.0, impulse, impulse, velocity)
     for c in range(n):
-        un, u1, u2 = velocity_in(c, island.first, island.column, island.value, island.q, impulse)
-        rho = 1.0 if relative else 1.0 / island.scale[c]
-        error = contact_error(
-            impulse[c, 0], impulse[c, 1], impulse[c, 2], un, u1, u2, island.friction[c], rho
-        )
+        if island.joint[c]:
+            error = joint_error(c, island, impulse, velocity)
+        else:
+            rho = 1.0 if relative else 1.0 / island.scale[c]
+            error = contact_error(
+                impulse[c, 0], impulse[c, 1], impulse[c, 2],
+                velocity[c, 0], velocity[c, 1], velocity[c, 2], island.friction[c], rho,
+            )  # fmt: skip
         if relative:
             total += error * error
         elif not error <= total:  # also takes a NaN
@@ -184,14 +229,14 @@ def natural_error(n, island, relative, impulse):
     return sqrt(total) if relative else total
 
 
-@kernel
+@inner_kernel
 def copy_impulses(n, source, target):
     for c in range(n):
         target[c, 0], target[c, 1], target[c, 2] = source[c, 0], source[c, 1], source[c, 2]
 
 
 @kernel
-def press_touching(n, scale, velocity, impulse):
+def press_touching(n, joint, scale, velocity, impulse):
     """Give an impulse to contacts that have none and do not part: Newton then sees them as closed.
 
     Else a stack that starts from zero closes one layer with each step.
@@ -201,7 +246,7 @@ def press_touching(n, scale, velocity, impulse):
         for k in range(3):
             fastest = max(fastest, abs(velocity[c, k]))
     for c in range(n):
-        if impulse[c, 0] == 0.0 and velocity[c, 0] < TOUCH * fastest:
+        if not joint[c] and impulse[c, 0] == 0.0 and velocity[c, 0] < TOUCH * fastest:
             impulse[c, 0] = TOUCH * fastest / scale[c]
 
 
@@ -211,18 +256,17 @@ def prox_newton(n, island, relative, goal, max_steps, room, impulse):
 
     The best iterate is what remains. Returns its error and the Newton steps taken.
     """
-    error = best = natural_error(n, island, relative, impulse)
+    error = best = natural_error(n, island, relative, room.velocity, impulse)
     copy_impulses(n, impulse, room.best)
     alpha, floor = FIRST_ALPHA, LEAST_ALPHA
     steps, patience, waited = 0, PATIENCE, 0
-    set_velocities(n, island, 0.0, impulse, impulse, room.velocity)
-    press_touching(n, island.scale, room.velocity, impulse)
+    press_touching(n, island.joint, island.scale, room.velocity, impulse)
     while not best <= goal and steps < max_steps and alpha <= LARGEST_ALPHA:
         copy_impulses(n, impulse, room.centre)
         taken = solve_near_centre(n, island, alpha, 0.1 * goal, room, impulse)
         steps += abs(taken)
-        cut_to_cones(n, island.friction, impulse)
-        error = natural_error(n, island, relative, impulse)
+        cut_to_cones(n, island.joint, island.friction, impulse)
+        error = natural_error(n, island, relative, room.velocity, impulse)
         if error < best:
             best = error
             copy_impulses(n, impulse, room.best)

@@ -67,13 +67,15 @@ def _empty_world():
     import numpy as np
 
     from drystone import arrays
+    from drystone.joints.table import pack_joints
     from drystone.shapes.tables import build_shapes
 
     none, nothing = np.zeros(0), np.zeros((0, 3))
     bodies = arrays.Bodies(np.zeros(0, np.int32), none, nothing, nothing, none)
     square = np.zeros((0, 0))
     pairing = arrays.Pairing(square, square, np.zeros(0, np.int64))
-    model = arrays.Model(build_shapes([]), bodies, pairing)
+    joints = pack_joints([], None, nothing, np.zeros((0, 4)))
+    model = arrays.Model(build_shapes([]), bodies, pairing, joints)
     state = arrays.new_state(model, nothing, np.zeros((0, 4)), np.zeros((0, 6)))
     return model, state, arrays.allocate(model)
 
@@ -85,7 +87,10 @@ def compile_other_half() -> None:
 
     model, state, work = _empty_world()
     motion = work.motion
-    solve_by_newton(0, 0, work.rows, motion.mass, motion.free, 0.0, work.island, motion.twist)
+    solve_by_newton(
+        0, 0, 0, 0, work.rows, None, motion.mass, motion.free, 0.0, work.island,
+        motion.twist,
+    )  # fmt: skip
     collide_near(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
@@ -95,19 +100,19 @@ def _compile_half(settings) -> None:
 
     model, state, work = _empty_world()
     shapes, bodies, near = model.shapes, model.bodies, work.near
-    timestep.pose_rows(model, state, settings, work)
-    timestep.start_rows(state, settings, work)
-    timestep.finish(model, state, settings, work, 0, 0.0)
+    timestep.pose_rows(model, state, settings, work, None)
+    timestep.start_rows(state, settings, work, None)
+    timestep.finish(model, state, settings, work, None, 0, 0.0)
     forces.free_twists(bodies, state, settings, work.motion)
     broadphase.place_shapes(model, state, settings, work.boxes, work.log.flag)
     broadphase.find_pairs(model, state, work.boxes)
     contacts.select_near(shapes, bodies.kind, state, work.boxes, near)
-    rest.wake_touched(shapes.body, bodies.kind, state, near, 0)
+    rest.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
     contacts.number_contacts(near.slot_count, near.contact_first, 0)
     contacts.gather_contacts(shapes, state, work.motion.turn, near, work.touch, 0)
     timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     timestep.hash_state(state)
-    timestep.solve(state, settings, work, 0)
+    timestep.solve(model, state, settings, work, None, 0)
 
 
 def _compile_rest(settings) -> None:
@@ -115,4 +120,4 @@ def _compile_rest(settings) -> None:
     from drystone import timestep
 
     model, state, work = _empty_world()
-    timestep.advance(model, state, settings, work, 0)
+    timestep.advance(model, state, settings, work, None, 0)

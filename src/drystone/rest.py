@@ -2,7 +2,7 @@
 
 from drystone.arrays import COUNTER_PAIRS, FIXED, KINEMATIC
 from drystone.islands import TALLY_ISLANDS
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 
 
 @kernel
@@ -19,9 +19,25 @@ def _stirs(b, kind, asleep, twist):
 
 
 @kernel
-def wake_touched(body, kind, state, near, near_count):
+def _wake_joined(kind, joint_body, state):
+    """Wake sleeping bodies that are joined to an awake one; True if any was."""
+    n, woken = kind.shape[0], False
+    for j in range(joint_body.shape[0]):
+        for side in range(2):
+            one, other = joint_body[j, side], joint_body[j, 1 - side]
+            if one < n and other < n and state.asleep[one] == 1 and _stirs(
+                other, kind, state.asleep, state.twist
+            ):
+                state.asleep[one] = 0
+                state.rest_time[one] = 0.0
+                woken = True
+    return woken
+
+
+@kernel
+def wake_touched(body, kind, joint_body, state, near, near_count):
     """Wake sleeping bodies that touch an awake one, and all that lean on them; True if any did."""
-    woken = False
+    woken = _wake_joined(kind, joint_body, state)
     for k in range(near_count):
         if near.slot_count[k] == 0:
             continue
@@ -36,16 +52,16 @@ def wake_touched(body, kind, state, near, near_count):
                 state.rest_time[one] = 0.0
                 woken = True
     if woken:
-        spread_waking(body, kind, state)
+        spread_waking(body, kind, joint_body, state)
     return woken
 
 
 @kernel
-def spread_waking(body, kind, state):
-    """Wake every sleeping body that touched an awake one when it fell asleep."""
+def spread_waking(body, kind, joint_body, state):
+    """Wake every sleeping body that touched an awake one when it fell asleep, and those joined."""
     more = True
     while more:
-        more = False
+        more = _wake_joined(kind, joint_body, state)
         for p in range(state.counter[COUNTER_PAIRS]):
             if state.pair_kept[p, 1] == 0:
                 continue
@@ -60,7 +76,7 @@ def spread_waking(body, kind, state):
             more = True
 
 
-@kernel
+@inner_kernel
 def fall_asleep(bodies, state, settings, graph):
     """Count how long bodies have been slow; islands that were slow long enough fall asleep."""
     twist = state.twist

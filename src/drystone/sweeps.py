@@ -15,7 +15,7 @@ import numpy as np
 from numba import prange
 
 from drystone.coulomb import contact_error, push, solve_contact, velocity_at
-from drystone.jit import kernel, parallel_kernel
+from drystone.jit import inner_kernel, kernel, parallel_kernel
 
 # The solver stops on the tolerance. Where that is out of reach these bound the cost of a step: any
 # island may have so many sweeps, and a small one so many visits of a contact (some 10 ms of work),
@@ -67,7 +67,7 @@ def _goal(tolerance, work):
 
 
 
-@kernel
+@inner_kernel
 def sweep_rows(
     lo, hi, backward,
     # problem
@@ -91,7 +91,7 @@ def sweep_rows(
     return worst
 
 
-@kernel
+@inner_kernel
 def worst_error(
     lo, hi,
     # problem
@@ -170,7 +170,7 @@ def sweep_limit(max_sweeps, row_count):
     return max(MANY_SWEEPS, MANY_VISITS // max(row_count, 1))
 
 
-@kernel
+@inner_kernel
 def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist):
     """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough.
 
@@ -326,11 +326,14 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, h
 
     Returns the number of sweeps of the hardest group and the largest residual [m/s].
     """
-    small = 0
+    small, linked = 0, 0
     for g in range(groups):
         slabs = rows.group_first[g + 1] - rows.group_first[g]
         rows.group_sweeps[g] = _OPEN
-        if slabs == 1 or row_count < 400:
+        if rows.group_linked[g] == 1:  # see articulate.py
+            rows.group_sweeps[g], rows.group_residual[g] = 0, 0.0
+            linked += 1
+        elif slabs == 1 or row_count < 400:
             rows.group_sweeps[g] = 0
             rows.group_list[small] = g
             small += 1
@@ -340,12 +343,12 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, h
         for k in range(small):
             g = rows.group_list[k]
             solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
-    if small < groups:
+    if small + linked < groups:
         _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist)
     return worst_group(rows, groups)
 
 
-@kernel
+@inner_kernel
 def worst_group(rows, groups):
     """The most sweeps, and the largest residual [m/s]."""
     sweeps, residual = 0, 0.0

@@ -36,12 +36,13 @@ from drystone.arrays import (
     State,
     Work,
 )
+from drystone.articulate import fit_velocities, keep_joints, pose_joints, solve_linked
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
 from drystone.clock import tick_seconds, ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
-from drystone.drift import displace_bodies, make_room, mark_rough
+from drystone.drift import SMOOTH, displace_bodies, make_room, mark_rough
 from drystone.elliptic import contact_ellipses
 from drystone.forces import free_twists
 from drystone.impact import strike
@@ -53,11 +54,13 @@ from drystone.islands import (
     find_islands,
     order_contacts,
 )
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
+from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
 from drystone.problem import ContactProblem, SolveInfo, measure, solve_info
 from drystone.rest import fall_asleep, wake_touched
+from drystone.straighten import straighten
 from drystone.sweeps import push_all, solve_rows
 
 STAGES = ("forces", "pairs", "collide", "contacts", "islands", "problem", "solve", "drift", "move")
@@ -74,7 +77,7 @@ def _lap(clock, stage, since):
     return now
 
 
-@kernel(inline="always")  # all that it calls would be optimised once more, which takes seconds
+@inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
 def find_touching(model, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
     shapes, bodies, near, clock = model.shapes, model.bodies, work.near, work.log.clock
@@ -95,7 +98,9 @@ def find_touching(model, state, settings, work):
             return MORE_SLOTS, near.slot_first[near_count]
         collide_near(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
         since = _lap(clock, _COLLIDE, since)
-        if not wake_touched(shapes.body, bodies.kind, state, near, near_count):
+        if not wake_touched(
+            shapes.body, bodies.kind, model.joints.body, state, near, near_count
+        ):
             break
         free_twists(bodies, state, settings, work.motion)  # the woken feel gravity again
     return DONE, near_count
@@ -126,15 +131,17 @@ def detect(model, state, settings, work):
 
 
 @kernel
-def pose_rows(model, state, settings, work):
+def pose_rows(model, state, settings, work, linkage):
     """Stages 4 and 5: islands, order and rows of the contact problem, its warm start."""
     info, clock, graph, rows = work.log.info, work.log.clock, work.graph, work.rows
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     body, kind, touch = model.shapes.body, model.bodies.kind, work.touch
     since = ticks()
-    find_islands(body, kind, state.pair, work.near, graph, near_count)
+    find_islands(
+        body, kind, state.pair, work.near, model.joints.body, state.asleep, graph, near_count
+    )
     order_contacts(
-        body, kind, state.pair, work.near, graph, touch.row_contact, rows, near_count
+        body, kind, state.pair, work.near, graph, linkage, touch.row_contact, rows, near_count
     )
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
@@ -142,21 +149,26 @@ def pose_rows(model, state, settings, work):
         model.pairing, state, work.motion.mass, touch, rows, model.bodies.radius,
         count, settings.skin, settings.dt,
     )  # fmt: skip
+    pose_joints(linkage, model.joints, state, settings)
     _lap(clock, _PROBLEM, since)
 
 
 @kernel
-def start_rows(state, settings, work):
+def start_rows(state, settings, work, linkage):
     """Stage 5: impacts within the step, then the warm start is applied."""
     info, rows = work.log.info, work.rows
     since = ticks()
     info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, int(info[INFO_CONTACTS]))
     push_all(rows, work.graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
+    start_joints(linkage, state, work.motion.mass, work.motion.twist)
+    rough = work.motion.rough
+    for b in range(rough.shape[0]):
+        rough[b] = SMOOTH
     _lap(work.log.clock, _PROBLEM, since)
 
 
 @kernel
-def finish(model, state, settings, work, sweeps, residual):
+def finish(model, state, settings, work, linkage, sweeps, residual):
     """Stages 6 to 8: displacements, poses, sleep. Returns False if a number is not finite."""
     info, clock, motion, rows = work.log.info, work.log.clock, work.motion, work.rows
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
@@ -166,6 +178,11 @@ def finish(model, state, settings, work, sweeps, residual):
     mark_rough(motion.rough, rows, count, impacts, settings)
     displace_bodies(model.bodies, state, motion, impacts, settings.dt)
     pushes = make_room(motion, rows, work.graph.tally[TALLY_SLABS], count, settings)
+    straighten(
+        linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
+        settings, work.island, motion,
+    )  # fmt: skip
+    keep_joints(linkage, model.joints, state)
     since = _lap(clock, _DRIFT, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
@@ -175,6 +192,10 @@ def finish(model, state, settings, work, sweeps, residual):
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
     keep_contacts(body, kind, state, work.near, work.touch, rows, near_count, count)
     move_bodies(model.bodies, state, motion, settings.dt)
+    fit_velocities(
+        linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
+        settings, work.island, motion,
+    )  # fmt: skip
     if settings.sleeping == 1:
         fall_asleep(model.bodies, state, settings, work.graph)
     _lap(clock, _MOVE, since)
@@ -207,7 +228,7 @@ def measure_step(info, measures, rows, motion):
 
 
 @kernel
-def solve(state, settings, work, count):
+def solve(model, state, settings, work, linkage, count):
     """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
     rows, motion, log = work.rows, work.motion, work.log
     since = ticks()
@@ -221,24 +242,31 @@ def solve(state, settings, work, count):
     log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
     if hasty and residual > settings.tolerance:
         sweeps, residual = finish_groups(
-            rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
-            settings.max_sweeps, work.island, motion.twist, log.info,
+            rows, groups, count, backward, linkage, motion.mass, motion.free,
+            settings.tolerance, settings.max_sweeps, work.island, motion.twist, log.info,
         )  # fmt: skip
+    most, worst, islands, steps = solve_linked(
+        linkage, model.joints, model.bodies, state, rows, groups, settings, work.island,
+        motion,
+    )  # fmt: skip
+    log.info[INFO_NEWTON_ISLANDS] += islands
+    log.info[INFO_NEWTON_STEPS] += steps
+    sweeps, residual = max(sweeps, most), max(residual, worst)
     _lap(log.clock, _SOLVE, since)
     return sweeps, residual
 
 
 @kernel
-def advance(model, state, settings, work, steps):
+def advance(model, state, settings, work, linkage, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     for done in range(steps):
         status, number = detect(model, state, settings, work)
         if status != DONE:
             return done, status, number
-        pose_rows(model, state, settings, work)
-        start_rows(state, settings, work)
-        sweeps, residual = solve(state, settings, work, number)
-        if not finish(model, state, settings, work, sweeps, residual):
+        pose_rows(model, state, settings, work, linkage)
+        start_rows(state, settings, work, linkage)
+        sweeps, residual = solve(model, state, settings, work, linkage, number)
+        if not finish(model, state, settings, work, linkage, sweeps, residual):
             return done, NOT_FINITE, 0
         if settings.hashing == 1:
             work.log.hashes[done] = hash_state(state)
@@ -263,16 +291,19 @@ class StepReport(NamedTuple):
 
 
 def run_steps(
-    model: Model, state: State, work: Work, settings: Settings, count: int
+    model: Model, state: State, work: Work, settings: Settings, count: int, linkage=None
 ) -> tuple[State, Work, StepReport]:
-    """Run `count` steps, making room where a stage asks for it. Nothing is ever dropped."""
+    """Run `count` steps, making room where a stage asks for it. Nothing is ever dropped.
+
+    linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
+    """
     _compile_once()
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
     done, hashes = 0, []
     while True:
-        ran, status, number = advance(model, state, settings, work, count - done)
+        ran, status, number = advance(model, state, settings, work, linkage, count - done)
         done += ran
         if settings.hashing:
             hashes.append(work.log.hashes[:ran].copy())
@@ -300,15 +331,15 @@ def step_with(
         if status == DONE:
             break
         state, work = _make_room(state, work, status, int(number))
-    pose_rows(model, state, settings, work)
+    pose_rows(model, state, settings, work, None)
     with contact_ellipses(model, state, work, ellipses):
-        start_rows(state, settings, work)
+        start_rows(state, settings, work, None)
     problem, count = last_problem(model, state, work, ellipses), int(number)
     impulse = work.rows.impulse[:count].copy()
     solved = solver.solve(problem, impulse)
     work.rows.impulse[:count] = impulse
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
-    good = finish(model, state, settings, work, solved.iterations, solved.residual)
+    good = finish(model, state, settings, work, None, solved.iterations, solved.residual)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
     work.log.measures[:] = measure(problem, impulse)
     status = DONE if good else NOT_FINITE

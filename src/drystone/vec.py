@@ -7,7 +7,7 @@ axes of the turned frame, so `rotate` takes body axes to world axes).
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 
 
 @kernel
@@ -38,7 +38,7 @@ def scale(a, s):
     return a[0] * s, a[1] * s, a[2] * s
 
 
-@kernel
+@inner_kernel
 def mad(a, b, s):
     """a + s b."""
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
@@ -63,7 +63,7 @@ def norm(a):
     return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
 
 
-@kernel
+@inner_kernel
 def normalize(a):
     """Unit vector along `a`; z where `a` is zero."""
     length = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
@@ -126,13 +126,13 @@ def quaternion_product(a, b):
     )
 
 
-@kernel
+@inner_kernel
 def pose_position(pose, s):
     """Position part of row `s` of an (n, 12) array of poses."""
     return pose[s, 0], pose[s, 1], pose[s, 2]
 
 
-@kernel
+@inner_kernel
 def pose_rotation(pose, s):
     """Rotation part of row `s` of an (n, 12) array of poses, nine floats."""
     return (
@@ -142,7 +142,7 @@ def pose_rotation(pose, s):
     )  # fmt: skip
 
 
-@kernel
+@inner_kernel
 def to_world(pose, s, v):
     """Point `v` of frame `s` in world axes."""
     return (
@@ -152,13 +152,13 @@ def to_world(pose, s, v):
     )
 
 
-@kernel
+@inner_kernel
 def to_local(pose, s, v):
     """World point `v` in the axes of frame `s`."""
     return to_local_direction(pose, s, (v[0] - pose[s, 0], v[1] - pose[s, 1], v[2] - pose[s, 2]))
 
 
-@kernel
+@inner_kernel
 def to_world_direction(pose, s, v):
     return (
         pose[s, 3] * v[0] + pose[s, 4] * v[1] + pose[s, 5] * v[2],
@@ -167,7 +167,7 @@ def to_world_direction(pose, s, v):
     )
 
 
-@kernel
+@inner_kernel
 def to_local_direction(pose, s, v):
     return (
         pose[s, 3] * v[0] + pose[s, 6] * v[1] + pose[s, 9] * v[2],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone import build, measure, timestep
+from drystone import build, linked, measure, timestep
 from drystone.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.body import Body, FixedBody, Start, frozen
 from drystone.capabilities import require_features
@@ -12,6 +12,8 @@ from drystone.edits import changed
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.frames import fill_outside
 from drystone.inputs import bits, choice, did_you_mean, not_negative, text
+from drystone.joints.joint import Joint
+from drystone.linkage import link_room
 from drystone.massframe import check_material, check_shape, mass_frame
 from drystone.materials import Material, checked_overrides, is_elliptic
 from drystone.problem import SolveInfo
@@ -87,6 +89,7 @@ class World:
         self._fixed: list[FixedBody] = []
         self._names: dict[str, list] = {}
         self._next_number = 0
+        self._joints: dict = {}  # joint -> whether its two bodies may touch each other
         self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
         self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
         self._mass_frames: dict = {}
@@ -98,6 +101,7 @@ class World:
         self._build: build.Build | None = None
         self._state: State | None = None
         self._work = None
+        self._linkage = None
 
     # Building
 
@@ -179,9 +183,13 @@ class World:
         self._bodies.append(body)
         return self._register(body)
 
-    def remove(self, body: Body | FixedBody) -> None:
-        """Take a body or a fixed thing out of the world; what touched it wakes up."""
+    def remove(self, body) -> None:
+        """Take a body, a fixed thing or a joint out of the world; what touched it wakes up."""
+        if isinstance(body, Joint):
+            linked.remove_joint(self, body)
+            return
         self._own(body, "remove")
+        linked.remove_joints_of(self, body)
         self._note("remove", body.number)
         changed(body)
         (self._fixed if isinstance(body, FixedBody) else self._bodies).remove(body)
@@ -227,8 +235,12 @@ class World:
         build.wake_all(self._state)
         self._stale = True
 
-    def add_joint(self, joint) -> None:
-        raise UnsupportedFeature("joints are not there yet.")
+    def add_joint(self, joint, collide: bool = False):
+        """Add a joint (Ball, Hinge, ...) between two bodies; returns it.
+
+        collide     whether the two bodies may touch each other
+        """
+        return linked.add_joint(self, joint, collide)
 
     def add_force(self, force) -> None:
         raise UnsupportedFeature(
@@ -261,7 +273,7 @@ class World:
             count = self._recorder.before(count)
         if self._solver.compiled:
             result = timestep.run_steps(
-                self._build.model, self._state, self._work, self._settings, count
+                self._build.model, self._state, self._work, self._settings, count, self._linkage
             )
         else:
             result = timestep.step_with(
@@ -288,6 +300,10 @@ class World:
     @property
     def fixed(self) -> tuple[FixedBody, ...]:
         return tuple(self._fixed)
+
+    @property
+    def joints(self) -> tuple:
+        return tuple(self._joints)
 
     def __len__(self) -> int:
         return len(self._bodies)
@@ -421,6 +437,18 @@ class World:
 
         return load_world(path)
 
+    def joint_rows(self, joint):
+        """The rows of `joint` in the last step (joints/layout.py)."""
+        return linked.rows_of(self, joint)
+
+    def joint_values(self, joint) -> np.ndarray:
+        """The free coordinates of `joint`, whole turns counted [rad] or [m]."""
+        return linked.values_of(self, joint)
+
+    def joint_changed(self, joint) -> None:
+        """After limits, motors or friction of `joint` were changed."""
+        linked.joint_changed(self, joint)
+
     # Inside
 
     def _honour(self, restitution, friction) -> None:
@@ -483,6 +511,7 @@ class World:
         self._state = build.build_state(self, built)
         self._build = built
         self._work = timestep.allocate(built.model)
+        self._linkage = link_room(built.model.joints, len(self))
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None
         self._stale = False

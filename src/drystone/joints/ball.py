@@ -29,7 +29,7 @@ import numpy as np
 from drystone.body import frozen
 from drystone.errors import InputError
 from drystone.inputs import not_negative
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.joints.drives import Motor, Servo, check_drive
 from drystone.joints.joint import (
     Attachment,
@@ -40,6 +40,7 @@ from drystone.joints.joint import (
     check_limits,
     fix_to_bodies,
 )
+from drystone.joints.layout import BALL, DRIVE_POSITION, ROW_DRIVE, ROW_LIMIT
 from drystone.joints.parts import (
     NOWHERE,
     count_turns,
@@ -52,7 +53,7 @@ from drystone.joints.parts import (
     write_point,
     write_row,
 )
-from drystone.joints.table import BALL, DRIVE_POSITION, ROW_DRIVE, ROW_LIMIT, Coordinate
+from drystone.joints.table import Coordinate
 from drystone.shapes.checks import positive, vector
 from drystone.vec import (
     add,
@@ -76,7 +77,7 @@ def swing(place):
     return atan2(s, c), NOWHERE, axis, axis
 
 
-@kernel
+@inner_kernel
 def cone_room(place, alpha_y, alpha_z):
     """Room of the swing within the cone [rad], and its gradient."""
     phi, _, n, _ = swing(place)
@@ -113,7 +114,7 @@ def _offset_from_target(joints, j, turn):
     return rotation_vector(quaternion_product(since, (t[0], -t[1], -t[2], -t[3])))
 
 
-@kernel
+@inner_kernel
 def fill_ball(joints, j, r, place, dt, rows):
     r = _write_cone(joints, j, place, write_point(place, r, rows), dt, rows)
     angle, lin, a, b = twist(place)

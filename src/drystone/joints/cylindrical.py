@@ -10,7 +10,7 @@ Symbols and Jacobians are those of parts.py; x is the axis.
 
 from dataclasses import dataclass, field
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import (
     Attachment,
@@ -22,6 +22,7 @@ from drystone.joints.joint import (
     fix_to_bodies,
     free_coordinate,
 )
+from drystone.joints.layout import CYLINDRICAL
 from drystone.joints.parts import (
     across_axis,
     along_axis,
@@ -31,11 +32,10 @@ from drystone.joints.parts import (
     write_axis,
     write_coordinate,
 )
-from drystone.joints.table import CYLINDRICAL
 from drystone.shapes.checks import vector
 
 
-@kernel
+@inner_kernel
 def fill_cylindrical(joints, j, r, place, dt, rows):
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_axis(place, r, rows)

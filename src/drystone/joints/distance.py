@@ -15,7 +15,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.inputs import not_negative
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import (
     Attachment,
@@ -26,8 +26,8 @@ from drystone.joints.joint import (
     free_coordinate,
     set_points,
 )
+from drystone.joints.layout import DISTANCE, ROW_EQUALITY
 from drystone.joints.parts import write_coordinate, write_row
-from drystone.joints.table import DISTANCE, ROW_EQUALITY
 from drystone.vec import cross, norm, normalize
 
 
@@ -38,7 +38,7 @@ def length_of(place):
     return norm(place.apart), n, cross(place.arm_a, n), cross(place.arm_b, n)
 
 
-@kernel
+@inner_kernel
 def fill_distance(joints, j, r, place, dt, rows):
     length, lin, a, b = length_of(place)
     if joints.number[j, 1] == 1.0:

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel
 from drystone.joints.joint import Attachment, Joint, check_bodies, fix_to_bodies, point_or_centre
+from drystone.joints.layout import FIXED
 from drystone.joints.parts import rotation_vector, write_orientation, write_point
-from drystone.joints.table import FIXED
 from drystone.vec import norm
 
 
-@kernel
+@inner_kernel
 def fill_fixed(joints, j, r, place, dt, rows):
     write_orientation(place, write_point(place, r, rows), rows)
 

@@ -11,7 +11,7 @@ any other. A body must turn less than half a turn in a step for that.
 
 from dataclasses import dataclass, field
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import (
     Attachment,
@@ -23,12 +23,12 @@ from drystone.joints.joint import (
     fix_to_bodies,
     free_coordinate,
 )
+from drystone.joints.layout import HINGE
 from drystone.joints.parts import count_turns, twist, write_axis, write_coordinate, write_point
-from drystone.joints.table import HINGE
 from drystone.shapes.checks import vector
 
 
-@kernel
+@inner_kernel
 def fill_hinge(joints, j, r, place, dt, rows):
     r = write_axis(place, write_point(place, r, rows), rows)
     angle, lin, a, b = twist(place)

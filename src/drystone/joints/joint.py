@@ -18,9 +18,10 @@ from drystone.body import FixedBody, frozen
 from drystone.errors import InputError
 from drystone.inputs import not_negative
 from drystone.joints.drives import check_drive
+from drystone.joints.layout import ROW_DRIVE
 from drystone.joints.parts import count_turns
 from drystone.joints.place import Place, place_between
-from drystone.joints.table import ROW_DRIVE, Coordinate
+from drystone.joints.table import Coordinate
 from drystone.shapes.checks import vector
 from drystone.shapes.rotation import quaternion_from_matrix
 from drystone.vec import mul, mul_t, quaternion_product, rotation_matrix, tangents

@@ -17,8 +17,8 @@ against singular points.
 
 from math import atan2, cos, floor, inf, pi, sin, sqrt
 
-from drystone.jit import kernel
-from drystone.joints.table import (
+from drystone.jit import inner_kernel, kernel
+from drystone.joints.layout import (
     DRIVE_NONE,
     DRIVE_SPEED,
     ROW_DRIVE,
@@ -35,7 +35,7 @@ LEAST_OPENING = 1e-5
 NOWHERE = (0.0, 0.0, 0.0)
 
 
-@kernel
+@inner_kernel
 def write_row(rows, r, lin, a, b, error, kind):
     """An equality row, which the caller may change into another."""
     for i in range(3):
@@ -50,7 +50,7 @@ def write_row(rows, r, lin, a, b, error, kind):
     rows.kind[r] = kind
 
 
-@kernel
+@inner_kernel
 def write_point(place, r, rows):
     """Three rows that hold the points together; returns the next row."""
     for i in range(3):
@@ -79,7 +79,7 @@ def across_axis(place):
     return norm(cross(place.x_a, place.apart))
 
 
-@kernel
+@inner_kernel
 def write_across(place, t, r, rows):
     """A row that lets p_B not leave p_A along the axis `t` of A."""
     value, lin, a, b = along(place, t)
@@ -87,7 +87,7 @@ def write_across(place, t, r, rows):
     return r + 1
 
 
-@kernel
+@inner_kernel
 def swing_part(place, t):
     """Component along `t` (an axis of A across x_A) of the swing, and its gradient."""
     opening = max(1.0 + dot(place.x_a, place.x_b), LEAST_OPENING)
@@ -99,7 +99,7 @@ def swing_part(place, t):
     return value, add(gradient, scale(lean, 0.5 * value / opening))
 
 
-@kernel
+@inner_kernel
 def write_axis(place, r, rows):
     """Two rows that hold the axes x together."""
     value, gradient = swing_part(place, place.y_a)
@@ -115,7 +115,7 @@ def _in_world(place, v):
     return add(add(scale(place.x_a, v[0]), scale(place.y_a, v[1])), scale(place.z_a, v[2]))
 
 
-@kernel
+@inner_kernel
 def write_orientation(place, r, rows):
     """Three rows that hold the orientations together."""
     q, x, y, z = place.turn
@@ -156,7 +156,7 @@ def _write_limit(rows, r, lin, a, b, room, dt):
     rows.bias[r] = max(room, 0.0) / dt
 
 
-@kernel
+@inner_kernel
 def write_spring(rows, r, offset, stiffness, damping, dt):
     """Make row `r` a spring and damper: p = -dt (k (offset + dt u) + d u), solved for u."""
     stiff = damping + stiffness * dt
@@ -164,7 +164,7 @@ def write_spring(rows, r, offset, stiffness, damping, dt):
     rows.bias[r] = stiffness * offset / stiff
 
 
-@kernel
+@inner_kernel
 def write_limits(joints, j, k, r, value, lin, a, b, dt, rows):
     """Limits of coordinate `k`; a range of no width holds it. Returns the next row."""
     lower, upper = joints.limit[j, k, 0], joints.limit[j, k, 1]
@@ -181,7 +181,7 @@ def write_limits(joints, j, k, r, value, lin, a, b, dt, rows):
     return r
 
 
-@kernel
+@inner_kernel
 def write_drive(joints, j, k, r, offset, lin, a, b, dt, rows):
     """Drive of coordinate `k`, `offset` from its target. Returns the next row."""
     mode = joints.drive_mode[j, k]
@@ -197,7 +197,7 @@ def write_drive(joints, j, k, r, offset, lin, a, b, dt, rows):
     return r + 1
 
 
-@kernel
+@inner_kernel
 def write_friction(friction, r, lin, a, b, dt, rows):
     """Dry friction of a joint, a force or torque. Returns the next row."""
     if friction == 0.0:
@@ -208,7 +208,7 @@ def write_friction(friction, r, lin, a, b, dt, rows):
     return r + 1
 
 
-@kernel
+@inner_kernel
 def write_coordinate(joints, j, k, r, value, lin, a, b, dt, rows):
     """All that coordinate `k` was asked to have; keeps its value. Returns the next row."""
     joints.value[j, k] = value

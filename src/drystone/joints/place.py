@@ -13,7 +13,7 @@ of the bodies are (CLINE 4.4.1, the second way), but for universal joints and of
 
 from typing import NamedTuple
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import add, load, mul, quaternion_product, rotation_matrix, sub
 
 
@@ -63,7 +63,7 @@ def _pose(position, rotation, b):
     return load(position, b), q
 
 
-@kernel
+@inner_kernel
 def place_joint(joints, j, position, rotation):
     """Place of joint `j`."""
     anchor, frame = joints.anchor, joints.frame

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import (
     Attachment,
@@ -26,6 +26,7 @@ from drystone.joints.joint import (
     free_coordinate,
     is_world,
 )
+from drystone.joints.layout import PLANAR
 from drystone.joints.parts import (
     along,
     count_turns,
@@ -34,7 +35,6 @@ from drystone.joints.parts import (
     write_axis,
     write_coordinate,
 )
-from drystone.joints.table import PLANAR
 
 
 @kernel
@@ -49,7 +49,7 @@ def along_v(place):
     return along(place, place.z_a)
 
 
-@kernel
+@inner_kernel
 def fill_planar(joints, j, r, place, dt, rows):
     r = write_axis(place, write_across(place, place.x_a, r, rows), rows)
     way, lin, a, b = along_u(place)

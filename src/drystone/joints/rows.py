@@ -1,16 +1,12 @@
 """Stage 4: the rows of all joints, at the poses of the bodies at the start of a step."""
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel
 from drystone.joints.ball import fill_ball
 from drystone.joints.cylindrical import fill_cylindrical
 from drystone.joints.distance import fill_distance
 from drystone.joints.fixed import fill_fixed
 from drystone.joints.hinge import fill_hinge
-from drystone.joints.place import place_joint
-from drystone.joints.planar import fill_planar
-from drystone.joints.slider import fill_slider
-from drystone.joints.spring import fill_spring
-from drystone.joints.table import (
+from drystone.joints.layout import (
     BALL,
     CYLINDRICAL,
     DISTANCE,
@@ -21,10 +17,14 @@ from drystone.joints.table import (
     SPRING,
     UNIVERSAL,
 )
+from drystone.joints.place import place_joint
+from drystone.joints.planar import fill_planar
+from drystone.joints.slider import fill_slider
+from drystone.joints.spring import fill_spring
 from drystone.joints.universal import fill_universal
 
 
-@kernel
+@inner_kernel
 def fill_joint_rows(
     # problem
     joints,
@@ -39,12 +39,13 @@ def fill_joint_rows(
     rotation  (n, 4) or (n + 1, 4) quaternions; what lies beyond the last row is the fixed world
     """
     for j in range(joints.kind.shape[0]):
-        _fill_joint(joints, j, int(joints.row_first[j]), position, rotation, dt, rows)
+        fill_joint(joints, j, position, rotation, dt, rows)
 
 
-@kernel
-def _fill_joint(joints, j, r, position, rotation, dt, rows):
-    """Rows of joint `j`, from row `r` on."""
+@inner_kernel
+def fill_joint(joints, j, position, rotation, dt, rows):
+    """Rows of joint `j`."""
+    r = int(joints.row_first[j])
     place = place_joint(joints, j, position, rotation)
     kind = joints.kind[j]
     if kind == BALL:

@@ -10,7 +10,7 @@ p_B, not to p_A: a push across the axis turns A the more the farther B is out.
 
 from dataclasses import dataclass, field
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import (
     Attachment,
@@ -23,6 +23,7 @@ from drystone.joints.joint import (
     free_coordinate,
     point_or_centre,
 )
+from drystone.joints.layout import SLIDER
 from drystone.joints.parts import (
     across_axis,
     along_axis,
@@ -30,10 +31,9 @@ from drystone.joints.parts import (
     write_coordinate,
     write_orientation,
 )
-from drystone.joints.table import SLIDER
 
 
-@kernel
+@inner_kernel
 def fill_slider(joints, j, r, place, dt, rows):
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_orientation(place, r, rows)

@@ -17,15 +17,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.inputs import not_negative
-from drystone.jit import kernel
+from drystone.jit import inner_kernel
 from drystone.joints.distance import length_of
 from drystone.joints.drives import check_spring
 from drystone.joints.joint import Attachment, Joint, check_bodies, fix_to_bodies, set_points
+from drystone.joints.layout import ROW_SPRING, SPRING
 from drystone.joints.parts import write_row, write_spring
-from drystone.joints.table import ROW_SPRING, SPRING
 
 
-@kernel
+@inner_kernel
 def fill_spring(joints, j, r, place, dt, rows):
     length, lin, a, b = length_of(place)
     joints.value[j, 0] = length

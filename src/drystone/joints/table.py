@@ -1,18 +1,4 @@
-"""The joints of a world as arrays, and the rows that they put into the contact problem.
-
-A row is one scalar constraint on two bodies A and B, in world axes:
-
-    u = l.(v_B - v_A) + b.w_B - a.w_A        v of the centres of mass, w spins, arms inside a and b
-
-Its impulse p acts with l on B and -l on A, with the torque b on B and -a on A. Solved is
-
-    w = u + softness p + bias,   lower <= p <= upper:
-    w = 0 where p lies strictly between, w >= 0 where p = lower, w <= 0 where p = upper
-
-A joint first has the rows that hold it together, then for each of its free coordinates, in this
-order and only if they were asked for: lower limit, upper limit, drive, friction. The number of
-rows of a joint never changes from step to step; a limit that is far away is a row with much room.
-"""
+"""From the joints that a person made to the arrays that kernels read (layout.py)."""
 
 from collections.abc import Callable, Sequence
 from math import inf
@@ -21,48 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.joints.drives import Motor, Servo
+from drystone.joints.layout import (
+    COORDINATES,
+    DRIVE_NONE,
+    DRIVE_POSITION,
+    DRIVE_SPEED,
+    NUMBERS,
+    Joints,
+)
 from drystone.vec import mul_t, quaternion_product, rotation_matrix
-
-BALL, HINGE, UNIVERSAL, SLIDER, FIXED, DISTANCE, PLANAR, CYLINDRICAL, SPRING = range(9)
-
-# What a row is for: JointRows.kind.
-ROW_EQUALITY, ROW_LIMIT, ROW_DRIVE, ROW_FRICTION, ROW_SPRING = range(5)
-
-DRIVE_NONE, DRIVE_SPEED, DRIVE_POSITION = range(3)
-
-COORDINATES = 3  # a joint has at most so many free coordinates with limits, drive and friction
-NUMBERS = 6
-
-
-class Joints(NamedTuple):
-    """What is fixed about joints, but for `value`, which a run needs to go on bit for bit."""
-
-    kind: np.ndarray  # (nj,) int32, BALL ... SPRING
-    body: np.ndarray  # (nj, 2) int32, bodies A and B; n stands for the fixed world
-    anchor: np.ndarray  # (nj, 6) its point on A, on B, from the centres of mass, body axes [m]
-    frame: np.ndarray  # (nj, 8) quaternions of its axes on A, on B: joint axes -> body axes
-    row_first: np.ndarray  # (nj + 1,) int32
-    number: np.ndarray  # (nj, 6) what a kind needs beside: see the file of that kind
-    limit: np.ndarray  # (nj, 3, 2) of each coordinate: lower, upper [rad] or [m]; ∓inf: none
-    drive_mode: np.ndarray  # (nj, 3) int32, DRIVE_NONE ... DRIVE_POSITION
-    drive: np.ndarray  # (nj, 3, 4) speed or target, stiffness, damping, largest force
-    friction: np.ndarray  # (nj, 3) force or torque [N] or [N m]
-    value: np.ndarray  # (nj, 3) coordinates of the last fill, whole turns counted [rad] or [m]
-
-
-class JointRows(NamedTuple):
-    """Rows of all joints in one step."""
-
-    body: np.ndarray  # (nr, 2) int32
-    linear: np.ndarray  # (nr, 3) l
-    angular: np.ndarray  # (nr, 6) a, then b [m], or without unit for rows of angles
-    error: np.ndarray  # (nr,) what drift has left to correct [m] or [rad]; < 0 for limits
-    bias: np.ndarray  # (nr,) [m/s] or [rad/s]
-    softness: np.ndarray  # (nr,) [1/kg] or [1/(kg m²)]
-    lower: np.ndarray  # (nr,) bounds of the impulse [N s] or [N m s]
-    upper: np.ndarray  # (nr,)
-    impulse: np.ndarray  # (nr,) of the last solve, and so the guess for the next
-    kind: np.ndarray  # (nr,) int32, ROW_EQUALITY ... ROW_SPRING
 
 
 class Coordinate(NamedTuple):
@@ -151,20 +104,8 @@ def write_settings(table: Joints, j: int, joint) -> None:
             table.drive[j, k] = drive.target, drive.stiffness, drive.damping, drive.bound
 
 
-def joint_rows(table: Joints) -> JointRows:
-    """Room for the rows of `table`; what fill_joint_rows() does not write is in place."""
-    count = int(table.row_first[-1])
-    f, rows_of = np.zeros, np.diff(table.row_first)
-    return JointRows(
-        body=np.ascontiguousarray(np.repeat(table.body, rows_of, axis=0), np.int32),
-        linear=f((count, 3)), angular=f((count, 6)), error=f(count), bias=f(count),
-        softness=f(count), lower=f(count), upper=f(count), impulse=f(count),
-        kind=np.zeros(count, np.int32),
-    )  # fmt: skip
-
-
-def carry_over(old_list, old: Joints, old_rows, new_list, new: Joints, new_rows) -> None:
-    """Counted turns and impulses of joints that are in both lists, into the new tables.
+def carry_state(old_list, old: Joints, old_state, new_list, new: Joints, new_state) -> None:
+    """Counted turns and impulses of joints that are in both lists, into the new state.
 
     Impulses of a joint whose number of rows changed start from zero.
     """
@@ -173,7 +114,8 @@ def carry_over(old_list, old: Joints, old_rows, new_list, new: Joints, new_rows)
         i = place.get(id(joint))
         if i is None:
             continue
-        new.value[j] = old.value[i]
+        new_state.joint_value[j] = old_state.joint_value[i]
         was, now = slice(*old.row_first[i : i + 2]), slice(*new.row_first[j : j + 2])
         if was.stop - was.start == now.stop - now.start:
-            new_rows.impulse[now] = old_rows.impulse[was]
+            new_state.joint_impulse[now] = old_state.joint_impulse[was]
+            new_state.joint_curve[now] = old_state.joint_curve[was]

@@ -21,7 +21,7 @@ from math import atan2
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import (
     Attachment,
@@ -33,8 +33,8 @@ from drystone.joints.joint import (
     fix_to_bodies,
     free_coordinate,
 )
+from drystone.joints.layout import ROW_EQUALITY, UNIVERSAL
 from drystone.joints.parts import NOWHERE, count_turns, write_coordinate, write_point, write_row
-from drystone.joints.table import ROW_EQUALITY, UNIVERSAL
 from drystone.shapes.checks import vector
 from drystone.vec import cross, dot, mad, norm, scale
 
@@ -67,7 +67,7 @@ def _square_part(x, other):
     return scale(mad(x, other, -c), 1.0 / (s * s)) if s > LEAST_SINE else x
 
 
-@kernel
+@inner_kernel
 def fill_universal(joints, j, r, place, dt, rows):
     r = write_point(place, r, rows)
     lean = cross(place.x_a, place.x_b)

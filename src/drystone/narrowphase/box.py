@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import (
     BUFFER_0,
     BUFFER_1,
@@ -43,7 +43,7 @@ def _edge_separation(t1, t2, c1, c2, ha1, ha2, hb1, hb2, cb1, cb2, cosine, least
     return max(raw / sqrt(length2), least)
 
 
-@kernel(forceinline=True)
+@inner_kernel(forceinline=True)
 def box_box(pose, a, b, size, margin, out, first, scratch):
     """Contacts of boxes a and b; ASK_DISTANCE if only a distance search can tell."""
     d0, d1, d2 = pose[b, 0] - pose[a, 0], pose[b, 1] - pose[a, 1], pose[b, 2] - pose[a, 2]

@@ -6,7 +6,7 @@ row, the unit normal (out of the ground) in another, then room for one group bei
 
 from math import inf
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import reduce_points, write_contact
 from drystone.vec import add, dot, load, mad, scale, store, sub
 
@@ -20,7 +20,7 @@ ALIKE = 0.985
 LAST, DONE = 1e9, -1.0
 
 
-@kernel
+@inner_kernel
 def add_candidate(scratch, count, point, normal, gap, order, twin):
     """Add a candidate to the `count` there are; the new count.
 
@@ -88,7 +88,7 @@ def _normal_of(scratch, count, row):
     return 0.0, 0.0, 1.0
 
 
-@kernel
+@inner_kernel
 def write_candidates(scratch, count, origin, out, first):
     """Write the candidates, at most four of every direction, the deepest first; their number.
 

@@ -8,7 +8,7 @@ that GJK confirms, with none of the bookkeeping of growing polytopes.
 """
 
 from drystone.arrays import BOX, CYLINDER, HULL, SPHERE
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.features import meet_features
 from drystone.narrowphase.gjk import core_distance, core_support, separation
 from drystone.narrowphase.manifold import write_contact
@@ -46,7 +46,7 @@ SLACK = 1e-13
 BETTER = 1e-4
 
 
-@kernel
+@inner_kernel
 def sphere_box(pose, a, b, size, margin, out, first):
     """At most one contact of sphere `a` with box `b`; its centre may be inside the box."""
     r, c = size[a, 0], to_local(pose, b, pose_position(pose, a))

@@ -8,7 +8,7 @@ then the separation along n, whatever the angle between n and the faces.
 from math import sqrt
 
 from drystone.arrays import CAPSULE, CYLINDER, SPHERE
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import (
     BUFFER_0,
     BUFFER_1,
@@ -51,7 +51,7 @@ REACHED = 1e-7
 APART = 1e-3
 
 
-@kernel
+@inner_kernel
 def find_feature(kind, table, polytope, face_plane, face_loop, s, q):
     """What shape `s` shows along its local direction `q`: corner count, face, moved corner.
 
@@ -78,7 +78,7 @@ def find_feature(kind, table, polytope, face_plane, face_loop, s, q):
     return face_loop[best, 1], best, -1
 
 
-@kernel
+@inner_kernel
 def feature_corner(
     # shapes
     kind, size, table, polytope, vertex, face_loop, loop, pose, s,
@@ -106,7 +106,7 @@ def feature_corner(
     return add(place, to_world_direction(pose, s, v))
 
 
-@kernel
+@inner_kernel
 def feature_normal(pose, face_plane, s, face, q):
     if face >= 0:
         return to_world_direction(pose, s, load(face_plane, face))
@@ -209,7 +209,7 @@ def _add_deepest(scratch, source, count, room, point, reach):
     return max(count, twin + 1 - source)
 
 
-@kernel
+@inner_kernel
 def meet_features(
     # shapes
     kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a, b,

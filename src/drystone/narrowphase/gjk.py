@@ -8,7 +8,7 @@ of shape A, so that nothing is lost far from the origin.
 from math import inf, sqrt
 
 from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import (
     add,
     cross,
@@ -36,7 +36,7 @@ ROUNDING = 4e-16
 MAX_ITERATIONS = 128  # polytopes need 5 to 10, rims of cylinders up to 40
 
 
-@kernel(forceinline=True)
+@inner_kernel(forceinline=True)
 def core_support(kind, size, table, polytope, vertex, pose, s, d):
     """Point of the core of shape `s` furthest along world direction `d`, relative to the shape."""
     k = kind[s]
@@ -87,7 +87,7 @@ def _segment_weights(a, b):
     return 1.0 - t, t, dot(v, v)
 
 
-@kernel
+@inner_kernel
 def triangle_weights(a, b, c):
     """Weights of the point of triangle abc closest to the origin, and its squared distance.
 

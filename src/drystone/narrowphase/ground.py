@@ -5,7 +5,7 @@ Inside, directions are world axes and points are relative to an origin near the 
 
 from math import floor, inf, sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.candidates import GROUP
 from drystone.narrowphase.gjk import triangle_weights
 from drystone.narrowphase.ridge import FLAT_BEND
@@ -44,7 +44,7 @@ def _cell(x, corner, side, cells):
     return int(min(number, cells - 1.0))
 
 
-@kernel
+@inner_kernel
 def cell_range(terrain, grid, k, lower, upper):
     """First column, row and last column, row of the cells over a box in the terrain's axes."""
     nx, ny, side = terrain[k, 4], terrain[k, 5], grid[k, 2]
@@ -76,7 +76,7 @@ def _is_met(terrain, grid, k, vertex, triangle, row, lower, upper, i, j, i0, j0)
     )
 
 
-@kernel
+@inner_kernel
 def next_triangle(
     # terrain
     terrain, grid, k, ground, triangle, cell_first, cell_triangle,
@@ -101,13 +101,13 @@ def next_triangle(
     return -1, cell, entry
 
 
-@kernel
+@inner_kernel
 def ground_point(pose, t, vertex, row, origin):
     """Vertex `row` of terrain shape `t`, relative to `origin`."""
     return sub(to_world(pose, t, load(vertex, row)), origin)
 
 
-@kernel
+@inner_kernel
 def is_over(x, c0, c1, c2, n, height, crack, pose, t, triangle_normal, neighbour, row, base):
     """Whether x lies over the triangle, seen along its normal: PROPER, HOLLOW or NOT_OVER.
 
@@ -136,7 +136,7 @@ def is_over(x, c0, c1, c2, n, height, crack, pose, t, triangle_normal, neighbour
     return answer
 
 
-@kernel
+@inner_kernel
 def triangles_at(
     # terrain
     pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
@@ -182,7 +182,7 @@ def triangles_at(
     return count
 
 
-@kernel
+@inner_kernel
 def is_hidden(scratch, found, mine, small):
     """Whether the triangle in row `mine` is behind a nearer one that does not rise above it.
 
@@ -212,7 +212,7 @@ def is_hidden(scratch, found, mine, small):
     return False
 
 
-@kernel
+@inner_kernel
 def signed_distance(
     # terrain
     pose, t, terrain, grid, k, ground, triangle, triangle_normal, cell_first, cell_triangle,
@@ -250,7 +250,7 @@ def signed_distance(
     return nearest if square > 0.0 else -nearest
 
 
-@kernel
+@inner_kernel
 def column_triangle(terrain, grid, k, ground, triangle, cell_first, cell_triangle, p):
     """Row of the triangle nearest to point `p` straight above or below it; -1 if none.
 

@@ -7,7 +7,7 @@ buffers, as a cut reads one and writes the other.
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import cross, dot, mad, norm, sub
 
 BUFFER_0, BUFFER_1 = 0, 128  # first rows of the two polygon buffers
@@ -28,7 +28,7 @@ CLEARLY_DEEPER = 5e-5
 TWIN = 1e-3
 
 
-@kernel
+@inner_kernel
 def cut_polygon(scratch, source, count, target, nx, ny, nz, offset, tolerance):
     """Part of the polygon where n.x <= offset [m], written to rows `target`...; returns its count.
 
@@ -60,7 +60,7 @@ def cut_polygon(scratch, source, count, target, nx, ny, nz, offset, tolerance):
     return written
 
 
-@kernel
+@inner_kernel
 def keep_near(scratch, source, count, margin):
     """Move the points with gap < margin to the front of their buffer; returns how many."""
     kept = 0
@@ -144,7 +144,7 @@ def _pick_widening(scratch, source, count, p, q, r, normal):
     return best, best_gain
 
 
-@kernel
+@inner_kernel
 def reduce_points(scratch, source, count, normal):
     """Bring at most four well-spread points to the front of the buffer; returns how many.
 
@@ -182,14 +182,14 @@ def reduce_points(scratch, source, count, normal):
     return 4
 
 
-@kernel
+@inner_kernel
 def write_contact(out, row, point, normal, gap):
     out[row, 0], out[row, 1], out[row, 2] = point
     out[row, 3], out[row, 4], out[row, 5] = normal
     out[row, 6] = gap
 
 
-@kernel
+@inner_kernel
 def least_gap(out, first, count):
     gap = out[first, 6]
     for row in range(first + 1, first + count):
@@ -197,7 +197,7 @@ def least_gap(out, first, count):
     return gap
 
 
-@kernel
+@inner_kernel
 def closest_on_lines(p, d, q, e):
     """Parameters (s, t) of the closest points p + s d and q + t e of two lines.
 

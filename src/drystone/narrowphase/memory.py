@@ -10,7 +10,7 @@ Row p of `axis`:
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import load, norm
 
 NOTHING, FACE_A, FACE_B, EDGES, DIRECTION = 0, 1, 2, 3, 4
@@ -56,7 +56,7 @@ def decode(code):
     return kind, index % SECOND_INDEX, index // SECOND_INDEX
 
 
-@kernel
+@inner_kernel
 def remember(axis, p, code, slack, t, r):
     _, x, y, z = _quaternion(r)
     axis[p, 0], axis[p, 1] = code, slack
@@ -64,7 +64,7 @@ def remember(axis, p, code, slack, t, r):
     axis[p, 5], axis[p, 6], axis[p, 7] = x, y, z
 
 
-@kernel
+@inner_kernel
 def moved_since(axis, p, t, r, reach):
     """How far [m] points of one shape, seen from the other, may have moved since remember.
 
@@ -78,14 +78,14 @@ def moved_since(axis, p, t, r, reach):
     return step + 2.0 * reach * sqrt(w * w + x * x + y * y + z * z)
 
 
-@kernel
+@inner_kernel
 def forget(axis, p):
     """Clear row p, for a use of its own by the distance search."""
     for k in range(8):
         axis[p, k] = 0.0
 
 
-@kernel
+@inner_kernel
 def keep_direction(axis, p):
     """Take over the unit vector (world axes) that the distance search left in columns 0..2."""
     n = load(axis, p)

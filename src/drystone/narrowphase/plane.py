@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import BUFFER_0, BUFFER_ROWS, reduce_points, write_contact
 from drystone.vec import (
     cross,
@@ -26,12 +26,12 @@ UPRIGHT = 1e-4
 BAND = 0.25
 
 
-@kernel
+@inner_kernel
 def plane_normal(pose, s):
     return pose[s, 5], pose[s, 8], pose[s, 11]
 
 
-@kernel
+@inner_kernel
 def height_above(pose, s, p):
     """Height [m] of the world point p above plane s."""
     return dot(sub(p, pose_position(pose, s)), plane_normal(pose, s))
@@ -48,13 +48,13 @@ def _touch(pose, a, p, margin, out, row):
     return 1
 
 
-@kernel
+@inner_kernel
 def plane_sphere(pose, a, b, size, margin, out, first):
     p = mad(pose_position(pose, b), plane_normal(pose, a), -size[b, 0])
     return _touch(pose, a, p, margin, out, first)
 
 
-@kernel
+@inner_kernel
 def plane_capsule(pose, a, b, size, margin, out, first):
     normal, axis = plane_normal(pose, a), plane_normal(pose, b)
     p = mad(pose_position(pose, b), normal, -size[b, 0])
@@ -62,7 +62,7 @@ def plane_capsule(pose, a, b, size, margin, out, first):
     return count + _touch(pose, a, mad(p, axis, -size[b, 1]), margin, out, first + count)
 
 
-@kernel
+@inner_kernel
 def plane_cylinder(pose, a, b, size, margin, out, first):
     """Lying: the two ends of the lowest line. Standing: four rim points of the lower cap."""
     normal, axis = plane_normal(pose, a), plane_normal(pose, b)
@@ -87,7 +87,7 @@ def plane_cylinder(pose, a, b, size, margin, out, first):
     return count + _touch(pose, a, mad(cap, side, -radius), margin, out, first + count)
 
 
-@kernel
+@inner_kernel
 def plane_box(pose, a, b, size, margin, out, first):
     """Corners of the lowest face: it holds the lowest corner, and no other face matters."""
     normal = to_local_direction(pose, b, plane_normal(pose, a))
@@ -111,7 +111,7 @@ def plane_box(pose, a, b, size, margin, out, first):
     return count
 
 
-@kernel
+@inner_kernel
 def plane_hull(pose, a, b, table, polytope, vertex, radius, margin, out, first, scratch):
     """The corners within the margin, reduced to four."""
     normal = plane_normal(pose, a)

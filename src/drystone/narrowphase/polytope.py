@@ -1,6 +1,6 @@
 """Box or hull against hull: the best axis, searched or remembered, and the contacts along it."""
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.box import ASK_DISTANCE, EDGE_END
 from drystone.narrowphase.manifold import (
     BUFFER_0,
@@ -63,7 +63,7 @@ HANDICAP = 1e-4
 SAME_MOVED = 2e-4
 
 
-@kernel(forceinline=True)
+@inner_kernel(forceinline=True)
 def polytope_contacts(
     # shapes
     table, radius, polytope, vertex, face_plane, face_loop, loop, edge, vertex_star, star,

@@ -8,7 +8,7 @@ of the shape stands right above the ridge, or an end of the arc.
 from math import sqrt
 
 from drystone.arrays import CAPSULE, CYLINDER, SPHERE
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.candidates import LAST, add_candidate
 from drystone.narrowphase.features import feature_corner, feature_normal, find_feature
 from drystone.narrowphase.gjk import core_support
@@ -52,7 +52,7 @@ def _point_over(e, e0, x):
     return normalize(mad(d, e, -dot(d, e)))
 
 
-@kernel
+@inner_kernel
 def best_on_arc(kind, size, table, polytope, vertex, pose, a, e, e0, n1, n2, small):
     """Normal of the arc from `n1` to `n2` about the ridge with most room, and the lowest point.
 
@@ -139,7 +139,7 @@ def _meet_segment(a0, a1, e0, e, length, m):
     return 1 if s >= 0.0 and s <= length else 0, s, s
 
 
-@kernel
+@inner_kernel
 def find_ridge_contacts(
     # shapes
     kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
@@ -273,7 +273,7 @@ def _falls_away(
     return True
 
 
-@kernel
+@inner_kernel
 def find_peak_contact(
     # shapes
     kind, size, table, polytope, face_plane, pose, a,

@@ -6,7 +6,7 @@ sit at chosen points of the two cores.
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel
 from drystone.vec import cross, dot, mad, pose_position, sub, tangents
 
 # Sine of the angle between two capsules below which they count as parallel. Above it the point
@@ -19,7 +19,7 @@ PARALLEL = 1e-3
 LINE = 0.1
 
 
-@kernel
+@inner_kernel
 def put_balls(pa, ra, pb, rb, fallback, margin, out, row):
     """Write the contact of two balls if its gap is below `margin` [m]; 1 if written, else 0.
 
@@ -40,25 +40,25 @@ def put_balls(pa, ra, pb, rb, fallback, margin, out, row):
     return 1
 
 
-@kernel
+@inner_kernel
 def axis_z(pose, s):
     """The z axis of frame `s`, along which capsules and cylinders lie."""
     return pose[s, 5], pose[s, 8], pose[s, 11]
 
 
-@kernel
+@inner_kernel
 def clamp(x, half):
     return min(max(x, -half), half)
 
 
-@kernel
+@inner_kernel
 def sphere_sphere(pose, a, b, size, margin, out, first):
     """At most one contact of two spheres."""
     pa, pb = pose_position(pose, a), pose_position(pose, b)
     return put_balls(pa, size[a, 0], pb, size[b, 0], (0.0, 0.0, 1.0), margin, out, first)
 
 
-@kernel
+@inner_kernel
 def sphere_capsule(pose, a, b, size, margin, out, first):
     """At most one contact of sphere `a` with capsule `b`."""
     pa, pb, u = pose_position(pose, a), pose_position(pose, b), axis_z(pose, b)
@@ -67,7 +67,7 @@ def sphere_capsule(pose, a, b, size, margin, out, first):
     return put_balls(pa, size[a, 0], mad(pb, u, t), size[b, 0], aside, margin, out, first)
 
 
-@kernel
+@inner_kernel
 def closest_on_segments(d, u, hu, v, hv):
     """Parameters (s, t) of the closest points of two segments, |s| <= hu, |t| <= hv.
 
@@ -84,7 +84,7 @@ def closest_on_segments(d, u, hu, v, hv):
     return s, t
 
 
-@kernel
+@inner_kernel
 def capsule_capsule(pose, a, b, size, margin, out, first):
     """Contacts of two capsules: two when they lie side by side, else one.
 

@@ -12,7 +12,7 @@ other. The score of a feature is its separation less a handicap.
 
 from math import sqrt
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.box import PARALLEL
 from drystone.narrowphase.manifold import BUFFER_0, BUFFER_1, BUFFER_ROWS
 from drystone.vec import (
@@ -34,7 +34,7 @@ from drystone.vec import (
 SAME_AXIS = 5e-7
 
 
-@kernel
+@inner_kernel
 def relative_pose(pose, a, b):
     """Position and rotation of b in the axes of a."""
     t = to_local_direction(pose, a, sub(pose_position(pose, b), pose_position(pose, a)))
@@ -45,14 +45,14 @@ def relative_pose(pose, a, b):
     return t, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
 
 
-@kernel
+@inner_kernel
 def turned_pose(t, r):
     """The pose of a in the axes of b, from that of b in the axes of a."""
     back = mul_t(r, t)
     return (-back[0], -back[1], -back[2]), (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8])
 
 
-@kernel
+@inner_kernel
 def lowest_vertex(vertex, first, count, d):
     """Vertex with the least d.x, and that value."""
     best = first
@@ -64,7 +64,7 @@ def lowest_vertex(vertex, first, count, d):
     return best, low
 
 
-@kernel
+@inner_kernel
 def lowest_over_face(vertex, first, count, face_plane, f, t, r):
     """Lowest vertex over face f of a polytope posed at (t, r) in that face's axes; its height."""
     n = load(face_plane, f)
@@ -72,7 +72,7 @@ def lowest_over_face(vertex, first, count, face_plane, f, t, r):
     return v, low + dot(n, t) - face_plane[f, 3]
 
 
-@kernel
+@inner_kernel
 def search_faces(
     # shapes
     polytope, vertex, face_plane, of, other,
@@ -147,7 +147,7 @@ def _edge_bound(face_plane, first_f, left, right, w0, w1, scratch, column):
     return min(max(l0, r0), max(l1, r1), 0.5 * max(l0 + l1, r0 + r1))
 
 
-@kernel
+@inner_kernel
 def edge_ray(polytope, vertex, edge, table, e):
     """Start and direction of an edge in the axes of its polytope."""
     first = polytope[table, 0]
@@ -155,7 +155,7 @@ def edge_ray(polytope, vertex, edge, table, e):
     return p, sub(load(vertex, first + edge[e, 1]), p)
 
 
-@kernel(forceinline=True)
+@inner_kernel(forceinline=True)
 def edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e):
     """Unit axis and separation of two edges, the axis zero if they make no face.
 
@@ -237,7 +237,7 @@ def _try_edges(
     return found, best, normal, second
 
 
-@kernel
+@inner_kernel
 def search_edges(
     # shapes
     polytope, vertex, face_plane, edge, ta, tb,

@@ -11,7 +11,7 @@ Inside, directions are world axes and points are relative to the position of the
 from math import sqrt
 
 from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.candidates import add_candidate, write_candidates
 from drystone.narrowphase.gjk import core_support
 from drystone.narrowphase.ground import (
@@ -283,7 +283,7 @@ def _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch):
     return count
 
 
-@kernel
+@inner_kernel
 def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
     """At most 16 contacts of the convex shape `a` with terrain `t`, written from row `first`."""
     rounding = shapes.size[a, 0] if shapes.kind[a] < CYLINDER else 0.0

@@ -29,7 +29,9 @@ class Auto:
     """Solves every island to the tolerance and picks the method itself."""
 
     law: ClassVar[str] = "coulomb"
-    supports: ClassVar[frozenset] = frozenset({"restitution", "2d", "matrix"})
+    supports: ClassVar[frozenset] = frozenset(
+        {"joints", "limits", "restitution", "2d", "matrix"}
+    )
     compiled: ClassVar[bool] = True  # within a step by sweeps.py and island_matrix.py
     newton: ClassVar[int] = 1
 

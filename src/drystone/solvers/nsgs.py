@@ -26,7 +26,9 @@ class Nsgs:
     """The robust first choice: quick to a few digits, slow to many, hard to break."""
 
     law: ClassVar[str] = "coulomb"
-    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
+    supports: ClassVar[frozenset[str]] = frozenset(
+        {"joints", "limits", "restitution", "2d", "matrix"}
+    )
     compiled: ClassVar[bool] = True  # timestep.advance() runs it without returning to Python
     newton: ClassVar[int] = 0
 

@@ -50,7 +50,7 @@ class ProxNewton:
         alpha, floor, patience, waited = FIRST_ALPHA, LEAST_ALPHA, PATIENCE, 0
         centre = impulse.copy()
         velocity = problem.velocity(centre)
-        press_touching(problem.contact_count, equations.scale, velocity, centre)
+        press_touching(len(centre), equations.joint, equations.scale, velocity, centre)
         over = judge.converged
         while not over and alpha <= LARGEST_ALPHA:
             steps, settled, answer, over = equations.solve_near(centre, alpha, judge)
@@ -72,6 +72,7 @@ class Equations:
     def __init__(self, problem):
         self.matrix, self.q, self.friction = problem.W().tocsr(), problem.q(), problem.friction
         self.scale = problem.blocks()[:, [0, 3, 5]].mean(axis=1)
+        self.joint = np.zeros(len(self.q), dtype=np.bool_)
 
     def solve_near(self, centre, alpha, judge):
         """Newton around `centre`: steps, whether it settled, the answer, whether all is done."""
@@ -82,7 +83,7 @@ class Equations:
             u = self.velocity(p, centre, alpha)
             error = np.linalg.norm(self.errors(p, u, alpha))
             answer = p.copy()
-            cut_to_cones(len(answer), self.friction, answer)
+            cut_to_cones(len(answer), self.joint, self.friction, answer)
             over = judge.done(answer, work)
             if over or error <= SETTLED * start or not np.isfinite(error):
                 return step, error <= SETTLED * start, answer, over

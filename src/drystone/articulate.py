@@ -1,0 +1,452 @@
+"""Stage 5 for islands with joints: contacts, joints, limits and drives as one problem.
+
+Newton's method takes all rows of the island together (island_matrix.py): along chains and trees
+of joints the matrix is dense near its diagonal alone, so that the cost grows in proportion to
+their length. Where the matrix would be too wide, and for nsgs, the rows are swept one by one.
+
+An island without contacts moves smoothly, and there joints hold exactly: the step is that of
+[Andersen1983] (RATTLE),
+
+    q' = q + dt (v + u) / 2,   u = v + M⁻¹ (dt f + J(q)ᵀ p),   such that the joints fit at q',
+    v' = u - M⁻¹ J(q)ᵀ p / 2 + M⁻¹ J(q')ᵀ r / 2,               such that J(q') v' = 0.
+
+The first needs J u + bias = 0 with a bias that is found by looking at q' (two to three times, with
+the same factors). That keeps the energy over long times, which no correction afterwards does.
+"""
+
+import numpy as np
+
+from drystone.drift import LINKED, ROUGH, displace_body
+from drystone.forces import turn_body
+from drystone.gather import band_numbers, order_island
+from drystone.integrate import turn_quaternion
+from drystone.island_matrix import (
+    MOST_OPERATIONS,
+    fill_island,
+    give_impulses,
+    link_group,
+    solve_by_newton,
+    take_impulses,
+)
+from drystone.jit import inner_kernel, kernel
+from drystone.joints.layout import ROW_EQUALITY, ROW_LIMIT
+from drystone.joints.rows import fill_joint, fill_joint_rows
+from drystone.linkage import push_joint_row, row_velocity
+from drystone.newton import (
+    LEAST_ALPHA,
+    natural_error,
+    newton_step,
+    prox_newton,
+    refine,
+    set_velocities,
+)
+from drystone.sweeps import DEEPER, sweep_limit, sweep_rows, worst_error
+
+DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
+
+CLOSED = 1e-10  # [m], [rad]: by how much joints may miss at the end of a smooth step
+LOOKS = 5  # at the end of the step; each gains two digits or more
+NEWTON_STEPS = 100
+
+
+@inner_kernel
+def pose_joints(linkage, joints, state, settings):
+    """Rows of all joints at the start of a step."""
+    if linkage is None:
+        return
+    for j in range(joints.kind.shape[0]):
+        for k in range(3):
+            joints.value[j, k] = state.joint_value[j, k]
+    fill_joint_rows(joints, state.position, state.rotation, settings.dt, linkage.rows)
+    if settings.drift == BAUMGARTE:
+        rows = linkage.rows
+        for r in range(rows.error.shape[0]):
+            rows.bias[r] += settings.baumgarte * rows.error[r]
+
+
+@inner_kernel
+def keep_joints(linkage, joints, state):
+    """Remember what the joints carried and how far they have turned."""
+    if linkage is None:
+        return
+    for j in range(joints.kind.shape[0]):
+        for k in range(3):
+            state.joint_value[j, k] = joints.value[j, k]
+    for r in range(linkage.rows.impulse.shape[0]):
+        state.joint_impulse[r] = linkage.rows.impulse[r]
+
+
+@inner_kernel
+def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, dt):
+    """Where the step leads the bodies of the blocks first .. last; if `again`, displace them."""
+    stamp, mark = linkage.mark, linkage.mark.shape[0] - 1
+    stamp[mark] += 1
+    for d in range(first, last):
+        node = linkage.node_list[d]
+        for side in range(2):
+            b = linkage.node_body[node, side]
+            if b == state.position.shape[0] or stamp[b] == stamp[mark]:
+                continue
+            stamp[b] = stamp[mark]
+            if again:
+                displace_body(b, bodies, state, motion, impacts, dt)
+            move, q = motion.move, state.rotation
+            for k in range(3):
+                linkage.position[b, k] = state.position[b, k] + dt * move[b, k]
+            turned = turn_quaternion(
+                (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
+                (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
+            )
+            for k in range(4):
+                linkage.rotation[b, k] = turned[k]
+
+
+@inner_kernel
+def look_ahead(first, last, joints, linkage, dt):
+    """Rows of the joints of the blocks first .. last at the poses that predict_poses() found."""
+    before = -1
+    for d in range(first, last):
+        j = linkage.node_joint[linkage.node_list[d]]
+        if j != before:
+            fill_joint(joints, j, linkage.position, linkage.rotation, dt, linkage.ahead)
+        before = j
+
+
+@kernel
+def _set_guess(first, last, linkage, curve, smooth):
+    """Biases of the last step for joints that move smoothly, none for others."""
+    rows = linkage.rows
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
+                if smooth:
+                    rows.bias[r] = curve[r]
+                curve[r] = rows.bias[r] if smooth else 0.0
+
+
+@kernel
+def _at_limit(first, last, linkage):
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and linkage.rows.kind[r] == ROW_LIMIT and linkage.rows.impulse[r] != 0.0:
+                return True
+    return False
+
+
+@kernel
+def _mark_bodies(first, last, linkage, rough, how):
+    for d in range(first, last):
+        for side in range(2):
+            rough[linkage.node_body[linkage.node_list[d], side]] = how
+
+
+@kernel(inline="always")
+def _fit_old(n, first_node, linkage, mass, work, twist):
+    """Make the velocities at the start fit the joints, with the factors of the last step."""
+    room, links = work.newton, work.links
+    for i in range(n):
+        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
+        for k in range(3):
+            if room.free[i] & (1 << k):
+                r = linkage.node_row[node, k]
+                held = linkage.rows.kind[r] == ROW_EQUALITY
+                room.y[at] = -row_velocity(r, linkage.rows, twist) if held else 0.0
+                at += 1
+    refine(n, work.newton)
+    for i in range(n):
+        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
+        for k in range(3):
+            if room.free[i] & (1 << k):
+                r = linkage.node_row[node, k]
+                push_joint_row(r, room.y[at], linkage.rows, mass, twist)
+                at += 1
+
+
+@kernel(inline="always")
+def _bend(n, first_node, linkage, curve, dt, links, island):
+    """Add what the joints miss at the end of the step to their biases; returns the worst."""
+    worst, rows, ahead = 0.0, linkage.rows, linkage.ahead
+    for i in range(n):
+        node = linkage.node_list[first_node + links.order[i]]
+        for k in range(3):
+            r = linkage.node_row[node, k]
+            if r < 0 or rows.kind[r] != ROW_EQUALITY:
+                continue
+            missed = ahead.error[r] - rows.error[r]
+            worst = max(worst, abs(missed))
+            change = 2.0 * missed / dt
+            rows.bias[r] += change
+            curve[r] = rows.bias[r]
+            island.q[i, k] += change
+    return worst
+
+
+@kernel(inline="always")
+def _close_rows(n, island, room, own):
+    """One more solve with the factors of the last step, after the free velocities changed."""
+    set_velocities(n, island, 0.0, own, own, room.velocity)
+    for i in range(n):
+        at = room.row[i]
+        for k in range(3):
+            if room.free[i] & (1 << k):
+                room.y[at] = -room.velocity[i, k]
+                at += 1
+    refine(n, room)
+    for i in range(n):
+        at = room.row[i]
+        for k in range(3):
+            if room.free[i] & (1 << k):
+                own[i, k] += room.y[at]
+                at += 1
+
+
+@kernel(inline="always")
+def _solve_smooth(first, last, joints, bodies, state, rows, linkage, settings, work, motion):
+    """An island of joints alone; returns its error, infinite if it has to be swept."""
+    links, island, room, own = work.links, work.island, work.newton, work.links.impulse
+    mass, dt, goal = motion.mass, settings.dt, DEEPER * settings.tolerance
+    nodes = last - first
+    if not link_group(0, 0, first, nodes, rows, linkage, mass, links):
+        return np.inf
+    n = order_island(0, links.first, links.column, links.place, links.order)
+    if n < nodes:  # not one island after all: a body between them is kinematic
+        return np.inf
+    _set_guess(first, last, linkage, state.joint_curve, True)
+    fill_island(0, 0, n, first, rows, linkage, mass, motion.free, links, island)
+    stored, operations = band_numbers(n, island, room.low, room.high)
+    if stored > room.matrix.shape[0] or operations > MOST_OPERATIONS:
+        return np.inf
+    take_impulses(0, 0, n, first, rows, linkage, links)
+    set_velocities(n, island, 0.0, own, own, room.velocity)
+    good = newton_step(n, island, LEAST_ALPHA, room, own)
+    error = natural_error(n, island, False, room.velocity, own) if good else np.inf
+    if not error <= goal:
+        take_impulses(0, 0, n, first, rows, linkage, links)
+        error, _ = prox_newton(n, island, False, goal, NEWTON_STEPS, room, own)
+    give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
+    if not error <= settings.tolerance or _at_limit(first, last, linkage):
+        _mark_bodies(first, last, linkage, motion.rough, ROUGH)
+        return error
+    _mark_bodies(first, last, linkage, motion.rough, LINKED)
+    _fit_old(n, first, linkage, mass, work, state.twist)
+    for _ in range(LOOKS):
+        predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
+        look_ahead(first, last, joints, linkage, dt)
+        if not _bend(n, first, linkage, state.joint_curve, dt, links, island) > CLOSED:
+            break
+        _close_rows(n, island, room, own)
+        give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
+    _take_half(first, last, linkage, mass, motion.twist)
+    return natural_error(n, island, False, room.velocity, own)
+
+
+@kernel
+def _take_half(first, last, linkage, mass, twist):
+    """Half of the impulses of joints belongs to the end of the step: fit_velocities() gives it."""
+    rows = linkage.rows
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
+                push_joint_row(r, -0.5 * rows.impulse[r], rows, mass, twist)
+
+
+@kernel(inline="always")
+def _stand_anew(first, last, joints, bodies, state, linkage, motion, dt):
+    """Inertia of the bodies and rows of the joints at the poses after the step."""
+    stamp, mark, before = linkage.mark, linkage.mark.shape[0] - 1, -1
+    stamp[mark] += 1
+    for d in range(first, last):
+        node = linkage.node_list[d]
+        for side in range(2):
+            b = linkage.node_body[node, side]
+            if b == state.position.shape[0] or stamp[b] == stamp[mark]:
+                continue
+            stamp[b] = stamp[mark]
+            q = state.rotation
+            turn_body(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, motion.turn, motion.mass)
+    for d in range(first, last):
+        j = linkage.node_joint[linkage.node_list[d]]
+        if j != before:
+            fill_joint(joints, j, state.position, state.rotation, dt, linkage.rows)
+        before = j
+
+
+@kernel(inline="always")
+def _hold_only(n, first, linkage, links, island, twist):
+    """Turn the problem into: fit the velocities `twist` to the joints; no limits, no drives."""
+    rows = linkage.rows
+    island.bounded[0] = False
+    for i in range(n):
+        node = linkage.node_list[first + links.order[i]]
+        for k in range(3):
+            r = linkage.node_row[node, k]
+            links.impulse[i, k] = 0.0
+            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
+                island.q[i, k] = row_velocity(r, rows, twist)
+            else:
+                island.lower[i, k], island.upper[i, k] = 0.0, 0.0
+
+
+@kernel(inline="always")
+def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work, motion):
+    links, island, room, own = work.links, work.island, work.newton, work.links.impulse
+    _stand_anew(first, last, joints, bodies, state, linkage, motion, settings.dt)
+    if not link_group(0, 0, first, last - first, rows, linkage, motion.mass, links):
+        return
+    n = order_island(0, links.first, links.column, links.place, links.order)
+    fill_island(0, 0, n, first, rows, linkage, motion.mass, motion.free, links, island)
+    _hold_only(n, first, linkage, links, island, state.twist)
+    set_velocities(n, island, 0.0, own, own, room.velocity)
+    if newton_step(n, island, LEAST_ALPHA, room, own):
+        for i in range(n):
+            node = linkage.node_list[first + links.order[i]]
+            for k in range(3):
+                r = linkage.node_row[node, k]
+                if r >= 0:
+                    push_joint_row(r, own[i, k], linkage.rows, motion.mass, state.twist)
+
+
+@inner_kernel
+def fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work, motion):
+    """The second half of a smooth step: velocities that fit the joints where they are now."""
+    if linkage is None:
+        return
+    for g in range(groups):
+        first, last = int(linkage.group_node[g]), int(linkage.group_node[g + 1])
+        if first == last:
+            continue
+        a = linkage.node_body[linkage.node_list[first], 0]
+        b = linkage.node_body[linkage.node_list[first], 1]
+        if motion.rough[a] == LINKED or motion.rough[b] == LINKED:
+            _fit_group(
+                first, last, joints, bodies, state, rows, linkage, settings, work, motion
+            )
+
+
+@kernel
+def _own_block(r, rows, mass):
+    """J M⁻¹ Jᵀ of one row of a joint."""
+    total = 0.0
+    for side in range(2):
+        b = rows.body[r, side]
+        m = mass[b, 0]
+        x, y, z = (
+            rows.angular[r, 3 * side],
+            rows.angular[r, 3 * side + 1],
+            rows.angular[r, 3 * side + 2],
+        )
+        for k in range(3):
+            total += m * rows.linear[r, k] ** 2
+        total += x * (mass[b, 1] * x + mass[b, 2] * y + mass[b, 3] * z)
+        total += y * (mass[b, 2] * x + mass[b, 4] * y + mass[b, 5] * z)
+        total += z * (mass[b, 3] * x + mass[b, 5] * y + mass[b, 6] * z)
+    return total
+
+
+@kernel(inline="always")
+def _sweep_joints(first, last, backward, linkage, mass, twist):
+    """Visit the rows of the blocks first .. last once; returns the largest correction [m/s]."""
+    worst, rows = 0.0, linkage.rows
+    for i in range(3 * (last - first)):
+        at = 3 * (last - first) - 1 - i if backward else i
+        r = linkage.node_row[linkage.node_list[first + at // 3], at % 3]
+        if r < 0:
+            continue
+        own = _own_block(r, rows, mass) + rows.softness[r]
+        if own == 0.0:
+            continue
+        old = rows.impulse[r]
+        w = row_velocity(r, rows, twist) + rows.softness[r] * old + rows.bias[r]
+        new = min(max(old - w / own, rows.lower[r]), rows.upper[r])
+        if new != old:
+            worst = max(worst, abs(new - old) * own)
+            push_joint_row(r, new - old, rows, mass, twist)
+            rows.impulse[r] = new
+    return worst
+
+
+@kernel
+def _joint_residual(first, last, linkage, mass, twist):
+    """How far the rows of the blocks are from their law [m/s], [rad/s]."""
+    worst, rows = 0.0, linkage.rows
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r < 0:
+                continue
+            own = _own_block(r, rows, mass) + rows.softness[r]
+            if own == 0.0:
+                continue
+            w = row_velocity(r, rows, twist) + rows.softness[r] * rows.impulse[r] + rows.bias[r]
+            z = min(max(rows.impulse[r] - w / own, rows.lower[r]), rows.upper[r])
+            error = abs(rows.impulse[r] - z) * own
+            if not error <= worst:
+                worst = error
+    return worst
+
+
+@kernel(inline="always")
+def _sweep_linked(lo, hi, first, last, rows, linkage, mass, tolerance, max_sweeps, twist):
+    """Gauss-Seidel over contacts and joints alike; returns the residual and the sweeps."""
+    limit = sweep_limit(max_sweeps, hi - lo + 3 * (last - first))
+    sweeps, residual, backward = 0, np.inf, False
+    while sweeps < limit:
+        change = _sweep_joints(first, last, backward, linkage, mass, twist)
+        change = max(change, sweep_rows(
+            lo, hi, backward, rows.body, rows.frame, rows.arm, rows.block, rows.inverse,
+            rows.bias, rows.friction, mass, rows.impulse, twist,
+        ))  # fmt: skip
+        sweeps += 1
+        backward = not backward
+        if change <= tolerance or sweeps >= limit:
+            residual = worst_error(
+                lo, hi, rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
+                rows.impulse, twist,
+            )  # fmt: skip
+            residual = max(residual, _joint_residual(first, last, linkage, mass, twist))
+            if residual <= tolerance or residual != residual:
+                break
+    return residual, sweeps
+
+
+@inner_kernel
+def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, motion):
+    """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps."""
+    if linkage is None:
+        return 0, 0.0, 0, 0
+    most, worst, steps, newtons = 0, 0.0, 0, 0
+    mass, tolerance = motion.mass, settings.tolerance
+    for g in range(groups):
+        first, last = int(linkage.group_node[g]), int(linkage.group_node[g + 1])
+        if first == last:
+            continue
+        lo = int(rows.slab_first[rows.group_first[g]])
+        hi = int(rows.slab_first[rows.group_first[g + 1]])
+        error, sweeps = np.inf, 0
+        if settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT:
+            error = _solve_smooth(
+                first, last, joints, bodies, state, rows, linkage, settings, work, motion
+            )
+            newtons, steps = newtons + 1, steps + 1
+        if not error < np.inf:
+            _set_guess(first, last, linkage, state.joint_curve, False)
+            _mark_bodies(first, last, linkage, motion.rough, ROUGH)
+            if settings.newton == 1:
+                error, islands, taken = solve_by_newton(
+                    lo, hi - lo, first, last - first, rows, linkage, mass, motion.free,
+                    DEEPER * tolerance, work, motion.twist,
+                )  # fmt: skip
+                newtons, steps = newtons + islands, steps + taken
+        if not error <= tolerance:
+            error, sweeps = _sweep_linked(
+                lo, hi, first, last, rows, linkage, mass, tolerance, settings.max_sweeps,
+                motion.twist,
+            )  # fmt: skip
+        rows.group_residual[g], rows.group_sweeps[g] = error, sweeps
+        most = max(most, sweeps)
+        if not error <= worst:
+            worst = error
+    return most, worst, newtons, steps
