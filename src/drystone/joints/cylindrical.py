@@ -11,17 +11,10 @@ Symbols and Jacobians are those of parts.py; x is the axis.
 from dataclasses import dataclass, field
 
 from drystone.jit import kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.parts import (
     across_axis,
     along_axis,

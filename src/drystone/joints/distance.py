@@ -16,16 +16,10 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.inputs import not_negative
 from drystone.jit import kernel
+from drystone.joints.attach import Attachment, fix_to_bodies, set_points
+from drystone.joints.checks import check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-    set_points,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.parts import write_coordinate, write_row
 from drystone.joints.table import DISTANCE, ROW_EQUALITY
 from drystone.vec import cross, norm, normalize

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.jit import kernel
-from drystone.joints.joint import Attachment, Joint, check_bodies, fix_to_bodies, point_or_centre
+from drystone.joints.attach import Attachment, fix_to_bodies, point_or_centre
+from drystone.joints.checks import check_bodies
+from drystone.joints.joint import Joint
 from drystone.joints.parts import rotation_vector, write_orientation, write_point
 from drystone.joints.table import FIXED
 from drystone.vec import norm

@@ -12,17 +12,10 @@ any other. A body must turn less than half a turn in a step for that.
 from dataclasses import dataclass, field
 
 from drystone.jit import kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.parts import count_turns, twist, write_axis, write_coordinate, write_point
 from drystone.joints.table import HINGE
 from drystone.shapes.checks import vector

@@ -11,18 +11,10 @@ p_B, not to p_A: a push across the axis turns A the more the farther B is out.
 from dataclasses import dataclass, field
 
 from drystone.jit import kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies, point_or_centre
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-    point_or_centre,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.parts import (
     across_axis,
     along_axis,

@@ -18,9 +18,11 @@ import numpy as np
 
 from drystone.inputs import not_negative
 from drystone.jit import kernel
+from drystone.joints.attach import Attachment, fix_to_bodies, set_points
+from drystone.joints.checks import check_bodies
 from drystone.joints.distance import length_of
 from drystone.joints.drives import check_spring
-from drystone.joints.joint import Attachment, Joint, check_bodies, fix_to_bodies, set_points
+from drystone.joints.joint import Joint
 from drystone.joints.parts import write_row, write_spring
 from drystone.joints.table import ROW_SPRING, SPRING
 

@@ -22,17 +22,10 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.parts import NOWHERE, count_turns, write_coordinate, write_point, write_row
 from drystone.joints.table import ROW_EQUALITY, UNIVERSAL
 from drystone.shapes.checks import vector
