@@ -41,7 +41,7 @@ class SwingTwist:
         object.__setattr__(self, "twist", limits if self.twist is not None else None)
         if isinstance(self.swing, tuple) and self.towards is None:
             raise InputError(
-                "SwingTwist: swing has two angles; towards must say where the first is."
+                "SwingTwist: swing has two angles; give towards=, the direction of the first."
             )
         middle = self.cone or self.axis
         if self.towards and np.linalg.norm(np.cross(middle, self.towards)) < 1e-6:
