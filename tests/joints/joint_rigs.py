@@ -147,7 +147,7 @@ def halves(rig, position, rotation):
         now, then = (Rotation.from_quat(q[i, [1, 2, 3, 0]]) for q in (rotation, rotation0))
         turn = (now * then.inv()).as_matrix()
         if given is None:
-            point = getattr(joint, "point", rig.bodies[1].centre)
+            point = getattr(joint, "point", position0[1])  # of Planar, the centre of B
         else:
             point = given[side]
         points.append(position[i] + turn @ (point - position0[i]))

@@ -1,7 +1,5 @@
 """What joints tell: signs of angles, ways, speeds, forces and torques, and changes of settings."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,7 +23,7 @@ from drystone.joints import (
     Universal,
 )
 from drystone.joints.rows import fill_joint_rows
-from drystone.joints.table import ROW_DRIVE, carry_over, write_settings
+from drystone.joints.table import ROW_DRIVE, carry_over, pack_joints, write_settings
 
 X, Y, Z = np.eye(3)
 
@@ -160,12 +158,13 @@ def test_a_shoulder_and_a_knee():
     shoulder = Ball(a, b, (0.5, 0, 0), SwingTwist(X, cone=(0, 1, 0), swing=np.pi / 2))
     table, rows = table_of([knee, shoulder], [a, b])
     turn_b(b, Y, -0.1, (0.5, 0, 0))
-    turn_b(b, Z, -0.05, (0.5, 0, 0))  # away from the cone's middle by 0.05 beyond its rim
+    turn_b(b, Z, -0.05, (0.5, 0, 0))
     fill_joint_rows(table, *inside([a, b]), DT, rows)
     lower, upper, cone = 5, 6, 10
     assert rows.bias[lower] * DT == pytest.approx(np.radians(120) - 0.1, abs=1e-3)
     assert rows.bias[upper] * DT == pytest.approx(0.1, abs=1e-3)
-    assert rows.error[cone] == pytest.approx(-0.05, abs=1e-12) and rows.bias[cone] == 0.0
+    beyond = np.arcsin(np.sin(0.05) * np.cos(0.1))  # of the axis below the plane y = 0
+    assert rows.error[cone] == pytest.approx(-beyond, abs=1e-12) and rows.bias[cone] == 0.0
 
 
 def hold(joint, bodies, force, dt=DT):
@@ -209,10 +208,10 @@ def test_readings_agree_with_the_rows(name, seed):
     count = len(coordinates(test, *test.created))
     rates = [joint._rate(k) for k in range(count)]
     values = []
-    for sign in (1, -1):
+    for time in (h, -2 * h):
         for body in bodies:
-            centre = body.centre + sign * h * body.velocity * (1 if sign == 1 else 2)
-            turn_b(body, body.spin, sign * h * (1 if sign == 1 else 2))
+            centre = body.centre + time * body.velocity
+            turn_b(body, body.spin, time)
             body.centre = centre
         values.append([joint._value(k) for k in range(count)])
         np.testing.assert_allclose(values[-1], coordinates(test, *inside(bodies)), atol=1e-12)
@@ -269,8 +268,6 @@ def test_a_joint_is_made_again_from_its_fields(name):
     fields = {f: getattr(joint, f) for f in joint.__dataclass_fields__}
     for body in test.bodies:
         body.position = (7, 8, 9)
-    if fields.get("limits") is not None and name == "piston":
-        assert fields["length"] is None
     again = type(joint)(**fields)
     first, _ = table_of([joint], test.bodies)
     second, _ = table_of([again], test.bodies)
@@ -278,15 +275,10 @@ def test_a_joint_is_made_again_from_its_fields(name):
 
 
 def test_a_local_origin_moves_only_the_anchors_of_the_world():
-    from drystone.joints.table import pack_joints
-
     a, b = two_bodies(np.random.default_rng(6))
     joints = [Ball(None, a, (1, 2, 3)), Ball(a, b, (1, 2, 3))]
-    frames = SimpleNamespace(
-        offset=np.array([x._frame.offset for x in (a, b)]),
-        turn=np.array([x._frame.turn for x in (a, b)]),
-    )
-    table = pack_joints(joints, [a, b].index, frames.offset, frames.turn, (1, 1, 1))
+    offset, turn = (np.array([getattr(x._frame, f) for x in (a, b)]) for f in ("offset", "turn"))
+    table = pack_joints(joints, [a, b].index, offset, turn, (1, 1, 1))
     assert table.anchor[0, :3].tolist() == [0, 1, 2]
     position, rotation = inside([a, b])
     rows = table_of(joints, [a, b])[1]

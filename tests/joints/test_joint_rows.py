@@ -66,7 +66,7 @@ def test_nothing_is_wrong_at_creation(name):
 
 @pytest.mark.parametrize("name", RIGS)
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_errors_are_those_of_the_definition(name, seed):
     rng = np.random.default_rng(seed)
     test = rig(name, rng)
@@ -80,7 +80,7 @@ def test_errors_are_those_of_the_definition(name, seed):
 
 @pytest.mark.parametrize("name", RIGS)
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_jacobians_of_held_rows(name, seed):
     """u of an equality row is the rate of its error, at any pose and for any motion."""
     rng = np.random.default_rng(seed)
@@ -94,7 +94,7 @@ def test_jacobians_of_held_rows(name, seed):
 
 @pytest.mark.parametrize("name", [name for name in RIGS if name not in HELD and "ball" not in name])
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_jacobians_of_coordinates(name, seed):
     """u of limits, drives, friction and springs is the rate of their coordinate, ± for limits."""
     rng = np.random.default_rng(seed)
@@ -133,7 +133,7 @@ def test_jacobians_of_the_cone(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_jacobians_of_a_balls_drive(seed):
     """Drive and friction of a ball act on the relative spin, in the joint's axes on A."""
     rng = np.random.default_rng(seed)
@@ -148,7 +148,7 @@ def test_jacobians_of_a_balls_drive(seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_balls_servo_pulls_along_the_shortest_turn(seed):
     """Its bias is k / (d + k dt) times the rotation vector from the target to B."""
     rng = np.random.default_rng(seed)
@@ -165,7 +165,7 @@ def test_a_balls_servo_pulls_along_the_shortest_turn(seed):
 
 @pytest.mark.parametrize("name", RIGS)
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_an_impulse_conserves_momentum(name, seed):
     """p l on B, -p l on A and the torques p b, -p a have no moment, at any pose.
 
