@@ -46,6 +46,7 @@ from drystone.joints.parts import (
     write_point,
     write_row,
 )
+from drystone.joints.place import place_joint
 from drystone.joints.swing_twist import SwingTwist
 from drystone.joints.table import BALL, DRIVE_POSITION, ROW_DRIVE, ROW_LIMIT, Coordinate
 from drystone.shapes.checks import vector
@@ -71,7 +72,7 @@ def swing(place):
     return atan2(s, c), NOWHERE, axis, axis
 
 
-@kernel
+@kernel(no_cpython_wrapper=True)
 def cone_room(place, alpha_y, alpha_z):
     """Room of the swing within the cone [rad], and its gradient."""
     phi, _, n, _ = swing(place)
@@ -108,8 +109,9 @@ def _offset_from_target(joints, j, turn):
     return rotation_vector(quaternion_product(since, (t[0], -t[1], -t[2], -t[3])))
 
 
-@kernel
-def fill_ball(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_ball(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = _write_cone(joints, j, place, write_point(place, r, rows), dt, rows)
     angle, lin, a, b = twist(place)
     angle = count_turns(angle, joints.value[j, 0])

@@ -24,12 +24,14 @@ from drystone.joints.parts import (
     write_axis,
     write_coordinate,
 )
+from drystone.joints.place import place_joint
 from drystone.joints.table import CYLINDRICAL
 from drystone.shapes.checks import vector
 
 
-@kernel
-def fill_cylindrical(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_cylindrical(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_axis(place, r, rows)
     way, lin, a, b = along_axis(place)

@@ -17,12 +17,14 @@ from drystone.joints.attach import Attachment, fix_to_bodies, point_or_centre
 from drystone.joints.checks import check_bodies
 from drystone.joints.joint import Joint
 from drystone.joints.parts import rotation_vector, write_orientation, write_point
+from drystone.joints.place import place_joint
 from drystone.joints.table import FIXED
 from drystone.vec import norm
 
 
-@kernel
-def fill_fixed(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_fixed(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     write_orientation(place, write_point(place, r, rows), rows)
 
 

@@ -17,12 +17,14 @@ from drystone.joints.checks import check_axis, check_bodies, check_free, free_co
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import Joint
 from drystone.joints.parts import count_turns, twist, write_axis, write_coordinate, write_point
+from drystone.joints.place import place_joint
 from drystone.joints.table import HINGE
 from drystone.shapes.checks import vector
 
 
-@kernel
-def fill_hinge(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_hinge(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_point(place, r, rows), rows)
     angle, lin, a, b = twist(place)
     angle = count_turns(angle, joints.value[j, 0])

@@ -26,6 +26,7 @@ from drystone.joints.parts import (
     write_axis,
     write_coordinate,
 )
+from drystone.joints.place import place_joint
 from drystone.joints.table import PLANAR
 
 
@@ -41,8 +42,9 @@ def along_v(place):
     return along(place, place.z_a)
 
 
-@kernel
-def fill_planar(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_planar(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_across(place, place.x_a, r, rows), rows)
     way, lin, a, b = along_u(place)
     r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)

@@ -1,12 +1,13 @@
 """Stage 4: the rows of all joints, at the poses of the bodies at the start of a step."""
 
+import numpy as np
+
 from drystone.jit import kernel
 from drystone.joints.ball import fill_ball
 from drystone.joints.cylindrical import fill_cylindrical
 from drystone.joints.distance import fill_distance
 from drystone.joints.fixed import fill_fixed
 from drystone.joints.hinge import fill_hinge
-from drystone.joints.place import place_joint
 from drystone.joints.planar import fill_planar
 from drystone.joints.slider import fill_slider
 from drystone.joints.spring import fill_spring
@@ -39,29 +40,32 @@ def fill_joint_rows(
     rotation  (n, 4) or (n + 1, 4) quaternions; what lies beyond the last row is the fixed world
     """
     for j in range(joints.kind.shape[0]):
-        _fill_joint(joints, j, int(joints.row_first[j]), position, rotation, dt, rows)
+        _fill_joint(joints, j, np.int64(joints.row_first[j]), position, rotation, dt, rows)
 
 
 @kernel
 def _fill_joint(joints, j, r, position, rotation, dt, rows):
-    """Rows of joint `j`, from row `r` on."""
-    place = place_joint(joints, j, position, rotation)
+    """Rows of joint `j`, from row `r` on.
+
+    Every kind finds its place for itself: with the place found here and handed on, the compiler
+    kept all of them in one frame, and a hinge took 950 ns in place of 155.
+    """
     kind = joints.kind[j]
     if kind == BALL:
-        fill_ball(joints, j, r, place, dt, rows)
+        fill_ball(joints, j, r, position, rotation, dt, rows)
     elif kind == HINGE:
-        fill_hinge(joints, j, r, place, dt, rows)
+        fill_hinge(joints, j, r, position, rotation, dt, rows)
     elif kind == UNIVERSAL:
-        fill_universal(joints, j, r, place, dt, rows)
+        fill_universal(joints, j, r, position, rotation, dt, rows)
     elif kind == SLIDER:
-        fill_slider(joints, j, r, place, dt, rows)
+        fill_slider(joints, j, r, position, rotation, dt, rows)
     elif kind == FIXED:
-        fill_fixed(joints, j, r, place, dt, rows)
+        fill_fixed(joints, j, r, position, rotation, dt, rows)
     elif kind == DISTANCE:
-        fill_distance(joints, j, r, place, dt, rows)
+        fill_distance(joints, j, r, position, rotation, dt, rows)
     elif kind == PLANAR:
-        fill_planar(joints, j, r, place, dt, rows)
+        fill_planar(joints, j, r, position, rotation, dt, rows)
     elif kind == CYLINDRICAL:
-        fill_cylindrical(joints, j, r, place, dt, rows)
+        fill_cylindrical(joints, j, r, position, rotation, dt, rows)
     elif kind == SPRING:
-        fill_spring(joints, j, r, place, dt, rows)
+        fill_spring(joints, j, r, position, rotation, dt, rows)

@@ -22,11 +22,13 @@ from drystone.joints.parts import (
     write_coordinate,
     write_orientation,
 )
+from drystone.joints.place import place_joint
 from drystone.joints.table import SLIDER
 
 
-@kernel
-def fill_slider(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_slider(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_orientation(place, r, rows)
     way, lin, a, b = along_axis(place)

@@ -24,11 +24,13 @@ from drystone.joints.distance import length_of
 from drystone.joints.drives import check_spring
 from drystone.joints.joint import Joint
 from drystone.joints.parts import write_row, write_spring
+from drystone.joints.place import place_joint
 from drystone.joints.table import ROW_SPRING, SPRING
 
 
-@kernel
-def fill_spring(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_spring(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     length, lin, a, b = length_of(place)
     joints.value[j, 0] = length
     write_row(rows, r, lin, a, b, 0.0, ROW_SPRING)

@@ -27,6 +27,7 @@ from drystone.joints.checks import check_axis, check_bodies, check_free, free_co
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import Joint
 from drystone.joints.parts import NOWHERE, count_turns, write_coordinate, write_point, write_row
+from drystone.joints.place import place_joint
 from drystone.joints.table import ROW_EQUALITY, UNIVERSAL
 from drystone.shapes.checks import vector
 from drystone.vec import cross, dot, mad, norm, scale
@@ -60,8 +61,9 @@ def _square_part(x, other):
     return scale(mad(x, other, -c), 1.0 / (s * s)) if s > LEAST_SINE else x
 
 
-@kernel
-def fill_universal(joints, j, r, place, dt, rows):
+@kernel(no_cpython_wrapper=True)
+def fill_universal(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_point(place, r, rows)
     lean = cross(place.x_a, place.x_b)
     s, c = norm(lean), dot(place.x_a, place.x_b)
