@@ -113,7 +113,7 @@ def write_axis(place, r, rows):
 
 
 @kernel
-def _in_world(place, v):
+def in_world(place, v):
     """Vector `v` of the joint axes of A, in world axes."""
     return add(add(scale(place.x_a, v[0]), scale(place.y_a, v[1])), scale(place.z_a, v[2]))
 
@@ -123,7 +123,7 @@ def write_orientation(place, r, rows):
     """Three rows that hold the orientations together."""
     q, x, y, z = place.turn
     sign = 1.0 if q >= 0.0 else -1.0
-    v = _in_world(place, (x, y, z))
+    v = in_world(place, (x, y, z))
     for i in range(3):
         t = place.x_a if i == 0 else (place.y_a if i == 1 else place.z_a)
         # t.(q w + w x v) = w.(q t + v x t)

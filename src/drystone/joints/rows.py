@@ -7,6 +7,7 @@ from drystone.joints.ball import fill_ball
 from drystone.joints.cylindrical import fill_cylindrical
 from drystone.joints.distance import fill_distance
 from drystone.joints.fixed import fill_fixed
+from drystone.joints.flat import fill_flat_fixed, fill_flat_hinge, fill_flat_slider
 from drystone.joints.hinge import fill_hinge
 from drystone.joints.planar import fill_planar
 from drystone.joints.slider import fill_slider
@@ -16,6 +17,9 @@ from drystone.joints.table import (
     CYLINDRICAL,
     DISTANCE,
     FIXED,
+    FLAT_FIXED,
+    FLAT_HINGE,
+    FLAT_SLIDER,
     HINGE,
     PLANAR,
     SLIDER,
@@ -69,3 +73,9 @@ def _fill_joint(joints, j, r, position, rotation, dt, rows):
         fill_cylindrical(joints, j, r, position, rotation, dt, rows)
     elif kind == SPRING:
         fill_spring(joints, j, r, position, rotation, dt, rows)
+    elif kind == FLAT_HINGE:
+        fill_flat_hinge(joints, j, r, position, rotation, dt, rows)
+    elif kind == FLAT_SLIDER:
+        fill_flat_slider(joints, j, r, position, rotation, dt, rows)
+    elif kind == FLAT_FIXED:
+        fill_flat_fixed(joints, j, r, position, rotation, dt, rows)

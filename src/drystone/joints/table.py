@@ -24,6 +24,7 @@ from drystone.joints.drives import Motor, Servo
 from drystone.vec import mul_t, quaternion_product, rotation_matrix
 
 BALL, HINGE, UNIVERSAL, SLIDER, FIXED, DISTANCE, PLANAR, CYLINDRICAL, SPRING = range(9)
+FLAT_HINGE, FLAT_SLIDER, FLAT_FIXED = range(9, 12)  # in two dimensions, see flat.py
 
 # What a row is for: JointRows.kind.
 ROW_EQUALITY, ROW_LIMIT, ROW_DRIVE, ROW_FRICTION, ROW_SPRING = range(5)
@@ -37,7 +38,7 @@ NUMBERS = 6
 class Joints(NamedTuple):
     """What is fixed about joints, but for `value`, which a run needs to go on bit for bit."""
 
-    kind: np.ndarray  # (nj,) int32, BALL ... SPRING
+    kind: np.ndarray  # (nj,) int32, BALL ... FLAT_FIXED
     body: np.ndarray  # (nj, 2) int32, bodies A and B; n stands for the fixed world
     anchor: np.ndarray  # (nj, 6) its point on A, on B, from the centres of mass, body axes [m]
     frame: np.ndarray  # (nj, 8) quaternions of its axes on A, on B: joint axes -> body axes
@@ -84,6 +85,7 @@ def pack_joints(
     offset: np.ndarray,
     turn: np.ndarray,
     origin=(0.0, 0.0, 0.0),
+    kind_of: Callable | None = None,
 ) -> Joints:
     """Table of `joints`, a list of Ball, Hinge, ...
 
@@ -91,10 +93,12 @@ def pack_joints(
     offset   (n, 3) centres of mass in the frames of the shapes [m]
     turn     (n, 4) quaternions: body (principal) axes -> axes of the shapes
     origin   the world's local origin [m]
+    kind_of  kind and number of rows of a joint; flat.flat_kind in two dimensions
     """
+    kinds = [kind_of(joint) if kind_of else (joint._kind, joint.row_count) for joint in joints]
     count = len(joints)
     table = Joints(
-        kind=np.array([joint._kind for joint in joints], np.int32).reshape(count),
+        kind=np.array([kind for kind, _ in kinds], np.int32).reshape(count),
         body=np.zeros((count, 2), np.int32),
         anchor=np.zeros((count, 6)),
         frame=np.zeros((count, 8)),
@@ -107,7 +111,7 @@ def pack_joints(
         value=np.zeros((count, COORDINATES)),
     )
     for j, joint in enumerate(joints):
-        table.row_first[j + 1] = table.row_first[j] + joint.row_count
+        table.row_first[j + 1] = table.row_first[j] + kinds[j][1]
         for side, body in enumerate(joint.bodies):
             row = len(offset) if body is None else row_of(body)
             table.body[j, side] = row
