@@ -27,7 +27,7 @@ _HOME = {
     "Compound": "shapes",
     "Terrain": "shapes",
     "Ball": "joints.ball",
-    "SwingTwist": "joints.ball",
+    "SwingTwist": "joints.swing_twist",
     "Cylindrical": "joints.cylindrical",
     "Distance": "joints.distance",
     "Fixed": "joints.fixed",

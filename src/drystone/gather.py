@@ -55,7 +55,8 @@ def island_work(bodies: int, nodes: int = 0) -> IslandWork:
     return IslandWork(
         Links(
             np.zeros((n, 2), np.int32), np.full(bodies + 1, -1, np.int32), i(2 * n + 1), i(2 * n),
-            i(n), i(n + 1), i(blocks), i(n), i(n), np.zeros((n, 3)), np.zeros((n, 36)), np.zeros((n, 36)),
+            i(n), i(n + 1), i(blocks), i(n), i(n), np.zeros((n, 3)), np.zeros((n, 36)),
+            np.zeros((n, 36)),
         ),
         island_room(n, blocks),
         newton_room(n, min(MOST_NUMBERS + JOINT_NUMBERS * nodes, 9 * n * (n + 1))),

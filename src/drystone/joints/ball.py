@@ -22,7 +22,7 @@ number: alpha_y, alpha_z (0: no cone), then the quaternion of B in A's axes at c
 """
 
 from dataclasses import dataclass, field, replace
-from math import atan2, inf, pi, sqrt
+from math import atan2, inf, sqrt
 
 import numpy as np
 
@@ -30,16 +30,10 @@ from drystone.body import frozen
 from drystone.errors import InputError
 from drystone.inputs import not_negative
 from drystone.jit import inner_kernel, kernel
+from drystone.joints.attach import Attachment, fix_to_bodies
+from drystone.joints.checks import check_bodies
 from drystone.joints.drives import Motor, Servo, check_drive
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_limits,
-    fix_to_bodies,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.layout import BALL, DRIVE_POSITION, ROW_DRIVE, ROW_LIMIT
 from drystone.joints.parts import (
     NOWHERE,
@@ -53,8 +47,10 @@ from drystone.joints.parts import (
     write_point,
     write_row,
 )
+from drystone.joints.place import place_joint
+from drystone.joints.swing_twist import SwingTwist
 from drystone.joints.table import Coordinate
-from drystone.shapes.checks import positive, vector
+from drystone.shapes.checks import vector
 from drystone.vec import (
     add,
     cross,
@@ -77,7 +73,7 @@ def swing(place):
     return atan2(s, c), NOWHERE, axis, axis
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def cone_room(place, alpha_y, alpha_z):
     """Room of the swing within the cone [rad], and its gradient."""
     phi, _, n, _ = swing(place)
@@ -114,8 +110,9 @@ def _offset_from_target(joints, j, turn):
     return rotation_vector(quaternion_product(since, (t[0], -t[1], -t[2], -t[3])))
 
 
-@inner_kernel
-def fill_ball(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_ball(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = _write_cone(joints, j, place, write_point(place, r, rows), dt, rows)
     angle, lin, a, b = twist(place)
     angle = count_turns(angle, joints.value[j, 0])
@@ -130,79 +127,6 @@ def fill_ball(joints, j, r, place, dt, rows):
     for k in range(3):
         t = place.x_a if k == 0 else (place.y_a if k == 1 else place.z_a)
         r = write_friction(joints.friction[j, k], r, NOWHERE, t, t, dt, rows)
-
-
-@dataclass(frozen=True)
-class SwingTwist:
-    """How far a Ball may go.
-
-    axis       of B, such as the direction of the upper arm, in world coordinates at creation
-    swing      largest angle between the axis and the middle of the cone [rad], below pi; or two:
-               (towards `towards` and back, sideways)
-    twist      (lower, upper) turn of B about the axis [rad], zero at creation
-    cone       middle of the cone, fixed to A, in world coordinates at creation; None: the axis
-    towards    direction of the first of two swings, fixed to A; needed only for these
-    """
-
-    axis: tuple[float, float, float]
-    swing: float | tuple[float, float] | None = None
-    twist: tuple[float, float] | None = None
-    cone: tuple[float, float, float] | None = None
-    towards: tuple[float, float, float] | None = None
-
-    def __post_init__(self):
-        for name in ("axis", "cone", "towards"):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, check_axis(f"SwingTwist: {name}", value))
-        object.__setattr__(self, "swing", _check_swing(self.swing))
-        limits = check_limits("SwingTwist: twist", self.twist)
-        object.__setattr__(self, "twist", limits if self.twist is not None else None)
-        if isinstance(self.swing, tuple) and self.towards is None:
-            raise InputError(
-                "SwingTwist: swing has two angles; towards must say where the first is."
-            )
-        middle = self.cone or self.axis
-        if self.towards and np.linalg.norm(np.cross(middle, self.towards)) < 1e-6:
-            raise InputError(
-                f"SwingTwist: towards is {self.towards}, must not point along the middle of the "
-                f"cone {middle}."
-            )
-
-    def alphas(self) -> tuple[float, float]:
-        """Largest swings about y_A and z_A: tilting towards y is a turn about z."""
-        if self.swing is None:
-            return 0.0, 0.0
-        both = self.swing if isinstance(self.swing, tuple) else (self.swing, self.swing)
-        return both[1], both[0]
-
-    def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Axes of A (x in the middle of the cone) and of B (x along the axis), no twist."""
-        middle = np.array(self.cone or self.axis)
-        axes_a = axes_along(middle, self.towards)
-        turn = np.cross(middle, self.axis)
-        s, c = np.linalg.norm(turn), middle @ np.array(self.axis)
-        n = turn / s if s > 1e-12 else axes_a[:, 1]
-        v = n * np.arctan2(s, c)
-        matrix = np.reshape(rotation_matrix(*quaternion_of(tuple(v.tolist()))), (3, 3))
-        return axes_a, matrix @ axes_a
-
-
-def _check_swing(value):
-    if value is None:
-        return None
-    given = value if hasattr(value, "__len__") else (value,)
-    if len(given) > 2:
-        raise InputError(f"SwingTwist: swing is {value!r}, must be one angle or two [rad].")
-    checked = tuple(
-        positive("SwingTwist: swing", v, "rad", "For a joint that only turns use Hinge.")
-        for v in given
-    )
-    if max(checked) >= pi:
-        raise InputError(
-            f"SwingTwist: swing is {value!r} rad, must be below pi; None lets it go everywhere."
-        )
-    return checked if len(checked) == 2 else checked[0]
 
 
 def _same_axes(attachment: Attachment, axes) -> bool:

@@ -11,17 +11,10 @@ Symbols and Jacobians are those of parts.py; x is the axis.
 from dataclasses import dataclass, field
 
 from drystone.jit import inner_kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.layout import CYLINDRICAL
 from drystone.joints.parts import (
     across_axis,
@@ -32,11 +25,13 @@ from drystone.joints.parts import (
     write_axis,
     write_coordinate,
 )
+from drystone.joints.place import place_joint
 from drystone.shapes.checks import vector
 
 
-@inner_kernel
-def fill_cylindrical(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_cylindrical(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_axis(place, r, rows)
     way, lin, a, b = along_axis(place)

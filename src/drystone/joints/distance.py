@@ -16,18 +16,13 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.inputs import not_negative
 from drystone.jit import inner_kernel, kernel
+from drystone.joints.attach import Attachment, fix_to_bodies, set_points
+from drystone.joints.checks import check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-    set_points,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.layout import DISTANCE, ROW_EQUALITY
 from drystone.joints.parts import write_coordinate, write_row
+from drystone.joints.place import place_joint
 from drystone.vec import cross, norm, normalize
 
 
@@ -38,8 +33,9 @@ def length_of(place):
     return norm(place.apart), n, cross(place.arm_a, n), cross(place.arm_b, n)
 
 
-@inner_kernel
-def fill_distance(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_distance(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     length, lin, a, b = length_of(place)
     if joints.number[j, 1] == 1.0:
         joints.value[j, 0] = length

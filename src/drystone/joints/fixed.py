@@ -13,14 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.jit import inner_kernel
-from drystone.joints.joint import Attachment, Joint, check_bodies, fix_to_bodies, point_or_centre
+from drystone.joints.attach import Attachment, fix_to_bodies, point_or_centre
+from drystone.joints.checks import check_bodies
+from drystone.joints.joint import Joint
 from drystone.joints.layout import FIXED
 from drystone.joints.parts import rotation_vector, write_orientation, write_point
+from drystone.joints.place import place_joint
 from drystone.vec import norm
 
 
-@inner_kernel
-def fill_fixed(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_fixed(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     write_orientation(place, write_point(place, r, rows), rows)
 
 

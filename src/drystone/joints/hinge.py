@@ -12,24 +12,19 @@ any other. A body must turn less than half a turn in a step for that.
 from dataclasses import dataclass, field
 
 from drystone.jit import inner_kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.layout import HINGE
 from drystone.joints.parts import count_turns, twist, write_axis, write_coordinate, write_point
+from drystone.joints.place import place_joint
 from drystone.shapes.checks import vector
 
 
-@inner_kernel
-def fill_hinge(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_hinge(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_point(place, r, rows), rows)
     angle, lin, a, b = twist(place)
     angle = count_turns(angle, joints.value[j, 0])

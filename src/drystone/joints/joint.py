@@ -1,45 +1,23 @@
-"""What all joints have in common for a person: the two bodies, the checks, and what can be read.
+"""What all joints have in common for a person: the two bodies, and what can be read.
 
 Signs, for every joint: coordinates, speeds and angles are those of B relative to A, zero at
 creation; angles are positive by the right hand about the axis. `force` and `torque` are what the
 joint exerts on B (the opposite acts on A), in world axes, the torque about the joint's point.
-
-Points and axes are given in world coordinates, at the poses that the bodies have when the joint
-is made. They are kept in the frames of the shapes, which stay when a mass is changed.
 """
 
 from dataclasses import fields, replace
-from math import inf, isnan, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
-from drystone.body import FixedBody, frozen
+from drystone.body import frozen
 from drystone.errors import InputError
-from drystone.inputs import not_negative
-from drystone.joints.drives import check_drive
+from drystone.joints.attach import HERE, NO_TURN, pose_of
+from drystone.joints.checks import is_world
 from drystone.joints.layout import ROW_DRIVE
 from drystone.joints.parts import count_turns
 from drystone.joints.place import Place, place_between
 from drystone.joints.table import Coordinate
-from drystone.shapes.checks import vector
-from drystone.shapes.rotation import quaternion_from_matrix
-from drystone.vec import mul, mul_t, quaternion_product, rotation_matrix, tangents
-
-NO_TURN = (1.0, 0.0, 0.0, 0.0)
-HERE = (0.0, 0.0, 0.0)
-
-# A joint's point may be this far from its bodies [m]. The rounding of such an arm is 1e-10 m; it
-# is more likely that coordinates of a map met local ones.
-FARTHEST = 1e6
-
-
-class Attachment(NamedTuple):
-    """Where a joint sits on its two bodies, in the frames of their shapes."""
-
-    anchors: tuple  # of A, of B: its point [m]
-    frames: tuple  # of A, of B: quaternion, joint axes -> shape's axes
-    bases: tuple  # of A, of B: quaternion, joint axes -> world axes at creation
+from drystone.vec import mul, rotation_matrix
 
 
 class Joint:
@@ -132,8 +110,8 @@ class Joint:
     def _place(self) -> Place:
         """Place of the joint, arms from the origins of the shapes' frames."""
         (a, b), at = self.bodies, self.attachment
-        pose_a = (HERE, NO_TURN) if a is None else _pose_of(a)
-        pose_b = (HERE, NO_TURN) if b is None else _pose_of(b)
+        pose_a = (HERE, NO_TURN) if a is None else pose_of(a)
+        pose_b = (HERE, NO_TURN) if b is None else pose_of(b)
         return place_between(*at.anchors, *at.frames, *pose_a, *pose_b)
 
     def _value(self, k: int) -> float:
@@ -146,7 +124,7 @@ class Joint:
     def _rate(self, k: int) -> float:
         """Rate of coordinate `k` now [rad/s] or [m/s]."""
         _, lin, on_a, on_b = self._measures[k](self._place())
-        (a, b) = (_twist_of(body) for body in self.bodies)
+        (a, b) = (twist_of(body) for body in self.bodies)
         return coordinate_rate(lin, on_a, on_b, a, b)
 
     def _loads(self):
@@ -158,7 +136,7 @@ class Joint:
         body, anchor = self.bodies[side], self.attachment.anchors[side]
         if body is None:
             return frozen(anchor)
-        at, turned = _pose_of(body)
+        at, turned = pose_of(body)
         return frozen(np.add(at, mul(rotation_matrix(*turned), anchor)))
 
     def _arm_b(self) -> np.ndarray:
@@ -184,159 +162,9 @@ def coordinate_rate(lin, on_a, on_b, twist_a, twist_b) -> float:
     return float(moving + turning - sum(x * w for x, w in zip(on_a, w_a, strict=True)))
 
 
-def _pose_of(body) -> tuple:
-    return tuple(map(float, body.position)), tuple(map(float, body.orientation))
-
-
-def _twist_of(body) -> tuple:
+def twist_of(body) -> tuple:
     """Velocity of the origin of the shape's frame, and spin."""
     if body is None:
         return HERE, HERE
     arm = np.asarray(body.position) - body.centre
     return tuple(body.velocity + np.cross(body.spin, arm)), tuple(body.spin)
-
-
-# Checks of what a person gave
-
-
-def is_world(body) -> bool:
-    return body is None or isinstance(body, FixedBody)
-
-
-def check_bodies(who: str, a, b) -> None:
-    """Two different bodies of one world, at least one of which can move."""
-    for name, body in (("a", a), ("b", b)):
-        if not is_world(body) and not hasattr(body, "orientation"):
-            raise InputError(
-                f"{who}: {name} is {body!r}, must be a body of the world or None for the fixed "
-                f"world."
-            )
-    if is_world(a) and is_world(b):
-        raise InputError(f"{who}: both sides are the fixed world; at least one must be a body.")
-    if a is b:
-        raise InputError(
-            f"{who}: a and b are the same body {a.name!r}; a joint needs two, or None for the "
-            f"fixed world."
-        )
-    if all(is_world(body) or getattr(body, "kinematic", False) for body in (a, b)):
-        raise InputError(f"{who}: neither side can be moved; at least one must be a dynamic body.")
-    worlds = {id(body._world) for body in (a, b) if body is not None}
-    if len(worlds) > 1:
-        raise InputError(f"{who}: {a.name!r} and {b.name!r} are in different worlds.")
-
-
-def check_axis(what: str, value) -> tuple[float, float, float]:
-    """A unit vector."""
-    x, y, z = vector(what, value)
-    largest = max(abs(x), abs(y), abs(z))
-    if largest == 0.0:
-        raise InputError(f"{what} is (0, 0, 0), must point somewhere.")
-    x, y, z = x / largest, y / largest, z / largest
-    length = sqrt(x * x + y * y + z * z)
-    return x / length, y / length, z / length
-
-
-def check_limits(what: str, value, unit: str = "rad", least: float = -inf) -> tuple:
-    """(lower, upper) with ∓inf where there is none."""
-    if value is None:
-        return -inf, inf
-    try:
-        lower, upper = value
-        lower = -inf if lower is None else float(lower)
-        upper = inf if upper is None else float(upper)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{what} is {value!r}, must be (lower, upper) in {unit}; None for a side without limit."
-        ) from None
-    if isnan(lower) or isnan(upper) or lower == inf or upper == -inf:
-        raise InputError(f"{what} is {value!r}, must be numbers in {unit}, or None for no limit.")
-    if lower > upper:
-        raise InputError(
-            f"{what} is ({lower:g}, {upper:g}) {unit}, the lower is above the upper; "
-            f"write ({upper:g}, {lower:g})."
-        )
-    if upper < least:
-        raise InputError(f"{what} is ({lower:g}, {upper:g}) {unit}, must be >= {least:g}.")
-    return lower, upper
-
-
-def check_free(joint, suffix: str = "", unit: str = "rad", drives: int = 1) -> None:
-    """Limits, motor and friction of one coordinate of a frozen joint, in place."""
-    who = type(joint).__name__
-    limits, motor, friction = (f"{name}{suffix}" for name in ("limits", "motor", "friction"))
-    given = check_limits(f"{who}: {limits}", getattr(joint, limits), unit)
-    object.__setattr__(joint, limits, given if getattr(joint, limits) is not None else None)
-    check_drive(f"{who}: {motor}", getattr(joint, motor), drives)
-    value = not_negative(f"{who}: {friction}", getattr(joint, friction))
-    object.__setattr__(joint, friction, value)
-
-
-def free_coordinate(joint, suffix: str = "") -> Coordinate:
-    """What check_free() has checked."""
-    limits = getattr(joint, f"limits{suffix}")
-    return Coordinate(
-        (-inf, inf) if limits is None else limits,
-        getattr(joint, f"motor{suffix}"),
-        getattr(joint, f"friction{suffix}"),
-    )
-
-
-# Fixing a joint to its bodies
-
-
-def axes_along(x, hint=None) -> np.ndarray:
-    """Right-handed axes as columns; the first is the unit vector `x`, the second near `hint`."""
-    x = np.array(x)
-    if hint is None:
-        y, _ = tangents(tuple(x.tolist()))
-    else:
-        y = np.asarray(hint) - x * (x @ np.asarray(hint))
-        y = y / np.linalg.norm(y)
-    return np.column_stack([x, y, np.cross(x, y)])
-
-
-def fix_to_bodies(joint, point_a, point_b, axes_a, axes_b) -> None:
-    """Set joint.attachment from points and axes (columns) in world coordinates, unless given."""
-    if joint.attachment is not None:
-        return
-    turns = [tuple(quaternion_from_matrix(axes).tolist()) for axes in (axes_a, axes_b)]
-    anchors, frames = [], []
-    for body, point, turn in zip(joint.bodies, (point_a, point_b), turns, strict=True):
-        if body is not None:
-            _check_near(joint, body, point)
-            at, (w, x, y, z) = _pose_of(body)
-            arm = tuple(p - c for p, c in zip(point, at, strict=True))
-            point = mul_t(rotation_matrix(w, x, y, z), arm)
-            turn = quaternion_product((w, -x, -y, -z), turn)
-        anchors.append(tuple(point))
-        frames.append(tuple(turn))
-    attachment = Attachment(tuple(anchors), tuple(frames), tuple(turns))
-    object.__setattr__(joint, "attachment", attachment)
-
-
-def _check_near(joint, body, point) -> None:
-    distance = float(np.linalg.norm(np.subtract(point, body.centre)))
-    if distance > FARTHEST:
-        raise InputError(
-            f"{type(joint).__name__}: its point {tuple(point)} is {distance:.3g} m away from "
-            f"{body.name!r}, must be within {FARTHEST:g} m; points are in world coordinates."
-        )
-
-
-def point_or_centre(joint) -> tuple[float, float, float]:
-    """The joint's point, set to the centre of mass of B (of A if B is the world) if not given."""
-    point = joint.point
-    if point is None:
-        a, b = joint.bodies
-        point = tuple(map(float, (a if b is None else b).centre))
-    point = vector(f"{type(joint).__name__}: point", point)
-    object.__setattr__(joint, "point", point)
-    return point
-
-
-def set_points(joint) -> float:
-    """Check point_a and point_b of a frozen joint, in place; returns their distance [m]."""
-    for name in ("point_a", "point_b"):
-        point = vector(f"{type(joint).__name__}: {name}", getattr(joint, name))
-        object.__setattr__(joint, name, point)
-    return float(np.linalg.norm(np.subtract(joint.point_b, joint.point_a)))

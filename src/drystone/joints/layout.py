@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 BALL, HINGE, UNIVERSAL, SLIDER, FIXED, DISTANCE, PLANAR, CYLINDRICAL, SPRING = range(9)
+FLAT_HINGE, FLAT_SLIDER, FLAT_FIXED = range(9, 12)  # in two dimensions, see flat.py
 
 # What a row is for: JointRows.kind.
 ROW_EQUALITY, ROW_LIMIT, ROW_DRIVE, ROW_FRICTION, ROW_SPRING = range(5)
@@ -32,7 +33,7 @@ NUMBERS = 6
 class Joints(NamedTuple):
     """What is fixed about joints, but for `value`, which a run needs to go on bit for bit."""
 
-    kind: np.ndarray  # (nj,) int32, BALL ... SPRING
+    kind: np.ndarray  # (nj,) int32, BALL ... FLAT_FIXED
     body: np.ndarray  # (nj, 2) int32, bodies A and B; n stands for the fixed world
     anchor: np.ndarray  # (nj, 6) its point on A, on B, from the centres of mass, body axes [m]
     frame: np.ndarray  # (nj, 8) quaternions of its axes on A, on B: joint axes -> body axes

@@ -13,6 +13,9 @@ With w = w_B - w_A the relative spin, c = x_A.x_B and phi the angle between thes
 
 All Jacobians are exact at every pose, not only where the errors vanish, but for the guards
 against singular points.
+
+Kernels that write rows are called by kernels alone. They are compiled without an entry from
+Python (no_cpython_wrapper): unpacking twenty arrays takes as long to compile as the work.
 """
 
 from math import atan2, cos, floor, inf, pi, sin, sqrt
@@ -35,7 +38,7 @@ LEAST_OPENING = 1e-5
 NOWHERE = (0.0, 0.0, 0.0)
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_row(rows, r, lin, a, b, error, kind):
     """An equality row, which the caller may change into another."""
     for i in range(3):
@@ -50,7 +53,7 @@ def write_row(rows, r, lin, a, b, error, kind):
     rows.kind[r] = kind
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_point(place, r, rows):
     """Three rows that hold the points together; returns the next row."""
     for i in range(3):
@@ -79,7 +82,7 @@ def across_axis(place):
     return norm(cross(place.x_a, place.apart))
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_across(place, t, r, rows):
     """A row that lets p_B not leave p_A along the axis `t` of A."""
     value, lin, a, b = along(place, t)
@@ -87,7 +90,7 @@ def write_across(place, t, r, rows):
     return r + 1
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def swing_part(place, t):
     """Component along `t` (an axis of A across x_A) of the swing, and its gradient."""
     opening = max(1.0 + dot(place.x_a, place.x_b), LEAST_OPENING)
@@ -99,7 +102,7 @@ def swing_part(place, t):
     return value, add(gradient, scale(lean, 0.5 * value / opening))
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_axis(place, r, rows):
     """Two rows that hold the axes x together."""
     value, gradient = swing_part(place, place.y_a)
@@ -109,18 +112,18 @@ def write_axis(place, r, rows):
     return r + 2
 
 
-@kernel
-def _in_world(place, v):
+@inner_kernel
+def in_world(place, v):
     """Vector `v` of the joint axes of A, in world axes."""
     return add(add(scale(place.x_a, v[0]), scale(place.y_a, v[1])), scale(place.z_a, v[2]))
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_orientation(place, r, rows):
     """Three rows that hold the orientations together."""
     q, x, y, z = place.turn
     sign = 1.0 if q >= 0.0 else -1.0
-    v = _in_world(place, (x, y, z))
+    v = in_world(place, (x, y, z))
     for i in range(3):
         t = place.x_a if i == 0 else (place.y_a if i == 1 else place.z_a)
         # t.(q w + w x v) = w.(q t + v x t)
@@ -156,7 +159,7 @@ def _write_limit(rows, r, lin, a, b, room, dt):
     rows.bias[r] = max(room, 0.0) / dt
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_spring(rows, r, offset, stiffness, damping, dt):
     """Make row `r` a spring and damper: p = -dt (k (offset + dt u) + d u), solved for u."""
     stiff = damping + stiffness * dt
@@ -164,7 +167,7 @@ def write_spring(rows, r, offset, stiffness, damping, dt):
     rows.bias[r] = stiffness * offset / stiff
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_limits(joints, j, k, r, value, lin, a, b, dt, rows):
     """Limits of coordinate `k`; a range of no width holds it. Returns the next row."""
     lower, upper = joints.limit[j, k, 0], joints.limit[j, k, 1]
@@ -181,7 +184,7 @@ def write_limits(joints, j, k, r, value, lin, a, b, dt, rows):
     return r
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_drive(joints, j, k, r, offset, lin, a, b, dt, rows):
     """Drive of coordinate `k`, `offset` from its target. Returns the next row."""
     mode = joints.drive_mode[j, k]
@@ -197,7 +200,7 @@ def write_drive(joints, j, k, r, offset, lin, a, b, dt, rows):
     return r + 1
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_friction(friction, r, lin, a, b, dt, rows):
     """Dry friction of a joint, a force or torque. Returns the next row."""
     if friction == 0.0:
@@ -208,7 +211,7 @@ def write_friction(friction, r, lin, a, b, dt, rows):
     return r + 1
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def write_coordinate(joints, j, k, r, value, lin, a, b, dt, rows):
     """All that coordinate `k` was asked to have; keeps its value. Returns the next row."""
     joints.value[j, k] = value

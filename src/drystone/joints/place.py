@@ -63,7 +63,7 @@ def _pose(position, rotation, b):
     return load(position, b), q
 
 
-@inner_kernel
+@inner_kernel(no_cpython_wrapper=True)
 def place_joint(joints, j, position, rotation):
     """Place of joint `j`."""
     anchor, frame = joints.anchor, joints.frame

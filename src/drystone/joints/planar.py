@@ -14,18 +14,10 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit import inner_kernel, kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate, is_world
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-    is_world,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.layout import PLANAR
 from drystone.joints.parts import (
     along,
@@ -35,6 +27,7 @@ from drystone.joints.parts import (
     write_axis,
     write_coordinate,
 )
+from drystone.joints.place import place_joint
 
 
 @kernel
@@ -49,8 +42,9 @@ def along_v(place):
     return along(place, place.z_a)
 
 
-@inner_kernel
-def fill_planar(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_planar(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_across(place, place.x_a, r, rows), rows)
     way, lin, a, b = along_u(place)
     r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)

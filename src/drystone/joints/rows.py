@@ -1,30 +1,35 @@
 """Stage 4: the rows of all joints, at the poses of the bodies at the start of a step."""
 
-from drystone.jit import inner_kernel
+import numpy as np
+
+from drystone.jit import kernel
 from drystone.joints.ball import fill_ball
 from drystone.joints.cylindrical import fill_cylindrical
 from drystone.joints.distance import fill_distance
 from drystone.joints.fixed import fill_fixed
+from drystone.joints.flat import fill_flat_fixed, fill_flat_hinge, fill_flat_slider
 from drystone.joints.hinge import fill_hinge
 from drystone.joints.layout import (
     BALL,
     CYLINDRICAL,
     DISTANCE,
     FIXED,
+    FLAT_FIXED,
+    FLAT_HINGE,
+    FLAT_SLIDER,
     HINGE,
     PLANAR,
     SLIDER,
     SPRING,
     UNIVERSAL,
 )
-from drystone.joints.place import place_joint
 from drystone.joints.planar import fill_planar
 from drystone.joints.slider import fill_slider
 from drystone.joints.spring import fill_spring
 from drystone.joints.universal import fill_universal
 
 
-@inner_kernel
+@kernel
 def fill_joint_rows(
     # problem
     joints,
@@ -42,27 +47,35 @@ def fill_joint_rows(
         fill_joint(joints, j, position, rotation, dt, rows)
 
 
-@inner_kernel
+@kernel
 def fill_joint(joints, j, position, rotation, dt, rows):
-    """Rows of joint `j`."""
-    r = int(joints.row_first[j])
-    place = place_joint(joints, j, position, rotation)
-    kind = joints.kind[j]
+    """Rows of joint `j`.
+
+    Every kind finds its place for itself: with the place found here and handed on, the compiler
+    kept all of them in one frame, and a hinge took 950 ns in place of 155.
+    """
+    r, kind = np.int64(joints.row_first[j]), joints.kind[j]
     if kind == BALL:
-        fill_ball(joints, j, r, place, dt, rows)
+        fill_ball(joints, j, r, position, rotation, dt, rows)
     elif kind == HINGE:
-        fill_hinge(joints, j, r, place, dt, rows)
+        fill_hinge(joints, j, r, position, rotation, dt, rows)
     elif kind == UNIVERSAL:
-        fill_universal(joints, j, r, place, dt, rows)
+        fill_universal(joints, j, r, position, rotation, dt, rows)
     elif kind == SLIDER:
-        fill_slider(joints, j, r, place, dt, rows)
+        fill_slider(joints, j, r, position, rotation, dt, rows)
     elif kind == FIXED:
-        fill_fixed(joints, j, r, place, dt, rows)
+        fill_fixed(joints, j, r, position, rotation, dt, rows)
     elif kind == DISTANCE:
-        fill_distance(joints, j, r, place, dt, rows)
+        fill_distance(joints, j, r, position, rotation, dt, rows)
     elif kind == PLANAR:
-        fill_planar(joints, j, r, place, dt, rows)
+        fill_planar(joints, j, r, position, rotation, dt, rows)
     elif kind == CYLINDRICAL:
-        fill_cylindrical(joints, j, r, place, dt, rows)
+        fill_cylindrical(joints, j, r, position, rotation, dt, rows)
     elif kind == SPRING:
-        fill_spring(joints, j, r, place, dt, rows)
+        fill_spring(joints, j, r, position, rotation, dt, rows)
+    elif kind == FLAT_HINGE:
+        fill_flat_hinge(joints, j, r, position, rotation, dt, rows)
+    elif kind == FLAT_SLIDER:
+        fill_flat_slider(joints, j, r, position, rotation, dt, rows)
+    elif kind == FLAT_FIXED:
+        fill_flat_fixed(joints, j, r, position, rotation, dt, rows)

@@ -11,18 +11,10 @@ p_B, not to p_A: a push across the axis turns A the more the farther B is out.
 from dataclasses import dataclass, field
 
 from drystone.jit import inner_kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies, point_or_centre
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-    point_or_centre,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.layout import SLIDER
 from drystone.joints.parts import (
     across_axis,
@@ -31,10 +23,12 @@ from drystone.joints.parts import (
     write_coordinate,
     write_orientation,
 )
+from drystone.joints.place import place_joint
 
 
-@inner_kernel
-def fill_slider(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_slider(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_orientation(place, r, rows)
     way, lin, a, b = along_axis(place)

@@ -18,15 +18,19 @@ import numpy as np
 
 from drystone.inputs import not_negative
 from drystone.jit import inner_kernel
+from drystone.joints.attach import Attachment, fix_to_bodies, set_points
+from drystone.joints.checks import check_bodies
 from drystone.joints.distance import length_of
 from drystone.joints.drives import check_spring
-from drystone.joints.joint import Attachment, Joint, check_bodies, fix_to_bodies, set_points
+from drystone.joints.joint import Joint
 from drystone.joints.layout import ROW_SPRING, SPRING
 from drystone.joints.parts import write_row, write_spring
+from drystone.joints.place import place_joint
 
 
-@inner_kernel
-def fill_spring(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_spring(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     length, lin, a, b = length_of(place)
     joints.value[j, 0] = length
     write_row(rows, r, lin, a, b, 0.0, ROW_SPRING)

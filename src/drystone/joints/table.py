@@ -37,6 +37,7 @@ def pack_joints(
     offset: np.ndarray,
     turn: np.ndarray,
     origin=(0.0, 0.0, 0.0),
+    kind_of: Callable | None = None,
 ) -> Joints:
     """Table of `joints`, a list of Ball, Hinge, ...
 
@@ -44,10 +45,12 @@ def pack_joints(
     offset   (n, 3) centres of mass in the frames of the shapes [m]
     turn     (n, 4) quaternions: body (principal) axes -> axes of the shapes
     origin   the world's local origin [m]
+    kind_of  kind and number of rows of a joint; flat.flat_kind in two dimensions
     """
+    kinds = [kind_of(joint) if kind_of else (joint._kind, joint.row_count) for joint in joints]
     count = len(joints)
     table = Joints(
-        kind=np.array([joint._kind for joint in joints], np.int32).reshape(count),
+        kind=np.array([kind for kind, _ in kinds], np.int32).reshape(count),
         body=np.zeros((count, 2), np.int32),
         anchor=np.zeros((count, 6)),
         frame=np.zeros((count, 8)),
@@ -60,7 +63,7 @@ def pack_joints(
         value=np.zeros((count, COORDINATES)),
     )
     for j, joint in enumerate(joints):
-        table.row_first[j + 1] = table.row_first[j] + joint.row_count
+        table.row_first[j + 1] = table.row_first[j] + kinds[j][1]
         for side, body in enumerate(joint.bodies):
             row = len(offset) if body is None else row_of(body)
             table.body[j, side] = row

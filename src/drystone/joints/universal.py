@@ -22,19 +22,13 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit import inner_kernel, kernel
+from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
+from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
 from drystone.joints.drives import Motor, Servo
-from drystone.joints.joint import (
-    Attachment,
-    Joint,
-    axes_along,
-    check_axis,
-    check_bodies,
-    check_free,
-    fix_to_bodies,
-    free_coordinate,
-)
+from drystone.joints.joint import Joint
 from drystone.joints.layout import ROW_EQUALITY, UNIVERSAL
 from drystone.joints.parts import NOWHERE, count_turns, write_coordinate, write_point, write_row
+from drystone.joints.place import place_joint
 from drystone.shapes.checks import vector
 from drystone.vec import cross, dot, mad, norm, scale
 
@@ -67,8 +61,9 @@ def _square_part(x, other):
     return scale(mad(x, other, -c), 1.0 / (s * s)) if s > LEAST_SINE else x
 
 
-@inner_kernel
-def fill_universal(joints, j, r, place, dt, rows):
+@inner_kernel(no_cpython_wrapper=True)
+def fill_universal(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
     r = write_point(place, r, rows)
     lean = cross(place.x_a, place.x_b)
     s, c = norm(lean), dot(place.x_a, place.x_b)
