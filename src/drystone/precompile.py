@@ -28,6 +28,9 @@ def is_compiled() -> bool:
 
 def compile_engine(settings) -> None:
     """Compile every stage of the step, unless that has been done."""
+    # A compiled step that is read from disk needs the threads that its parallel loops were
+    # compiled for; Numba starts them only for kernels that have such a loop themselves.
+    numba.get_num_threads()
     if is_compiled():
         return
     log.warning("Compiling the engine for the first time; this takes about a minute, once only.")
