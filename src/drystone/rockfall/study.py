@@ -25,6 +25,10 @@ from drystone.rockfall.study_file import StudyFile
 from drystone.rockfall.study_text import check_table, read_study_file
 
 
+# Files that a file is read together with.
+COMPANIONS = {".shp": (".dbf", ".shx", ".prj", ".cpg"), ".asc": (".prj",)}
+
+
 class MaterialValues(NamedTuple):
     """What one rock meets: a value for every material of the study."""
 
@@ -71,12 +75,17 @@ class Study:
     # What the file says, for reports and manifests
 
     def describe(self) -> dict:
-        """All entries of the study, as plain data."""
-        return self.settings.model_dump(mode="json", by_alias=True, exclude_none=True)
+        """All entries of the study that decide about its results, as plain data."""
+        beside = {"runs": {"workers"}, "output": {"folder"}}
+        return self.settings.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude=beside
+        )
 
     def input_files(self) -> list[Path]:
-        """Every file that the study reads."""
-        return [self.folder / name for name in build.file_names(self.settings)]
+        """Every file that the study reads, and those that belong to it."""
+        named = [self.folder / name for name in build.file_names(self.settings)]
+        beside = [path.with_suffix(s) for path in named for s in COMPANIONS.get(path.suffix, ())]
+        return named + [path for path in beside if path.is_file()]
 
     @cached_property
     def output(self):
