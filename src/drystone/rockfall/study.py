@@ -24,7 +24,6 @@ from drystone.rockfall.starts import Release, variables
 from drystone.rockfall.study_file import StudyFile
 from drystone.rockfall.study_text import check_table, read_study_file
 
-
 # Files that a file is read together with.
 COMPANIONS = {".shp": (".dbf", ".shx", ".prj", ".cpg"), ".asc": (".prj",)}
 
