@@ -1,4 +1,4 @@
-"""Slopes: every height where it belongs, holes as holes, and systems that are not metres refused."""
+"""Slopes: every height where it belongs, holes as holes, systems without metres refused."""
 
 import os
 from pathlib import Path

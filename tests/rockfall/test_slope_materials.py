@@ -1,4 +1,4 @@
-"""Which material a contact has: the order of ROCFALL 4.1, the edge and vertex rule, exact regions."""
+"""Which material a contact has: the order of ROCFALL 4.1, edges and vertices, exact regions."""
 
 import numpy as np
 import pytest
