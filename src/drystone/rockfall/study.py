@@ -14,7 +14,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.rockfall import study_build as build
-from drystone.rockfall.barriers import Barriers, Walls, build_barriers, build_walls
+from drystone.rockfall.barriers import Barriers, Walls, build_barriers, build_walls, drape
 from drystone.rockfall.forest import Forest, build_forest
 from drystone.rockfall.materials import NONE, Surface, build_surface
 from drystone.rockfall.rock_groups import RockGroup
@@ -249,7 +249,11 @@ class Study:
 
     def _barriers(self, kind: str) -> list:
         """(part, line) of all barriers of that kind; a file may hold many lines."""
-        return [(part, build.lines(self, part)[k]) for part, k in self._barrier_keys(kind)]
+        found = [(part, build.lines(self, part)[k]) for part, k in self._barrier_keys(kind)]
+        for part, line in found:
+            with self._blaming(f"barriers ({part.name})"):
+                drape(self.slope, line)
+        return found
 
     def _check_names(self) -> None:
         materials = self.settings.materials

@@ -114,7 +114,8 @@ class RockPart(Part):
 
     @model_validator(mode="after")
     def _known_size(self):
-        given = [key for key in ("axes", "size", "volume", "mass") if getattr(self, key)]
+        names = {"axes": "axes_m", "size": "size_m", "volume": "volume_m3", "mass": "mass_kg"}
+        given = [name for key, name in names.items() if getattr(self, key)]
         from_file = self.shape in ("mesh", "hull")
         if from_file != (self.file is not None):
             does = "needs a file" if from_file else "takes no file"
