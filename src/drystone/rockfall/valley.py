@@ -114,8 +114,10 @@ def valley_heights() -> np.ndarray:
     steep = np.clip((y - 140.0) / 40.0, 0.0, 1.0)  # the road runs straight, the slope does not
     gullies = 9.0 * np.sin(2 * np.pi * x / 133.0) + 4.0 * np.sin(2 * np.pi * x / 51.0 + 1.0)
     z = np.interp(y + steep * gullies, *PROFILE.T)
-    bumps = np.sin(0.9 * x + 0.4 * y) + np.sin(0.5 * x - 1.1 * y + 2.0) + np.sin(1.7 * y + 0.3 * x)
-    return np.round(z + 0.15 * (0.2 + steep) * bumps, 2)
+    # Waves of 9 to 25 m, which a grid of 2 m can hold.
+    bumps = np.sin(0.45 * x + 0.2 * y) + np.sin(0.25 * x - 0.55 * y + 2.0)
+    bumps = bumps + np.sin(0.66 * y - 0.2 * x) + np.sin(0.22 * y + 0.12 * x + 1.0)
+    return np.round(z + 0.2 * (0.2 + steep) * bumps, 2)
 
 
 def write_valley(folder) -> Path:
