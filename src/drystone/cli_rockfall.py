@@ -7,7 +7,9 @@ import typer
 
 from drystone.cli_plain import plainly, results, screen
 
-app = typer.Typer(no_args_is_help=True, help="Rockfall studies on real terrain.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Rockfall studies on real terrain."
+)
 
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")]

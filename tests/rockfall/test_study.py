@@ -1,6 +1,8 @@
 """Studies: what is read is what was written, and a run depends on the seed and its number alone."""
 
+import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,9 @@ for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
 import pyogrio  # noqa: E402
 import shapely  # noqa: E402
+
+DATA = Path(os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
+TERRAIN = DATA / "terrain" / "avaKot.asc"
 
 
 @pytest.fixture(scope="module")
@@ -242,6 +247,30 @@ def test_sources_from_files(study, folder):
     assert pointed.releases[0].shape.size == "2 points"
     x, y = pointed.sample(0)[1].position[:2] + pointed.slope.origin[:2]
     assert min(np.hypot(x - p.x, y - p.y) for p in points) < 3.0
+
+
+@pytest.mark.skipif(not TERRAIN.is_file(), reason="no real terrain here (DRYSTONE_DATA)")
+def test_real_terrain_with_steep_sources(study):
+    """Every start is free, and on ground that is steep enough."""
+    real = changed(
+        study, terrain={"file": str(TERRAIN), "crs": "EPSG:31287"}, barriers=[], forest=[],
+        check_lines=[], sources=[{"name": "steep", "steeper_than_deg": 45.0}],
+        materials={"default": "rock", "classes": {"rock": {"preset": "stone:carbonate"}}},
+    )  # fmt: skip
+    slope, source = real.slope, real.releases[0].shape
+    up = slope.area_vectors()[:, 2] / np.linalg.norm(slope.area_vectors(), axis=1)
+    steep = np.linalg.norm(slope.area_vectors(), axis=1)[up <= np.cos(np.radians(45))]
+    assert source.upto[-1] == pytest.approx(steep.sum())
+    for run in range(300):
+        rock, start, _ = real.sample(run)
+        assert is_free(slope, np.array(start.position), rock.radius)
+
+
+def test_runs_can_be_changed_but_not_broken(study):
+    assert study.with_runs(count=5, sampling="monte-carlo").runs.sampling == "monte-carlo"
+    assert study.with_runs().describe() == study.describe()
+    with pytest.raises(InputError, match="runs.count: input should be greater than or equal to 1"):
+        study.with_runs(count=0)
 
 
 def test_all_wrong_entries_are_told_at_once(study):

@@ -16,7 +16,7 @@ from drystone.rockfall.crs import LOCAL, choose_crs
 from drystone.rockfall.mesh_slope import SUFFIXES, read_mesh
 from drystone.rockfall.plan_index import build_plan_index, highest_over
 from drystone.rockfall.raster_files import Raster, read_raster
-from drystone.shapes.checks import positive, vector
+from drystone.shapes.checks import point_array, positive, vector
 
 HEIGHTS = (-1000.0, 9000.0)  # [m] deepest mine and highest mountain; beyond is undeclared NoData
 ON_NODE = 1e-9  # of a cell: a point so near a node is on it, and gets its height to the last digit
@@ -65,8 +65,8 @@ class Slope:
         if path.suffix.lower() in SUFFIXES:
             vertices, triangles = read_mesh(path)
             box = (*vertices[:, :2].min(axis=0), *vertices[:, :2].max(axis=0))
-            return cls.from_mesh(vertices, triangles, choose_crs(path.name, None, crs, box),
-                                 path.name)  # fmt: skip
+            system = choose_crs(path.name, None, crs, box)
+            return cls.from_mesh(vertices, triangles, system, path.name)
         raster = read_raster(path, nodata)
         _require_heights(path.name, raster.values)
         system = choose_crs(path.name, raster.crs, crs, raster.box)
@@ -96,12 +96,18 @@ class Slope:
 
     @classmethod
     def from_mesh(cls, vertices, triangles, crs=None, name: str = "mesh") -> "Slope":
-        """From world vertices (n, 3) and triangles (m, 3), counter-clockwise from outside."""
-        vertices = np.asarray(vertices, dtype=np.float64)
+        """From world vertices (n, 3) and triangles (m, 3), counter-clockwise from outside.
+
+        crs  code, pyproj CRS, or None for local metres
+        """
+        vertices = point_array(f"{name}: vertices", vertices, 3)
         _require_heights(name, vertices[:, 2])
-        origin = _round_origin(vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0))
-        local = np.ascontiguousarray(vertices - origin)
-        return cls(local, np.ascontiguousarray(triangles, dtype=np.int32), origin, crs, None, name)
+        low, high = vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0)
+        system = choose_crs(name, None, crs or LOCAL, (*low, *high))
+        origin = _round_origin(low, high)
+        vertices -= origin
+        triangles = np.ascontiguousarray(triangles, dtype=np.int32)
+        return cls(vertices, triangles, origin, system, None, name)
 
     def __repr__(self) -> str:
         low, high = self.bounds

@@ -39,7 +39,8 @@ class Study:
     """A checked study; `settings` holds its file's models."""
 
     def __init__(self, settings: StudyFile, folder=".", name: str = "study.toml"):
-        self.settings, self.folder, self.name = settings, Path(folder), name
+        # Absolute, for workers may have another working folder.
+        self.settings, self.folder, self.name = settings, Path(folder).absolute(), name
         for part in ("terrain", "rocks", "sources", "runs"):
             setattr(self, part, getattr(settings, part))
         self._check_names()
@@ -57,9 +58,9 @@ class Study:
 
     def with_runs(self, **changes) -> "Study":
         """The same with other `runs`: count, seed, sampling, workers."""
-        runs = self.settings.runs.model_dump() | changes
-        table = self.settings.model_copy(update={"runs": type(self.runs).model_validate(runs)})
-        return Study(table, self.folder, self.name)
+        table = self.settings.model_dump(by_alias=True, exclude_none=True)
+        table["runs"] |= changes
+        return Study(check_table(table, self.name), self.folder, self.name)
 
     def __reduce__(self):
         return Study, (self.settings, self.folder, self.name)
@@ -99,7 +100,7 @@ class Study:
         """Options of the rolling rock, those of the study over the defaults."""
         from drystone.rockfall.roll import Options
 
-        with self._blaming("options"):
+        with self.blaming("options"):
             return build.make_options(Options, self.settings.options)
 
     # What follows from it on the terrain
@@ -107,7 +108,7 @@ class Study:
     @cached_property
     def slope(self) -> Slope:
         part = self.terrain
-        with self._blaming("terrain"):
+        with self.blaming("terrain"):
             return Slope.from_file(self.folder / part.file, part.crs, part.nodata)
 
     @cached_property
@@ -120,7 +121,7 @@ class Study:
         """(restitution, friction) of each material, as distributions."""
         spreads = []
         for name, part in self.settings.materials.classes.items():
-            with self._blaming(f"materials.classes.{name}"):
+            with self.blaming(f"materials.classes.{name}"):
                 spreads.append(build.material_spread(part))
         return spreads
 
@@ -129,7 +130,7 @@ class Study:
         """Contact barriers, as triangles that follow those of the slope."""
         parts = self._barriers("contact")
         lines = [line for _, line in parts]
-        with self._blaming("barriers"):
+        with self.blaming("barriers"):
             return build_walls(
                 self.slope, lines, [p.height for p, _ in parts], [p.thickness for p, _ in parts]
             )
@@ -165,7 +166,7 @@ class Study:
         """Crossing barriers; their names are `barrier_names`."""
         parts = self._barriers("crossing")
         capacity = [1e3 * part.capacity for part, _ in parts]  # kJ in the file
-        with self._blaming("barriers"):
+        with self.blaming("barriers"):
             lines, heights = [line for _, line in parts], [part.height for part, _ in parts]
             return build_barriers(self.slope, lines, heights, capacity)
 
@@ -195,7 +196,7 @@ class Study:
     def rock_groups(self) -> list[RockGroup]:
         groups = []
         for part in self.rocks:
-            with self._blaming(f"rocks ({part.name})"):
+            with self.blaming(f"rocks ({part.name})"):
                 groups.append(RockGroup(part, self.folder))
         return groups
 
@@ -204,7 +205,7 @@ class Study:
         """Where and how rocks start, one for each source."""
         releases = []
         for part in self.sources:
-            with self._blaming(f"sources ({part.name})"):
+            with self.blaming(f"sources ({part.name})"):
                 releases.append(Release(part, build.source_shape(self, part), self.rock_groups))
         return releases
 
@@ -220,7 +221,7 @@ class Study:
             raise InputError(f"there is no run {run}: they go from 0 to {self.runs.count - 1}.")
         u = self.sampler.draw(run)
         release = build.pick(self.releases, u["source"])
-        with self._blaming(f"sources ({release.name}), run {run}"):
+        with self.blaming(f"sources ({release.name}), run {run}"):
             rock, start = release.start(self.slope, u, self.sampler.again(run))
         return rock, start, self._values(u)
 
@@ -251,7 +252,7 @@ class Study:
         """(part, line) of all barriers of that kind; a file may hold many lines."""
         found = [(part, build.lines(self, part)[k]) for part, k in self._barrier_keys(kind)]
         for part, line in found:
-            with self._blaming(f"barriers ({part.name})"):
+            with self.blaming(f"barriers ({part.name})"):
                 drape(self.slope, line)
         return found
 
@@ -279,7 +280,7 @@ class Study:
             _require_unique(self.name, what, [p.name for p in getattr(self.settings, what)])
 
     @contextmanager
-    def _blaming(self, what: str):
+    def blaming(self, what: str):
         """Errors of the user name the file and the entry."""
         try:
             yield

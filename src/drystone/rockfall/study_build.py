@@ -110,7 +110,7 @@ def regions(study, parts) -> list[Region]:
     found = []
     for k, part in enumerate(parts):
         what = f"materials.regions[{k}]"
-        with study._blaming(what):
+        with study.blaming(what):
             if part.polygon is not None:
                 polygon = polygon_of("polygon", part.polygon, study.slope)
                 code = study.material_names.index(part.material)
@@ -141,7 +141,7 @@ def texture(study, part) -> Texture:
     """Material ids on the raster of a texture."""
     if part is None:
         return NO_TEXTURE
-    with study._blaming("materials.texture"):
+    with study.blaming("materials.texture"):
         raster = read_raster(study.folder / part.file)
         if raster.crs is not None and study.slope.crs is not None:
             if not read_crs(part.file, raster.crs).equals(study.slope.crs, ignore_axis_order=True):
@@ -166,7 +166,7 @@ def texture(study, part) -> Texture:
 def lines(study, part) -> list[np.ndarray]:
     """(n, 2) local lines of an entry: its own, or all of its file."""
     shapely = load("shapely", "Geometry")
-    with study._blaming(f"{_kind(part)} ({part.name})"):
+    with study.blaming(f"{_kind(part)} ({part.name})"):
         if part.line is not None:
             found = [points_of("line", part.line, study.slope)[:, :2]]
         else:
@@ -202,7 +202,7 @@ def forest_zones(study):
     """Polygons, drag, height and priority of all zones."""
     polygons, drag, height, priority = [], [], [], []
     for k, part in enumerate(study.settings.forest):
-        with study._blaming(f"forest[{k}]"):
+        with study.blaming(f"forest[{k}]"):
             for polygon in _polygons(study, part):
                 polygons.append(polygon)
                 drag.append(part.drag)

@@ -27,9 +27,7 @@ class Features(NamedTuple):
     def column(self, key: str) -> np.ndarray:
         if key in self.table:
             return self.table[key]
-        raise InputError(
-            f"{self.name} has no column {key!r}. {did_you_mean(key, self.table)}"
-        )
+        raise InputError(f"{self.name} has no column {key!r}. {did_you_mean(key, self.table)}")
 
 
 def read_features(path, slope, kinds) -> Features:
