@@ -1,0 +1,165 @@
+"""One chunk of runs: roll the rocks, then keep of their arcs what the results need.
+
+Arcs are not kept, for a rock that rolls has thousands of them. From them come, exactly, the cells
+passed and the lines crossed, and the points of the trajectory at the output step.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import SimulationError
+from drystone.rockfall.cells import CellWalker
+from drystone.rockfall.checklines import LineFinder
+from drystone.rockfall.ground import Ground, height_at
+from drystone.rockfall.plan import Plan, find_function
+from drystone.rockfall.records import CROSSING, IMPACT, Trajectory
+from drystone.rockfall.spin import spin_energy
+
+RUN = np.dtype(
+    [
+        ("run", "i8"),
+        ("start", "f8", 3),  # centre of mass [m], local
+        ("end", "f8", 3),
+        ("t", "f8"),  # duration [s]
+        ("q", "f8", 4),  # orientation at the end
+        ("reason", "i8"),  # index into REASONS
+        ("mass", "f8"),  # [kg]
+        ("length", "f8"),  # of the way in plan [m]
+        ("speed", "f8"),  # largest [m/s]
+        ("energy", "f8"),  # largest kinetic [J]
+        ("height", "f8"),  # largest above the ground [m]
+        ("impacts", "i8"),
+    ]
+)
+
+POINT = np.dtype(
+    [
+        ("run", "i8"),
+        ("t", "f8"),  # [s]
+        ("x", "f8", 3),  # centre of mass [m], local
+        ("v", "f4", 3),  # [m/s]
+        ("w", "f4", 3),  # [rad/s]
+        ("translation", "f4"),  # kinetic energy [J]
+        ("rotation", "f4"),
+        ("height", "f4"),  # above the ground [m]
+    ]
+)
+
+# Rasters are single precision, so more would be stored for nothing.
+CELL = np.dtype(
+    [("cell", "i4"), ("run", "i4"), ("speed", "f4"), ("energy", "f4"), ("height", "f4")]
+)
+
+
+def _with_run(dtype: np.dtype) -> np.dtype:
+    return np.dtype([("run", "i8"), *dtype.descr])
+
+
+RUN_IMPACT, RUN_CROSSING = _with_run(IMPACT), _with_run(CROSSING)
+
+
+class Context(NamedTuple):
+    """What a worker makes once and uses for all its chunks."""
+
+    study: object
+    plan: Plan
+    scene: object
+    roll: object
+    walker: CellWalker
+    finder: LineFinder
+
+
+def make_context(study, plan: Plan) -> Context:
+    walker = CellWalker(plan.raster, plan.ground)
+    finder = LineFinder(plan.lines, plan.ground)
+    return Context(study, plan, study.scene(), find_function(plan.roll), walker, finder)
+
+
+def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
+    """All arrays of one chunk; they depend on the study, the plan and `chunk` alone."""
+    runs = context.plan.runs(chunk)
+    samples = [context.study.sample(run) for run in runs]
+    rocks, starts, materials = map(list, zip(*samples, strict=True))
+    trajectories = context.roll(rocks, starts, context.scene, context.study.options, materials)
+    tables = {name: [] for name in ("runs", "points", "impacts", "crossings", "lines", "cells")}
+    for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
+        _require_finite(run, trajectory)
+        for name, rows in reduce_run(context, run, sample[0], trajectory).items():
+            tables[name].append(rows)
+    arrays = {name: np.concatenate(rows) for name, rows in tables.items()}
+    # Sorted by cell (runs stay in order), so that merging can take all chunks cell by cell.
+    arrays["cells"] = arrays["cells"][np.argsort(arrays["cells"]["cell"], kind="stable")]
+    return arrays
+
+
+def reduce_run(context: Context, run: int, rock, trajectory: Trajectory) -> dict[str, np.ndarray]:
+    """What is kept of one run."""
+    arcs, end = trajectory.arcs, trajectory.end
+    spin, mass = spin_energy(trajectory, rock), float(end["mass"])
+    table = context.walker.walk(arcs, mass, spin)
+    cells = np.zeros(len(table.cell), CELL)
+    cells["run"] = run
+    for name in ("cell", "speed", "energy", "height"):
+        cells[name] = getattr(table, name)
+    return {
+        "runs": _run_record(run, trajectory, table),
+        "points": sample_points(run, trajectory, spin, context.plan.step, context.plan.ground),
+        "impacts": _tagged(run, trajectory.impacts, RUN_IMPACT),
+        "crossings": _tagged(run, trajectory.crossings, RUN_CROSSING),
+        "lines": context.finder.find(run, arcs, mass, spin),
+        "cells": cells,
+    }
+
+
+def _run_record(run, trajectory, table) -> np.ndarray:
+    arcs, end = trajectory.arcs, trajectory.end
+    record = np.zeros(1, RUN)
+    record["run"], record["start"], record["end"] = run, arcs["x"][0], end["x"]
+    for name in ("t", "q", "reason", "mass", "impacts"):
+        record[name] = end[name]
+    places = np.vstack([arcs["x"][:, :2], end["x"][None, :2]])
+    record["length"] = np.linalg.norm(np.diff(places, axis=0), axis=1).sum()
+    for name in ("speed", "energy", "height"):
+        values = getattr(table, name)
+        known = values[np.isfinite(values)]
+        record[name] = known.max() if len(known) else np.nan
+    return record
+
+
+def _tagged(run, rows, dtype) -> np.ndarray:
+    tagged = np.zeros(len(rows), dtype)
+    tagged["run"] = run
+    for name in dtype.names[1:]:
+        tagged[name] = rows[name]
+    return tagged
+
+
+def sample_points(run, trajectory, spin, step: float, ground: Ground) -> np.ndarray:
+    """Points of the trajectory every `step` seconds, at its impacts, and at its end."""
+    arcs, end = trajectory.arcs, trajectory.end
+    grid = arcs["t0"][0] + step * np.arange(int((end["t"] - arcs["t0"][0]) / step) + 1)
+    times = np.unique(np.concatenate([grid, trajectory.impacts["t"], [end["t"]]]))
+    times = times[(times >= arcs["t0"][0]) & (times <= end["t"])]
+    arc = np.clip(np.searchsorted(arcs["t0"], times, side="right") - 1, 0, len(arcs) - 1)
+    s = np.minimum(times - arcs["t0"][arc], arcs["t1"][arc] - arcs["t0"][arc])[:, None]
+    points = np.zeros(len(times), POINT)
+    v = arcs["v"][arc] + s * arcs["a"][arc]
+    points["run"], points["t"], points["v"], points["w"] = run, times, v, arcs["w"][arc]
+    points["x"] = arcs["x"][arc] + s * (arcs["v"][arc] + 0.5 * s * arcs["a"][arc])
+    points["translation"] = 0.5 * end["mass"] * (v**2).sum(axis=1)
+    points["rotation"] = spin[arc]
+    x, y, z = points["x"].T
+    points["height"] = z - height_at(ground, x, y)
+    return points
+
+
+def _require_finite(run: int, trajectory: Trajectory) -> None:
+    arcs = trajectory.arcs
+    if len(arcs) == 0:
+        raise SimulationError(f"run {run} has no arcs: the rock never moved nor rested.")
+    for name in ("t0", "t1", "x", "v", "a", "w"):
+        if not np.isfinite(arcs[name]).all():
+            raise SimulationError(
+                f"run {run} has a number that is not finite in its arcs ({name})."
+            )

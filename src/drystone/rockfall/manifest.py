@@ -1,0 +1,69 @@
+"""The manifest of a run: what went in, to the checksum, and with which versions it was computed."""
+
+import hashlib
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from drystone.errors import InputError
+from drystone.rockfall.parts import write_whole
+from drystone.rockfall.plan import Plan
+
+NAME = "manifest.json"
+PACKAGES = ("drystone", "numpy", "numba", "scipy", "rasterio", "pyproj", "pyogrio", "pyarrow")
+
+
+def make_manifest(study, plan: Plan) -> dict:
+    """All of it but `finished`."""
+    return {
+        "format": 1,
+        "study": study.describe(),
+        "inputs": {str(path): file_digest(Path(path)) for path in study.input_files()},
+        "plan": plan.digest(),
+        "seed": plan.seed,
+        "runs": plan.count,
+        "chunk": plan.chunk,
+        "engine": plan.roll,
+        "crs": plan.crs,
+        "origin_m": list(plan.origin),
+        "versions": {name: package_version(name) for name in PACKAGES},
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def package_version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def file_digest(path: Path) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}).") from None
+
+
+def same_run(a: dict, b: dict) -> bool:
+    """Whether two manifests are of the same runs: same study, inputs, plan and versions."""
+    keys = ("format", "study", "inputs", "plan", "versions", "python", "machine")
+    return all(a.get(key) == b.get(key) for key in keys)
+
+
+def read_manifest(folder: Path) -> dict | None:
+    """The manifest of a folder of results; None if there is none."""
+    path = Path(folder) / NAME
+    if not path.exists():
+        return None
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        raise InputError(f"{path} cannot be read. Delete the folder, or choose another.") from None
+
+
+def write_manifest(folder: Path, manifest: dict) -> None:
+    write_whole(Path(folder) / NAME, json.dumps(manifest, indent=1).encode())

@@ -1,0 +1,53 @@
+"""Merge the parts of all chunks, in their order, into the tables, maps and rasters of a study."""
+
+from pathlib import Path
+
+import numpy as np
+
+from drystone.rockfall.cell_statistics import cell_bands
+from drystone.rockfall.parts import read_part
+from drystone.rockfall.plan import Plan
+from drystone.rockfall.rasters import RasterWriter
+from drystone.rockfall.store import FILES, MapWriter, TableWriter
+
+
+def merge_parts(paths: list[Path], plan: Plan, out: Path) -> None:
+    """Write all tables, the GeoPackage and the rasters into `out`."""
+    write_tables(paths, plan, out)
+    write_rasters(paths, plan, out / "rasters")
+
+
+def write_tables(paths: list[Path], plan: Plan, out: Path) -> None:
+    writers = {name: TableWriter(out, name, plan.origin, plan.crs) for name in FILES}
+    chart = MapWriter(out, plan.origin, plan.crs)
+    try:
+        for path in paths:
+            part = read_part(path)
+            for name, writer in writers.items():
+                writer.write(part[name])
+            chart.write(part["runs"], part["points"], part["impacts"])
+        for writer in (*writers.values(), chart):
+            writer.close()
+    except BaseException:
+        for writer in (*writers.values(), chart):
+            writer.abandon()
+        raise
+
+
+def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
+    raster = plan.raster
+    parts = [read_part(path) for path in paths]
+    ends = np.concatenate([part["runs"]["end"] for part in parts])
+    column = np.floor((ends[:, 0] - raster.x0) / raster.cell).astype(np.int64)
+    row = np.floor((ends[:, 1] - raster.y0) / raster.cell).astype(np.int64)
+    inside = (column >= 0) & (column < raster.columns) & (row >= 0) & (row < raster.rows)
+    cells = np.sort((row * raster.columns + column)[inside])
+    writer = RasterWriter(folder, raster, plan.origin, plan.crs, plan.count)
+    try:
+        for band in cell_bands([part["cells"] for part in parts], raster):
+            low, high = band.first * raster.columns, band.last * raster.columns
+            here = cells[np.searchsorted(cells, low) : np.searchsorted(cells, high)] - low
+            deposited = np.bincount(here, minlength=high - low).reshape(band.passages.shape)
+            writer.write(band, deposited)
+    finally:
+        writer.close()
