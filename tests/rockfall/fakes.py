@@ -63,6 +63,14 @@ class FakeStudy:
         return self.lines
 
     @property
+    def barriers(self):
+        return SimpleNamespace(height=np.zeros(0), capacity=np.zeros(0), barrier=np.zeros(0))
+
+    @property
+    def barrier_names(self):
+        return []
+
+    @property
     def options(self):
         return self
 
@@ -85,7 +93,7 @@ class FakeStudy:
         return rock, SimpleNamespace(position=x, velocity=velocity, spin=rng.normal(size=3)), None
 
 
-def roll_many(rocks, starts, scene, options, materials):
+def roll_many(rocks, starts, scene, options, materials=None, threads=None):
     import time
 
     out = []

@@ -100,7 +100,7 @@ def find_crossings(
     # out
     out,
 ):  # fmt: skip
-    """Number of crossings; rows (arc, time, segment, distance along the line) while there is room."""
+    """Number of crossings; rows (arc, time, segment, way along the line) while there is room."""
     count = 0
     for i in range(len(t0)):
         span = t1[i] - t0[i]

@@ -80,8 +80,7 @@ def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     """All arrays of one chunk; they depend on the study, the plan and `chunk` alone."""
     runs = context.plan.runs(chunk)
     samples = [context.study.sample(run) for run in runs]
-    rocks, starts, materials = map(list, zip(*samples, strict=True))
-    trajectories = context.roll(rocks, starts, context.scene, context.study.options, materials)
+    trajectories = _roll(context, samples)
     tables = {name: [] for name in ("runs", "points", "impacts", "crossings", "lines", "cells")}
     for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
         _require_finite(run, trajectory)
@@ -91,6 +90,17 @@ def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     # Sorted by cell (runs stay in order), so that merging can take all chunks cell by cell.
     arrays["cells"] = arrays["cells"][np.argsort(arrays["cells"]["cell"], kind="stable")]
     return arrays
+
+
+def _roll(context: Context, samples) -> list[Trajectory]:
+    """Trajectories of the rocks of a chunk, on one thread: chunks are what is done in parallel."""
+    rocks, starts, values = map(list, zip(*samples, strict=True))
+    materials = None
+    if values[0] is not None:  # restitution and friction of every material, drawn for each rock
+        materials = tuple(np.array(column) for column in zip(*values, strict=True))
+    return context.roll(
+        rocks, starts, context.scene, context.study.options, materials=materials, threads=1
+    )
 
 
 def reduce_run(context: Context, run: int, rock, trajectory: Trajectory) -> dict[str, np.ndarray]:

@@ -9,12 +9,16 @@ from drystone.rockfall.parts import read_part
 from drystone.rockfall.plan import Plan
 from drystone.rockfall.rasters import RasterWriter
 from drystone.rockfall.store import FILES, MapWriter, TableWriter
+from drystone.rockfall.summary import summarise_study, write_summary
 
 
 def merge_parts(paths: list[Path], plan: Plan, out: Path) -> None:
-    """Write all tables, the GeoPackage and the rasters into `out`."""
+    """Write all tables, the GeoPackage, the rasters and the statistics into `out`."""
     write_tables(paths, plan, out)
     write_rasters(paths, plan, out / "rasters")
+    lines = [{"name": line.name} for line in plan.lines]
+    summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines)
+    write_summary(out, summary)
 
 
 def write_tables(paths: list[Path], plan: Plan, out: Path) -> None:

@@ -148,7 +148,7 @@ def _kept(parts: Path, plan: Plan):
         ) from None
 
 
-class Interrupted(DrystoneError, KeyboardInterrupt):
+class Interrupted(DrystoneError, KeyboardInterrupt):  # noqa: N818  says what it is
     """A run that a person ended; what was finished is kept."""
 
 

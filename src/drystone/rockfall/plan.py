@@ -31,6 +31,7 @@ class Plan:
     raster: Raster
     ground: Ground
     lines: tuple[CheckLine, ...]
+    barriers: tuple[dict, ...]  # name, height_m and capacity_kJ of each, for tables
     origin: tuple[float, float, float]  # world = local + origin [m]
     crs: str | None  # WKT
     roll: str  # module:function that rolls many rocks
@@ -89,7 +90,17 @@ def make_plan(study, roll: str = ROLL) -> Plan:
         raster=raster_over(slope, study.output.cell),
         ground=ground_of(slope),
         lines=tuple(CheckLine(line.name, line.points) for line in study.check_lines),
+        barriers=_barrier_labels(study),
         origin=tuple(map(float, slope.origin)),
         crs=None if slope.crs is None else slope.crs.to_wkt(),
         roll=roll,
     )
+
+
+def _barrier_labels(study) -> tuple[dict, ...]:
+    barriers, labels = study.barriers, []
+    for number, name in enumerate(study.barrier_names):
+        height = float(barriers.height[barriers.barrier == number].max())
+        capacity = float(barriers.capacity[number]) * 1e-3
+        labels.append({"name": name, "height_m": height, "capacity_kJ": capacity})
+    return tuple(labels)

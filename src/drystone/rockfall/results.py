@@ -9,6 +9,7 @@ from drystone.errors import InputError
 from drystone.rockfall.manifest import read_manifest
 from drystone.rockfall.rasters import raster_names, read_raster
 from drystone.rockfall.store import FILES, read_table
+from drystone.rockfall.summary import read_summary
 
 
 class Results:
@@ -26,6 +27,11 @@ class Results:
     @cached_property
     def manifest(self) -> dict | None:
         return read_manifest(self.folder)
+
+    @cached_property
+    def statistics(self) -> dict:
+        """Figures of runs, barriers and check lines, with their confidence bands."""
+        return read_summary(self.folder)
 
     def table(self, name: str, columns: list[str] | None = None) -> dict[str, np.ndarray]:
         """Columns of `runs`, `points`, `impacts`, `crossings` (barriers) or `lines`."""

@@ -1,9 +1,10 @@
 """Kinetic energy of rotation along a trajectory.
 
 Arcs hold the spin but not the orientation of the rock. In flight no torque acts, so the energy of
-rotation is that after the last impact, which the impact records. Before the first impact and in
-contact it is taken as ½ I |w|² with the largest principal moment I: exact for a sphere, and never
-too small for any other rock.
+rotation is that after the last impact, which the impact records (angular drag, eq. 5.1, only
+lessens it). Before the first impact and in contact it is taken as ½ I |w|² with the largest
+principal moment I, and in contact with the larger spin of the two ends of the arc: exact for a
+sphere that rolls with many arcs, and never too small for any other rock.
 """
 
 import numpy as np
@@ -15,6 +16,8 @@ def spin_energy(trajectory: Trajectory, rock) -> np.ndarray:
     """(n,) energy of rotation during each arc [J]."""
     arcs, impacts = trajectory.arcs, trajectory.impacts
     energy = 0.5 * float(np.max(rock.inertia)) * (arcs["w"] ** 2).sum(axis=1)
+    following = np.append(energy[1:], 0.0)
+    energy = np.where(arcs["kind"] == FLIGHT, energy, np.maximum(energy, following))
     if len(impacts) == 0:
         return energy
     translation = 0.5 * trajectory.end["mass"] * (impacts["v_out"] ** 2).sum(axis=1)
