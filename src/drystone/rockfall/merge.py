@@ -1,11 +1,12 @@
 """Merge the parts of all chunks, in their order, into the tables, maps and rasters of a study."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 
 from drystone.rockfall.cell_statistics import cell_bands
-from drystone.rockfall.parts import read_part
+from drystone.rockfall.parts import read_part, write_whole
 from drystone.rockfall.plan import Plan
 from drystone.rockfall.rasters import RasterWriter
 from drystone.rockfall.store import FILES, MapWriter, TableWriter
@@ -16,6 +17,7 @@ def merge_parts(paths: list[Path], plan: Plan, out: Path) -> None:
     """Write all tables, the GeoPackage, the rasters and the statistics into `out`."""
     write_tables(paths, plan, out)
     write_rasters(paths, plan, out / "rasters")
+    write_layout(plan, out)
     lines = [{"name": line.name} for line in plan.lines]
     summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines)
     write_summary(out, summary)
@@ -38,6 +40,16 @@ def write_tables(paths: list[Path], plan: Plan, out: Path) -> None:
         raise
 
 
+def write_layout(plan: Plan, out: Path) -> None:
+    """layout.json: the lines that maps show, world coordinates."""
+    shift = np.array(plan.origin[:2])
+    lines = [{"name": x.name, "points": (x.points + shift).tolist()} for x in plan.lines]
+    named = zip(plan.barriers, plan.barrier_feet, strict=True)
+    barriers = [{"name": x["name"], "points": (feet + shift).tolist()} for x, feet in named]
+    layout = {"lines": lines, "barriers": barriers}
+    write_whole(out / "layout.json", json.dumps(layout).encode())
+
+
 def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
     raster = plan.raster
     parts = [read_part(path) for path in paths]
@@ -48,6 +60,7 @@ def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
     cells = np.sort((row * raster.columns + column)[inside])
     writer = RasterWriter(folder, raster, plan.origin, plan.crs, plan.count)
     try:
+        writer.write_terrain(plan.ground)
         for band in cell_bands([part["cells"] for part in parts], raster):
             low, high = band.first * raster.columns, band.last * raster.columns
             here = cells[np.searchsorted(cells, low) : np.searchsorted(cells, high)] - low

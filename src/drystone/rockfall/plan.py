@@ -31,7 +31,8 @@ class Plan:
     raster: Raster
     ground: Ground
     lines: tuple[CheckLine, ...]
-    barriers: tuple[dict, ...]  # name, height_m and capacity_kJ of each, for tables
+    barriers: tuple[dict, ...]  # name, height_m_nominal and capacity_kJ of each
+    barrier_feet: tuple[np.ndarray, ...]  # (n, 2) of each, local, for maps
     origin: tuple[float, float, float]  # world = local + origin [m]
     crs: str | None  # WKT
     roll: str  # module:function that rolls many rocks
@@ -48,7 +49,8 @@ class Plan:
         """Hash of all that decides about the results, but for the study."""
         ground = hashlib.sha256(np.ascontiguousarray(self.ground.heights)).hexdigest()
         lines = [(line.name, line.points.tolist()) for line in self.lines]
-        plain = {k: v for k, v in asdict(self).items() if k not in ("ground", "lines", "raster")}
+        arrays = ("ground", "lines", "raster", "barrier_feet")
+        plain = {k: v for k, v in asdict(self).items() if k not in arrays}
         rest = [plain, tuple(self.raster), self.ground[:4], lines]
         return hashlib.sha256((ground + json.dumps(rest, sort_keys=True)).encode()).hexdigest()
 
@@ -91,6 +93,7 @@ def make_plan(study, roll: str = ROLL) -> Plan:
         ground=ground_of(slope),
         lines=tuple(CheckLine(line.name, line.points) for line in study.check_lines),
         barriers=_barrier_labels(study),
+        barrier_feet=_barrier_feet(study.barriers, len(study.barrier_names)),
         origin=tuple(map(float, slope.origin)),
         crs=None if slope.crs is None else slope.crs.to_wkt(),
         roll=roll,
@@ -102,5 +105,14 @@ def _barrier_labels(study) -> tuple[dict, ...]:
     for number, name in enumerate(study.barrier_names):
         height = float(barriers.height[barriers.barrier == number].max())
         capacity = float(barriers.capacity[number]) * 1e-3
-        labels.append({"name": name, "height_m": height, "capacity_kJ": capacity})
+        labels.append({"name": name, "height_m_nominal": height, "capacity_kJ": capacity})
     return tuple(labels)
+
+
+def _barrier_feet(barriers, count: int) -> tuple[np.ndarray, ...]:
+    """Panels of a barrier follow each other: their first feet, and the last one's second."""
+    feet = []
+    for number in range(count):
+        here = barriers.barrier == number
+        feet.append(np.vstack([barriers.foot_a[here], barriers.foot_b[here][-1:]])[:, :2])
+    return tuple(feet)

@@ -11,8 +11,10 @@ import numpy as np
 from drystone.rockfall.cell_statistics import PERCENTS, QUANTITIES, STATISTICS, Band
 from drystone.rockfall.cells import Raster
 from drystone.rockfall.extra import load
+from drystone.rockfall.ground import Ground, height_at
 
 NODATA = -9999.0
+TERRAIN_POINTS = 1_000_000  # heights computed at once, 100 MB with what they need
 UNITS = {"speed": "m/s", "energy": "kJ", "height": "m"}
 SCALE = {"speed": 1.0, "energy": 1e-3, "height": 1.0}  # from SI to UNITS
 TITLES = {
@@ -28,6 +30,7 @@ COUNTS = {  # name: (unit, description)
         "share of all runs whose rock passed the cell, given a release; no frequency in time",
     ),
     "deposition": ("runs", "number of runs whose rock came to its end in the cell"),
+    "terrain": ("m", "height of the ground at the centre of the cell"),
 }
 
 
@@ -75,20 +78,28 @@ class RasterWriter:
             "deposition": deposited,
         }
         for name, values in counts.items():
-            self._write(name, band, np.where(band.passages + deposited > 0, values, np.nan))
+            self._write(
+                name, band.first, band.last, np.where(band.passages + deposited > 0, values, np.nan)
+            )
         for quantity in QUANTITIES:
             for statistic in STATISTICS:
                 values = band.values[f"{quantity}_{statistic}"] * SCALE[quantity]
-                self._write(f"{FILE_STEMS[quantity]}_{statistic}", band, values)
+                self._write(f"{FILE_STEMS[quantity]}_{statistic}", band.first, band.last, values)
 
-    def _write(self, name: str, band: Band, values: np.ndarray) -> None:
+    def write_terrain(self, ground: Ground) -> None:
+        raster, rows = self.raster, max(TERRAIN_POINTS // self.raster.columns, 1)
+        x = raster.x0 + raster.cell * (np.arange(raster.columns) + 0.5)
+        for first in range(0, raster.rows, rows):
+            last = min(first + rows, raster.rows)
+            y = raster.y0 + raster.cell * (np.arange(first, last) + 0.5)
+            self._write("terrain", first, last, height_at(ground, *np.meshgrid(x, y)))
+
+    def _write(self, name: str, first: int, last: int, values: np.ndarray) -> None:
         from rasterio.windows import Window
 
         filled = np.where(np.isfinite(values), values, NODATA)[::-1].astype(np.float32)
-        top = self.raster.rows - band.last
-        self.files[name].write(
-            filled, 1, window=Window(0, top, self.raster.columns, band.last - band.first)
-        )
+        window = Window(0, self.raster.rows - last, self.raster.columns, last - first)
+        self.files[name].write(filled, 1, window=window)
 
     def close(self) -> None:
         for file in self.files.values():
@@ -100,3 +111,11 @@ def read_raster(path: Path) -> np.ndarray:
     rasterio = load("rasterio", "A GeoTIFF")
     with rasterio.open(path) as file:
         return file.read(1, masked=True).astype(np.float64).filled(np.nan)
+
+
+def raster_extent(path: Path) -> tuple[float, float, float, float]:
+    """West, east, south, north of a raster [m]."""
+    rasterio = load("rasterio", "A GeoTIFF")
+    with rasterio.open(path) as file:
+        box = file.bounds
+    return box.left, box.right, box.bottom, box.top

@@ -1,5 +1,6 @@
 """The results of a study in its folder, read when asked for."""
 
+import json
 from functools import cached_property
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.rockfall.manifest import read_manifest
-from drystone.rockfall.rasters import raster_names, read_raster
+from drystone.rockfall.rasters import raster_extent, raster_names, read_raster
 from drystone.rockfall.store import FILES, read_table
 from drystone.rockfall.summary import read_summary
 
@@ -33,11 +34,27 @@ class Results:
         """Figures of runs, barriers and check lines, with their confidence bands."""
         return read_summary(self.folder)
 
-    def table(self, name: str, columns: list[str] | None = None) -> dict[str, np.ndarray]:
-        """Columns of `runs`, `points`, `impacts`, `crossings` (barriers) or `lines`."""
+    @cached_property
+    def layout(self) -> dict:
+        """Barriers and check lines: names and points (world x, y)."""
+        return json.loads((self.folder / "layout.json").read_text())
+
+    @cached_property
+    def extent(self) -> tuple[float, float, float, float]:
+        """West, east, south and north of the rasters, world coordinates [m]."""
+        return raster_extent(self.folder / "rasters" / "terrain.tif")
+
+    def table(
+        self, name: str, columns: list[str] | None = None, runs: list[int] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Columns of `runs`, `points`, `impacts`, `crossings` (barriers) or `lines`.
+
+        columns   names of some, or all
+        runs      numbers of some runs, or all
+        """
         if name not in FILES:
             raise InputError(f"there is no table {name!r}. Known: {', '.join(FILES)}.")
-        return read_table(self.folder, name, columns)
+        return read_table(self.folder, name, columns, runs)
 
     def raster(self, name: str) -> np.ndarray:
         """(rows, columns), northern row first, NaN where nothing passed."""

@@ -124,10 +124,13 @@ class TableWriter:
             self._part.unlink()
 
 
-def read_table(folder: Path, table: str, columns: list[str] | None = None) -> dict:
-    """Columns of a table of a folder of results, as arrays."""
+def read_table(
+    folder: Path, table: str, columns: list[str] | None = None, runs: list[int] | None = None
+) -> dict[str, np.ndarray]:
+    """Columns of a table of a folder of results, as arrays; of some `runs` alone, or all."""
     parquet = load("pyarrow.parquet", "A table of results")
-    read = parquet.read_table(Path(folder) / FILES[table], columns=columns)
+    chosen = None if runs is None else [("run", "in", [int(run) for run in runs])]
+    read = parquet.read_table(Path(folder) / FILES[table], columns=columns, filters=chosen)
     return {name: read[name].to_numpy() for name in read.column_names}
 
 
