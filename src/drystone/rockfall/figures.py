@@ -52,7 +52,7 @@ def _longest(panel, way, x, y, z, height) -> None:
     panel.plot(way, z, color="black", linewidth=1, label="longest run")
     panel.plot(way, z - height, color="tab:green", linewidth=1.5, label="ground below it")
     ends = np.array([[x[0], y[0], z[0]], [x[-1], y[-1], z[-1]]])
-    label = f"its energy line, {line_angle(ends[0], ends[1]):.1f} degrees in plan distance"
+    label = f"from start to end; reach angle {line_angle(ends[0], ends[1]):.1f} degrees"
     panel.plot(way[[0, -1]], z[[0, -1]], "--", color="tab:blue", linewidth=1, label=label)
 
 

@@ -8,6 +8,7 @@ from drystone.rockfall.results import Results
 
 SUN = np.radians([315.0, 45.0])  # azimuth and height: from the north-west, as maps have it
 PIXELS = 1200  # longest side of a raster in a figure; more would not be seen
+MARGIN = 0.15  # of the larger side
 LOGARITHMIC = ("passages", "reach_probability", "deposition")
 # The rasters that a report shows, in its order.
 SHOWN = (
@@ -40,6 +41,23 @@ def shrink(values: np.ndarray, reduce, pixels: int = PIXELS) -> np.ndarray:
     return np.where(empty, np.nan, reduce(safe, axis=(1, 3)))
 
 
+def frame_of(results: Results) -> tuple[float, float, float, float]:
+    """West, east, south, north of what maps show: where rocks passed, with a margin around."""
+    west, east, south, north = results.extent
+    rows, columns = np.nonzero(np.isfinite(results.raster("passages")))
+    if len(rows) == 0:
+        return results.extent
+    shape = results.raster("passages").shape
+    dx, dy = (east - west) / shape[1], (north - south) / shape[0]
+    left, right = west + dx * columns.min(), west + dx * (columns.max() + 1)
+    low, high = north - dy * (rows.max() + 1), north - dy * rows.min()
+    margin = MARGIN * max(right - left, high - low)
+    return (
+        max(left - margin, west), min(right + margin, east),
+        max(low - margin, south), min(high + margin, north),
+    )  # fmt: skip
+
+
 def _base(results: Results, title: str):
     """A map with the hillshade and the lines of the study."""
     figure = new_figure((8.5, 7.5))
@@ -59,8 +77,9 @@ def _base(results: Results, title: str):
             points = np.array(entry["points"])
             panel.plot(*points.T, color=colour, linewidth=2)
             panel.annotate(entry["name"], points[0], color=colour, fontsize=8)
-    panel.set_xlim(west, east)
-    panel.set_ylim(south, north)
+    left, right, low, high = frame_of(results)
+    panel.set_xlim(left, right)
+    panel.set_ylim(low, high)
     panel.set_aspect("equal")
     panel.ticklabel_format(useOffset=False, style="plain")
     panel.tick_params(axis="x", rotation=30)

@@ -66,5 +66,7 @@ def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
             here = cells[np.searchsorted(cells, low) : np.searchsorted(cells, high)] - low
             deposited = np.bincount(here, minlength=high - low).reshape(band.passages.shape)
             writer.write(band, deposited)
-    finally:
-        writer.close()
+    except BaseException:
+        writer.abandon()
+        raise
+    writer.close()

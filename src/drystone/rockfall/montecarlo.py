@@ -154,10 +154,16 @@ class Interrupted(DrystoneError, KeyboardInterrupt):  # noqa: N818  says what it
 
 @contextmanager
 def _writable(out: Path):
+    """Errors of the disk, also those that libraries of files give names of their own."""
     try:
         yield
-    except OSError as error:
-        raise disk_error(error.filename or out, error) from None
+    except DrystoneError:
+        raise
+    except Exception as error:
+        library = type(error).__module__.partition(".")[0]
+        if not isinstance(error, OSError) and library not in ("pyogrio", "rasterio", "pyarrow"):
+            raise
+        raise disk_error(getattr(error, "filename", None) or out, error) from None
 
 
 @contextmanager

@@ -90,10 +90,11 @@ def write_whole(path: Path, content: bytes) -> None:
         raise disk_error(path, error) from None
 
 
-def disk_error(path: Path, error: OSError) -> DrystoneError:
+def disk_error(path: Path, error: Exception) -> DrystoneError:
     """One sentence on why `path` could not be written, with the way out."""
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    why = "the disk is full" if full else (error.strerror or str(error))
+    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    full = full or "full" in str(error)
+    why = "the disk is full" if full else (getattr(error, "strerror", None) or str(error))
     fix = "Free some space" if full else "Make the folder writable"
     return DrystoneError(
         f"{path} could not be written: {why}. All runs finished before are kept. {fix}, "

@@ -4,6 +4,8 @@ Values are those of the runs that passed a cell: of each run its largest in that
 of runs that passed is conditional on a rock being released; it is not a frequency in time.
 """
 
+import errno
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +64,7 @@ class RasterWriter:
             "transform": rasterio.Affine(raster.cell, 0, west, 0, -raster.cell, north),
             "compress": "deflate", "predictor": 3,
         }  # fmt: skip
-        self.files = {}
+        self.files, self._written = {}, []
         for name, (unit, text) in raster_names().items():
             file = rasterio.open(folder / f"{name}.tif", "w", **profile)
             file.set_band_unit(1, unit)
@@ -100,8 +102,19 @@ class RasterWriter:
         filled = np.where(np.isfinite(values), values, NODATA)[::-1].astype(np.float32)
         window = Window(0, self.raster.rows - last, self.raster.columns, last - first)
         self.files[name].write(filled, 1, window=window)
+        self._written.append((name, window, zlib.crc32(filled)))
 
     def close(self) -> None:
+        """Close all files and read them back: GDAL does not tell when the disk was full."""
+        self.abandon()
+        rasterio = load("rasterio", "A GeoTIFF")
+        for name, window, checksum in self._written:
+            path = self.folder / f"{name}.tif"
+            with rasterio.open(path) as file:
+                if zlib.crc32(file.read(1, window=window)) != checksum:
+                    raise OSError(errno.ENOSPC, "not all of it reached the disk", str(path))
+
+    def abandon(self) -> None:
         for file in self.files.values():
             file.close()
 
