@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rasterio")
 pytest.importorskip("pyogrio")
 
-from test_montecarlo import digests, run  # noqa: E402
+from fake_runs import digests, run  # noqa: E402
 
 from drystone.errors import DrystoneError  # noqa: E402
 
@@ -29,11 +29,6 @@ def cluster():
         env={"PYTHONPATH": paths, "NUMBA_NUM_THREADS": "1"},
     ) as running:
         yield running
-
-
-@pytest.fixture(autouse=True)
-def find_fakes(monkeypatch):
-    monkeypatch.syspath_prepend(str(HERE))
 
 
 def test_a_worker_killed_on_the_way_changes_nothing(tmp_path, cluster):

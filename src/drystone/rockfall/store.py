@@ -19,6 +19,9 @@ from drystone.rockfall.records import OUTCOMES, REASONS
 WORDS = {"reason": np.array(REASONS), "outcome": np.array(OUTCOMES)}  # numbers that stand for words
 
 
+BATCH = 300_000  # points of trajectories in memory for one transaction, 30 MB
+
+
 class Column(NamedTuple):
     """A field of a record and the columns that it becomes."""
 
@@ -141,9 +144,21 @@ class MapWriter:
         self.path, self.origin, self.crs = folder / "trajectories.gpkg", np.asarray(origin), crs
         self._part = self.path.with_name(f".{self.path.stem}.tmp.gpkg")
         self._part.unlink(missing_ok=True)
-        self._layers = set()
+        self._layers, self._waiting, self._points = set(), [], 0
 
     def write(self, runs: np.ndarray, points: np.ndarray, impacts: np.ndarray) -> None:
+        """Add chunks in their order; several go into one transaction, which each takes long."""
+        self._waiting.append((runs, points, impacts))
+        self._points += len(points)
+        if self._points > BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._write(*(np.concatenate(rows) for rows in zip(*self._waiting, strict=True)))
+        self._waiting, self._points = [], 0
+
+    def _write(self, runs: np.ndarray, points: np.ndarray, impacts: np.ndarray) -> None:
         shapely = load("shapely", "A GeoPackage")
         run_columns = columns_of("runs", runs, self.origin)
         number = np.searchsorted(runs["run"], points["run"])
@@ -173,6 +188,7 @@ class MapWriter:
         self._layers.add(name)
 
     def close(self) -> None:
+        self._flush()
         os.replace(self._part, self.path)
 
     def abandon(self) -> None:
