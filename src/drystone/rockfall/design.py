@@ -100,6 +100,29 @@ def design_values(
     return DesignValues(v_d, h_d, m_d, 0.5 * m_d * v_d**2, v, h, factors)
 
 
+KNOWLEDGE = {  # both ends of what the factors allow
+    "good": DesignFactors("high", "high", "back-analysis"),
+    "poor": DesignFactors("low", "low", "literature"),
+}
+
+
+def design_table(speed, height, mass, runs: int, seed: int = 0) -> dict[str, dict]:
+    """Design values of a line for good and for poor knowledge of the site.
+
+    The design block is the heaviest rock that reached the line: `mass` (n,) [kg]. One from a
+    survey of the site replaces it, through `design_values`.
+    """
+    table = {}
+    for name, factors in KNOWLEDGE.items():
+        if len(mass) == 0:
+            table[name] = {key: np.nan for key in ("v_m_s", "h_m", "m_kg", "E_kJ")}
+            continue
+        found = design_values(speed, height, float(np.max(mass)), runs, factors, seed)
+        figures = (found.velocity, found.height, found.mass, found.energy * 1e-3)
+        table[name] = dict(zip(("v_m_s", "h_m", "m_kg", "E_kJ"), figures, strict=True))
+    return table
+
+
 @dataclass(frozen=True)
 class Verification:
     """Each condition with both of its sides; None where what it needs was not given."""

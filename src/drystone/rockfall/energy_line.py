@@ -15,7 +15,7 @@ from math import sqrt, tan
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.jit import parallel_kernel
+from drystone.jit import kernel
 from drystone.rockfall.ground import Ground
 
 GRAVITY = 9.81  # [m/s²]
@@ -42,12 +42,11 @@ def energy_line_velocity(ground: Ground, sources, angle_deg: float) -> np.ndarra
     return velocity
 
 
-@parallel_kernel
+@kernel
 def fill_velocity(ground, sources, slope, gravity, velocity):
-    from numba import prange
-
+    """The highest of the lines of all sources decides, node by node."""
     rows, columns = velocity.shape
-    for row in prange(rows):
+    for row in range(rows):
         y = ground.y0 + row * ground.dy
         for column in range(columns):
             x = ground.x0 + column * ground.dx

@@ -5,6 +5,7 @@ import json
 from html import escape
 from pathlib import Path
 
+from drystone.rockfall.design import LEAST_FREE_BORDER, SOURCE
 from drystone.rockfall.figures import draw_all, write_figures
 from drystone.rockfall.map_figures import SHOWN
 from drystone.rockfall.parts import write_whole
@@ -27,6 +28,12 @@ PLACE_ROWS = {
     "energy_kJ": "kinetic energy [kJ]",
     "height_m": "height of the centre of mass [m]",
 }
+DESIGN_NOTE = (
+    f"Characteristic values are the 95 % percentiles; the design block is the heaviest rock that "
+    f"came here. Source of the factors: {SOURCE}. A barrier is verified if its energy over γ_E is "
+    f"larger than the design energy and its height at least the design height and "
+    f"{LEAST_FREE_BORDER} m; γ_E stands in the standard."
+)
 MEANING = (
     "Percentiles are over runs, of the largest value of each run. The numbers in brackets are 95 % "
     "confidence bands (bootstrap). The share of runs that reach a place is conditional on a "
@@ -141,8 +148,20 @@ def _places(entries: list[dict], images: dict[str, bytes], label: str) -> str:
     for k, entry in enumerate(entries):
         body += f"<h3>{escape(entry['name'])}</h3>"
         body += _table(COLUMNS, _percentile_rows(entry, PLACE_ROWS)) + STAR
+        body += _design(entry["design"])
         body += _image(images, f"{label}_{k + 1}")
     return body
+
+
+def _design(design: dict) -> str:
+    heading = ["design values (UNI 11211-4)", "velocity [m/s]", "height [m]", "mass [kg]",
+               "energy [kJ]"]  # fmt: skip
+    names = {"good": "good knowledge, all factors 1.02", "poor": "poor knowledge, all 1.10"}
+    rows = [
+        [text, *(number(design[key][part]) for part in ("v_m_s", "h_m", "m_kg", "E_kJ"))]
+        for key, text in names.items()
+    ]
+    return _table(heading, rows) + f"<p>{escape(DESIGN_NOTE)}</p>"
 
 
 def _barrier_table(entries: list[dict]) -> str:

@@ -41,24 +41,29 @@ def bootstrap_band(
     values, share: float, seed: int = 0, confidence: float = CONFIDENCE, resamples: int = RESAMPLES
 ) -> tuple[float, float]:
     """Confidence band of the percentile `share` of `values`; NaN if there are none."""
+    if len(values) == 0:
+        return np.nan, np.nan
+    rng = np.random.default_rng([seed, len(values), round(1e6 * share)])
+    tail = 0.5 * (1.0 - confidence)
+    low, high = np.quantile(resample(values, share, rng, resamples), [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def resample(values, share: float, rng: np.random.Generator, count: int) -> np.ndarray:
+    """(count,) percentiles, each of len(values) values drawn from `values` with replacement."""
     ordered = np.sort(np.asarray(values, float))
     n = len(ordered)
-    if n == 0:
-        return np.nan, np.nan
-    rng = np.random.default_rng([seed, n, round(1e6 * share)])
     place = share * (n - 1)
     j, part = floor(place) + 1, place - floor(place)
-    here = rng.beta(j, n + 1 - j, resamples)
+    here = rng.beta(j, n + 1 - j, count)
     drawn = ordered[np.minimum((n * here).astype(np.int64), n - 1)]
     if part > 0.0:
         # the smallest of the n - j uniform numbers above `here`
-        gap = 1.0 - rng.random(resamples) ** (1.0 / (n - j))
+        gap = 1.0 - rng.random(count) ** (1.0 / (n - j))
         above = here + (1.0 - here) * gap
         upper = ordered[np.minimum((n * above).astype(np.int64), n - 1)]
         drawn = drawn + part * (upper - drawn)
-    tail = 0.5 * (1.0 - confidence)
-    low, high = np.quantile(drawn, [tail, 1.0 - tail])
-    return float(low), float(high)
+    return drawn
 
 
 def least_count(share: float, confidence: float = CONFIDENCE) -> int:

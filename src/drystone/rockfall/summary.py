@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from drystone.rockfall.cell_statistics import PERCENTS
+from drystone.rockfall.design import design_table
 from drystone.rockfall.energy_line import line_angle
 from drystone.rockfall.parts import write_whole
 from drystone.rockfall.records import OUTCOMES
@@ -31,7 +32,9 @@ def summarise_study(folder: Path, runs: int, seed: int, barriers: list[dict], li
     table = read_table(folder, "runs")
     return {
         "runs": summarise_runs(table, runs, seed),
-        "barriers": summarise_barriers(read_table(folder, "crossings"), barriers, runs, seed),
+        "barriers": summarise_barriers(
+            read_table(folder, "crossings"), barriers, table, runs, seed
+        ),
         "lines": summarise_lines(read_table(folder, "lines"), lines, table, runs, seed),
     }
 
@@ -58,7 +61,9 @@ def summarise_runs(table: dict, runs: int, seed: int) -> dict:
     }
 
 
-def summarise_barriers(table: dict, barriers: list[dict], runs: int, seed: int) -> list[dict]:
+def summarise_barriers(
+    table: dict, barriers: list[dict], ends: dict, runs: int, seed: int
+) -> list[dict]:
     """For each barrier: how many runs came, what it did to them, and what it had to bear."""
     outcome = table["outcome"].astype(str)
     entries = []
@@ -71,7 +76,7 @@ def summarise_barriers(table: dict, barriers: list[dict], runs: int, seed: int) 
             | {"reached": reached, "share_reached": reached / runs}
             | counts
             | {"share_stopped": counts["stopped"] / reached if reached else np.nan}
-            | _at_place(table, here, runs, seed)
+            | _at_place(table, here, ends, runs, seed)
             | {"taken_kJ": summarise(_largest(table, here, "taken_J") * KJ, runs, seed)}
         )
     return entries
@@ -91,7 +96,7 @@ def summarise_lines(table: dict, lines: list[dict], ends: dict, runs: int, seed:
         entries.append(
             line
             | {"crossed": crossed, "share_crossed": crossed / runs}
-            | _at_place(table, here, runs, seed)
+            | _at_place(table, here, ends, runs, seed)
             | {"shadow_angle_deg": shadow | {"min": float(angle.min()) if len(angle) else np.nan}}
         )
     return entries
@@ -105,13 +110,16 @@ def _largest(table: dict, rows: np.ndarray, column: str) -> np.ndarray:
     return largest_per_run(table["run"][rows], table[column][rows])
 
 
-def _at_place(table: dict, rows: np.ndarray, runs: int, seed: int) -> dict:
-    speed = np.sqrt(sum(table[f"v{axis}_m_s"][rows] ** 2 for axis in "xyz"))
-    fastest = largest_per_run(table["run"][rows], speed)
+def _at_place(table: dict, rows: np.ndarray, ends: dict, runs: int, seed: int) -> dict:
+    every = np.sqrt(sum(table[f"v{axis}_m_s"][rows] ** 2 for axis in "xyz"))
+    speed = largest_per_run(table["run"][rows], every)
+    height = _largest(table, rows, "height_m")
+    mass = ends["mass_kg"][np.searchsorted(ends["run"], np.unique(table["run"][rows]))]
     return {
-        "speed_m_s": summarise(fastest, runs, seed),
+        "speed_m_s": summarise(speed, runs, seed),
         "energy_kJ": summarise(_largest(table, rows, "energy_J") * KJ, runs, seed),
-        "height_m": summarise(_largest(table, rows, "height_m"), runs, seed),
+        "height_m": summarise(height, runs, seed),
+        "design": design_table(speed, height, mass, runs, seed),
     }
 
 
@@ -156,7 +164,9 @@ def _flat(entry: dict) -> dict:
             row[key] = value
             continue
         for name, part in value.items():
-            if isinstance(part, dict):
+            if isinstance(part, dict) and "value" not in part:  # design values
+                row |= {f"{key}_{name}_{figure}": x for figure, x in part.items()}
+            elif isinstance(part, dict):
                 row[f"{key}_{name}"] = part["value"]
                 row[f"{key}_{name}_low"], row[f"{key}_{name}_high"] = part["low"], part["high"]
                 row[f"{key}_{name}_enough"] = part["enough"]
