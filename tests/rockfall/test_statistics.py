@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.rockfall.cell_statistics import cell_bands, group_summary
-from drystone.rockfall.cells import Raster
-from drystone.rockfall.chunk import CELL
+from drystone.rockfall.cells import CellTable, Raster
 from drystone.rockfall.statistics import (
     bootstrap_band,
     estimate,
@@ -120,11 +119,8 @@ def test_bands_of_any_size_give_the_same_bits(rows):
     rng, raster = np.random.default_rng(3), Raster(0.0, 0.0, 1.0, 17, 11)
     tables = []
     for _ in range(5):
-        table = np.zeros(300, CELL)
-        table["cell"] = np.sort(rng.integers(0, 17 * 11, 300))
-        for name in ("speed", "energy", "height"):
-            table[name] = rng.random(300)
-        tables.append(table)
+        cell = np.sort(rng.integers(0, 17 * 11, 300)).astype(np.int32)
+        tables.append(CellTable(cell, *rng.random((3, 300)).astype(np.float32)))
     whole = next(cell_bands(tables, raster, 10**9))
     bands = list(cell_bands(tables, raster, rows))
     assert [b.first for b in bands[1:]] == [b.last for b in bands[:-1]]

@@ -6,17 +6,17 @@ bisection and sorted together: percentiles are those of all values, not of a ske
 so that one has about BAND_ROWS rows, whatever the number of runs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from drystone.rockfall.cells import Raster
+from drystone.rockfall.cells import CellTable, Raster
 
 QUANTITIES = ("speed", "energy", "height")
 PERCENTS = {"median": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
 STATISTICS = ("mean", *PERCENTS, "max")
-BAND_ROWS = 4_000_000  # 80 MB of rows, and about ten times that while they are sorted
+BAND_ROWS = 4_000_000  # 64 MB of rows, and about ten times that while they are sorted
 
 
 class Band(NamedTuple):
@@ -28,18 +28,21 @@ class Band(NamedTuple):
     values: dict[str, np.ndarray]  # "speed_p95" and so on, NaN where nothing passed
 
 
-def cell_bands(tables: list[np.ndarray], raster: Raster, rows: int = BAND_ROWS) -> Iterator[Band]:
+def cell_bands(
+    tables: Iterable[CellTable], raster: Raster, rows: int = BAND_ROWS
+) -> Iterator[Band]:
     """All bands from south to north.
 
-    tables  rows of CELL of each chunk, sorted by cell, in the order of chunks
+    tables  cells of each chunk, sorted by cell, in the order of chunks; gone through once for
+            each band, so that they need not all be open at once
     """
     for first, last in _cut_bands(tables, raster, rows):
-        low, high = first * raster.columns, last * raster.columns
+        edges = first * raster.columns, last * raster.columns
         band = []
         for table in tables:
-            begin, end = np.searchsorted(table["cell"], [low, high])
-            band.append(table[begin:end])
-        found = np.concatenate(band)
+            begin, end = np.searchsorted(table.cell, edges)
+            band.append([column[begin:end].copy() for column in table])
+        found = CellTable(*(np.concatenate(column) for column in zip(*band, strict=True)))
         yield _band(found, first, last, raster.columns)
 
 
@@ -48,7 +51,7 @@ def _cut_bands(tables, raster: Raster, limit: int) -> list[tuple[int, int]]:
     edges = np.arange(raster.rows + 1) * raster.columns
     ahead = np.zeros(raster.rows + 1, np.int64)
     for table in tables:
-        ahead += np.searchsorted(table["cell"], edges)
+        ahead += np.searchsorted(table.cell, edges)
     bands, first = [], 0
     while first < raster.rows:
         last = int(np.searchsorted(ahead, ahead[first] + limit, side="right")) - 1
@@ -58,13 +61,13 @@ def _cut_bands(tables, raster: Raster, limit: int) -> list[tuple[int, int]]:
     return bands
 
 
-def _band(found: np.ndarray, first: int, last: int, columns: int) -> Band:
-    cell = found["cell"].astype(np.int64) - first * columns
+def _band(found: CellTable, first: int, last: int, columns: int) -> Band:
+    cell = found.cell.astype(np.int64) - first * columns
     size = (last - first) * columns
     passages = np.bincount(cell, minlength=size)
     values = {}
     for quantity in QUANTITIES:
-        summary = group_summary(cell, found[quantity].astype(np.float64), size)
+        summary = group_summary(cell, getattr(found, quantity).astype(np.float64), size)
         for name, array in summary.items():
             values[f"{quantity}_{name}"] = array.reshape(last - first, columns)
     return Band(first, last, passages.reshape(last - first, columns), values)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import SimulationError
-from drystone.rockfall.cells import CellWalker
+from drystone.rockfall.cells import CellTable, CellWalker
 from drystone.rockfall.checklines import LineFinder
 from drystone.rockfall.ground import Ground, height_at
 from drystone.rockfall.plan import Plan, find_function
-from drystone.rockfall.records import CROSSING, IMPACT, Trajectory
+from drystone.rockfall.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
 from drystone.rockfall.spin import spin_energy
 
 RUN = np.dtype(
@@ -46,10 +46,8 @@ POINT = np.dtype(
     ]
 )
 
-# Rasters are single precision, so more would be stored for nothing.
-CELL = np.dtype(
-    [("cell", "i4"), ("run", "i4"), ("speed", "f4"), ("energy", "f4"), ("height", "f4")]
-)
+# Columns of the cells in a part. Rasters are single precision: more would be stored for nothing.
+CELL_COLUMNS = {"cell": np.int32, "speed": np.float32, "energy": np.float32, "height": np.float32}
 
 
 def _with_run(dtype: np.dtype) -> np.dtype:
@@ -81,15 +79,27 @@ def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     runs = context.plan.runs(chunk)
     samples = [context.study.sample(run) for run in runs]
     trajectories = _roll(context, samples)
-    tables = {name: [] for name in ("runs", "points", "impacts", "crossings", "lines", "cells")}
+    tables, cells = {}, []
     for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
-        _require_finite(run, trajectory)
-        for name, rows in reduce_run(context, run, sample[0], trajectory).items():
-            tables[name].append(rows)
-    arrays = {name: np.concatenate(rows) for name, rows in tables.items()}
-    # Sorted by cell (runs stay in order), so that merging can take all chunks cell by cell.
-    arrays["cells"] = arrays["cells"][np.argsort(arrays["cells"]["cell"], kind="stable")]
-    return arrays
+        usable = usable_part(run, sample[1], trajectory)
+        kept, passed = reduce_run(context, run, sample[0], usable)
+        cells.append(passed)
+        for name, rows in kept.items():
+            tables.setdefault(name, []).append(rows)
+    return {name: np.concatenate(rows) for name, rows in tables.items()} | join_cells(cells)
+
+
+def join_cells(tables: list[CellTable]) -> dict[str, np.ndarray]:
+    """Columns of all runs, sorted by cell, so that merging can take all chunks cell by cell."""
+    columns = [np.concatenate(parts) for parts in zip(*tables, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    named = zip(CELL_COLUMNS.items(), columns, strict=True)
+    return {f"cells.{name}": column[order].astype(kind) for (name, kind), column in named}
+
+
+def split_cells(part: dict[str, np.ndarray]) -> CellTable:
+    """The cells in a part."""
+    return CellTable(*(part[f"cells.{name}"] for name in CELL_COLUMNS))
 
 
 def _roll(context: Context, samples) -> list[Trajectory]:
@@ -103,23 +113,21 @@ def _roll(context: Context, samples) -> list[Trajectory]:
     )
 
 
-def reduce_run(context: Context, run: int, rock, trajectory: Trajectory) -> dict[str, np.ndarray]:
-    """What is kept of one run."""
+def reduce_run(
+    context: Context, run: int, rock, trajectory: Trajectory
+) -> tuple[dict[str, np.ndarray], CellTable]:
+    """What is kept of one run: rows of tables, and the cells that it passed."""
     arcs, end = trajectory.arcs, trajectory.end
     spin, mass = spin_energy(trajectory, rock), float(end["mass"])
     table = context.walker.walk(arcs, mass, spin)
-    cells = np.zeros(len(table.cell), CELL)
-    cells["run"] = run
-    for name in ("cell", "speed", "energy", "height"):
-        cells[name] = getattr(table, name)
-    return {
+    kept = {
         "runs": _run_record(run, trajectory, table),
         "points": sample_points(run, trajectory, spin, context.plan.step, context.plan.ground),
         "impacts": _tagged(run, trajectory.impacts, RUN_IMPACT),
         "crossings": _tagged(run, trajectory.crossings, RUN_CROSSING),
         "lines": context.finder.find(run, arcs, mass, spin),
-        "cells": cells,
     }
+    return kept, table
 
 
 def _run_record(run, trajectory, table) -> np.ndarray:
@@ -164,12 +172,25 @@ def sample_points(run, trajectory, spin, step: float, ground: Ground) -> np.ndar
     return points
 
 
-def _require_finite(run: int, trajectory: Trajectory) -> None:
-    arcs = trajectory.arcs
-    if len(arcs) == 0:
-        raise SimulationError(f"run {run} has no arcs: the rock never moved nor rested.")
+def usable_part(run: int, start, trajectory: Trajectory) -> Trajectory:
+    """The trajectory up to where its numbers end, if it failed; at least its start.
+
+    A run that failed still counts, as failed: leaving it out would make the others look surer.
+    """
+    arcs, end = trajectory.arcs, trajectory.end.copy()
+    finite = np.ones(len(arcs), bool)
     for name in ("t0", "t1", "x", "v", "a", "w"):
-        if not np.isfinite(arcs[name]).all():
-            raise SimulationError(
-                f"run {run} has a number that is not finite in its arcs ({name})."
-            )
+        finite &= np.isfinite(arcs[name]).reshape(len(arcs), -1).all(axis=1)
+    ended = np.isfinite(end["x"]).all() and np.isfinite(end["t"])
+    if not (finite.all() and ended) and end["reason"] != FAILED:
+        raise SimulationError(f"run {run} did not fail, but has a number that is not finite.")
+    arcs = arcs[: len(arcs) if finite.all() else int(np.argmin(finite))]
+    if len(arcs) == 0:
+        arcs = np.zeros(1, ARC)
+        arcs["x"] = start.position
+    if not ended:
+        s = arcs["t1"][-1] - arcs["t0"][-1]
+        end["t"] = arcs["t1"][-1]
+        end["x"] = arcs["x"][-1] + s * (arcs["v"][-1] + 0.5 * s * arcs["a"][-1])
+    impacts = trajectory.impacts[trajectory.impacts["t"] <= end["t"]]
+    return Trajectory(arcs, impacts, trajectory.crossings, end)

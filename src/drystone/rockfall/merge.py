@@ -1,11 +1,14 @@
 """Merge the parts of all chunks, in their order, into the tables, maps and rasters of a study."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from drystone.rockfall.cell_statistics import cell_bands
+from drystone.rockfall.cells import CellTable
+from drystone.rockfall.chunk import split_cells
 from drystone.rockfall.parts import read_part, write_whole
 from drystone.rockfall.plan import Plan
 from drystone.rockfall.rasters import RasterWriter
@@ -50,10 +53,21 @@ def write_layout(plan: Plan, out: Path) -> None:
     write_whole(out / "layout.json", json.dumps(layout).encode())
 
 
+class _Cells:
+    """The cells of all parts, one open at a time: a million runs have more parts than a process
+    may have open files. They were verified when the tables were written."""
+
+    def __init__(self, paths: list[Path]):
+        self.paths = paths
+
+    def __iter__(self) -> Iterator[CellTable]:
+        for path in self.paths:
+            yield split_cells(read_part(path, verify=False))
+
+
 def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
     raster = plan.raster
-    parts = [read_part(path) for path in paths]
-    ends = np.concatenate([part["runs"]["end"] for part in parts])
+    ends = np.concatenate([read_part(path, verify=False)["runs"]["end"] for path in paths])
     column = np.floor((ends[:, 0] - raster.x0) / raster.cell).astype(np.int64)
     row = np.floor((ends[:, 1] - raster.y0) / raster.cell).astype(np.int64)
     inside = (column >= 0) & (column < raster.columns) & (row >= 0) & (row < raster.rows)
@@ -61,7 +75,7 @@ def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
     writer = RasterWriter(folder, raster, plan.origin, plan.crs, plan.count)
     try:
         writer.write_terrain(plan.ground)
-        for band in cell_bands([part["cells"] for part in parts], raster):
+        for band in cell_bands(_Cells(paths), raster):
             low, high = band.first * raster.columns, band.last * raster.columns
             here = cells[np.searchsorted(cells, low) : np.searchsorted(cells, high)] - low
             deposited = np.bincount(here, minlength=high - low).reshape(band.passages.shape)
