@@ -180,7 +180,8 @@ def usable_part(run: int, start, trajectory: Trajectory) -> Trajectory:
     arcs, end = trajectory.arcs, trajectory.end.copy()
     finite = np.ones(len(arcs), bool)
     for name in ("t0", "t1", "x", "v", "a", "w"):
-        finite &= np.isfinite(arcs[name]).reshape(len(arcs), -1).all(axis=1)
+        known = np.isfinite(arcs[name])
+        finite &= known if known.ndim == 1 else known.all(axis=1)
     ended = np.isfinite(end["x"]).all() and np.isfinite(end["t"])
     if not (finite.all() and ended) and end["reason"] != FAILED:
         raise SimulationError(f"run {run} did not fail, but has a number that is not finite.")
