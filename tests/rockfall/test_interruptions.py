@@ -83,7 +83,7 @@ def test_a_damaged_part_is_computed_again(tmp_path, reference, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(montecarlo, "merge_parts", stop)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="6 of 6 chunks of runs are kept"):
         run(tmp_path / "out", count=COUNT)
     monkeypatch.undo()
     part = tmp_path / "out" / "parts" / "chunk-000003.part"

@@ -50,7 +50,9 @@ def test_results_of_another_study_are_not_touched(tmp_path):
     run(out, count=20)
     before = digests(out)
     for resume in (False, True):
-        with pytest.raises(InputError, match="of another study.*Choose another folder"):
+        with pytest.raises(
+            InputError, match="another study: the study file changed since. Choose another"
+        ):
             run(out, count=21, resume=resume)
     assert digests(out) == before
 

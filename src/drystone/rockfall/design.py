@@ -2,7 +2,8 @@
 
 From the runs that reach a line: v_t and h_t, the 95 % percentiles of velocity and of the height of
 the centre of mass (a choice of 99 % is possible; UNI 11211-4:2018 and ONR 24810:2021 take the one
-or the other as characteristic values [Marchelli2022]), and the mass m of the design block. Then
+or the other as characteristic values: Marchelli 2022, GEAM 166), and the mass m of the design
+block. Then
 
     v_d = v_t γ_Tr γ_Dp             γ_Dp   quality of the topographic survey   1.02 or 1.10
     h_d = h_t γ_Tr γ_Dp             γ_Tr   reliability of the simulation       1.02 or 1.10
@@ -10,8 +11,8 @@ or the other as characteristic values [Marchelli2022]), and the mass m of the de
     E_d = m_d v_d² / 2              γ_γ    unit weight of the rock             1.0 at least
 
 and the barrier is verified if E_d < E_barrier / γ_E, H_tot >= h_d + f_min with f_min at least
-0.5 m, and D_A >= D_d. The values of the factors and the verifications are those of
-[UNI11211-4] as Rocscience's design page for RocFall gives them. That page was seen in part: what
+0.5 m, and D_A >= D_d. The values of the factors and the verifications are those of the standard
+as Rocscience's UNI 11211-4 design page for RocFall gives them. That page was seen in part: what
 γ_E is for the energy levels MEL and SEL, and how D_d follows from the elongation of the tested
 net, stand in the standard itself and have to be given. That the two factors on the runs multiply
 velocity and height, and the two on the block its mass, follows from what they are for. Compare

@@ -3,7 +3,8 @@
 The reach angle of a run is that of the straight line from where it started to where it ended,
     tan beta = (z_start - z_end) / L,    L their distance in plan.
 The shadow angle is the same from the apex of the talus; here the apex is where the run crossed a
-check line, so a line drawn along the foot of the rock face gives it [Evans1993].
+check line, so a line drawn along the foot of the rock face gives it (Evans and Hungr 1993,
+Canadian Geotechnical Journal 30).
 
 The energy line falls from a source at an angle phi. A rock whose losses it stands for can be
 where the line is above the ground, with the velocity head of the difference:

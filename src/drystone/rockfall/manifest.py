@@ -7,10 +7,21 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from drystone.errors import InputError
+from drystone.jit import source_digest
 from drystone.rockfall.parts import write_whole
 from drystone.rockfall.plan import Plan
 
 NAME = "manifest.json"
+DECIDING = {  # entries that decide about the results, as a person would call them
+    "format": "the format of the parts",
+    "study": "the study file",
+    "inputs": "an input file",
+    "engine": "the engine",
+    "code": "the code of Drystone",
+    "versions": "the version of a package",
+    "python": "the version of Python",
+    "machine": "the machine",
+}
 PACKAGES = ("drystone", "numpy", "numba", "scipy", "rasterio", "pyproj", "pyogrio", "pyarrow")
 
 
@@ -27,6 +38,7 @@ def make_manifest(study, plan: Plan) -> dict:
         "engine": plan.roll,
         "crs": plan.crs,
         "origin_m": list(plan.origin),
+        "code": source_digest(),
         "versions": {name: package_version(name) for name in PACKAGES},
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
@@ -48,10 +60,10 @@ def file_digest(path: Path) -> str:
         raise InputError(f"{path} cannot be read ({error.strerror}).") from None
 
 
-def same_run(a: dict, b: dict) -> bool:
-    """Whether two manifests are of the same runs: same study, inputs, plan and versions."""
-    keys = ("format", "study", "inputs", "plan", "versions", "python", "machine")
-    return all(a.get(key) == b.get(key) for key in keys)
+def differences(a: dict, b: dict) -> list[str]:
+    """In what two manifests are not of the same runs; empty if their results have the same bits."""
+    told = [words for key, words in DECIDING.items() if a.get(key) != b.get(key)]
+    return told or (["the plan"] if a.get("plan") != b.get("plan") else [])
 
 
 def read_manifest(folder: Path) -> dict | None:

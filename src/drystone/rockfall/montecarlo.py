@@ -16,12 +16,7 @@ from pathlib import Path
 
 from drystone.errors import DrystoneError, InputError
 from drystone.rockfall.chunk import compute_chunk, make_context
-from drystone.rockfall.manifest import (
-    make_manifest,
-    read_manifest,
-    same_run,
-    write_manifest,
-)
+from drystone.rockfall.manifest import differences, make_manifest, read_manifest, write_manifest
 from drystone.rockfall.merge import merge_parts
 from drystone.rockfall.parts import DamagedPart, disk_error, pack_part, read_part, write_whole
 from drystone.rockfall.plan import ROLL, Plan, make_plan
@@ -58,7 +53,7 @@ def run_study(
         for chunk, content in _compute(study, plan, left, workers, cluster):
             write_whole(_part_path(parts, chunk), content)
             advance(len(plan.runs(chunk)))
-    with _writable(out):
+    with _kept(parts, plan), _writable(out):
         merge_parts([_part_path(parts, k) for k in range(plan.chunks)], plan, out)
         write_manifest(out, manifest | {"finished": True})
         shutil.rmtree(parts)
@@ -101,18 +96,22 @@ def _part_path(parts: Path, chunk: int) -> Path:
 def _finished(out: Path, manifest: dict) -> bool:
     """Whether `out` holds the results of this very study, complete."""
     before = read_manifest(out)
-    return before is not None and before.get("finished", False) and same_run(before, manifest)
+    return bool(before and before.get("finished") and not differences(before, manifest))
 
 
 def _prepare(out: Path, manifest: dict, resume: bool) -> Path:
     """The folder of the parts; raises InputError rather than touch another run's results."""
     before, parts = read_manifest(out), out / "parts"
-    if before is not None and not (resume and same_run(before, manifest)):
-        changed = "" if same_run(before, manifest) else " of another study, or of other inputs"
+    if before is not None:
         state = "results" if before.get("finished") else "an unfinished run"
-        same = same_run(before, manifest)
-        fix = "Go on with it (--resume)" if same else "Choose another folder"
-        raise InputError(f"{out} holds {state}{changed}. {fix}, or delete it first.")
+        changed = differences(before, manifest)
+        if changed:
+            raise InputError(
+                f"{out} holds {state} of another study: {' and '.join(changed)} changed since. "
+                f"Choose another folder, or delete it first."
+            )
+        if not resume:
+            raise InputError(f"{out} holds {state}. Go on with it (--resume), or delete it first.")
     try:
         parts.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -219,7 +219,8 @@ def _inputs(manifest: dict) -> str:
     versions += [["python", manifest["python"]], ["machine", manifest["machine"]]]
     facts = [
         ["seed", str(manifest["seed"])], ["runs", str(manifest["runs"])],
-        ["engine", manifest["engine"]], ["digest of the plan", manifest["plan"]],
+        ["engine", manifest["engine"]], ["digest of the code", manifest["code"]],
+        ["digest of the plan", manifest["plan"]],
         ["reference system", manifest["crs"] or "local"],
         ["local origin [m]", ", ".join(f"{x:g}" for x in manifest["origin_m"])],
     ]  # fmt: skip
