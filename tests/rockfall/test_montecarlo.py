@@ -13,6 +13,7 @@ pytest.importorskip("pyogrio")
 from fake_runs import COUNT, digests, reference_digests, run  # noqa: E402
 
 from drystone.errors import DrystoneError, InputError  # noqa: E402
+from drystone.rockfall.manifest import differences  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +56,17 @@ def test_results_of_another_study_are_not_touched(tmp_path):
         ):
             run(out, count=21, resume=resume)
     assert digests(out) == before
+
+
+def test_what_decides_about_results_is_named():
+    study = {"runs": {"count": 5, "workers": 2}, "output": {"folder": "a", "cell_m": 2.0}}
+    first = {"study": study, "plan": "x", "code": "1", "versions": {"numpy": "2"}}
+    idle = {"runs": {"count": 5}, "output": {"folder": "b", "cell_m": 2.0}}
+    assert differences(first, first | {"study": idle}) == []
+    changed = {"runs": {"count": 6}, "output": {"folder": "a", "cell_m": 2.0}}
+    assert differences(first, first | {"study": changed, "plan": "y"}) == ["the study file"]
+    assert differences(first, first | {"code": "2"}) == ["the code of Drystone"]
+    assert differences(first, first | {"plan": "y"}) == ["the plan"]
 
 
 def test_a_finished_study_is_not_run_again(tmp_path):

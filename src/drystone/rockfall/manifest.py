@@ -22,6 +22,7 @@ DECIDING = {  # entries that decide about the results, as a person would call th
     "python": "the version of Python",
     "machine": "the machine",
 }
+IDLE = (("runs", "workers"), ("output", "folder"))  # of the study file
 PACKAGES = ("drystone", "numpy", "numba", "scipy", "rasterio", "pyproj", "pyogrio", "pyarrow")
 
 
@@ -62,8 +63,18 @@ def file_digest(path: Path) -> str:
 
 def differences(a: dict, b: dict) -> list[str]:
     """In what two manifests are not of the same runs; empty if their results have the same bits."""
+    a, b = _without_idle(a), _without_idle(b)
     told = [words for key, words in DECIDING.items() if a.get(key) != b.get(key)]
     return told or (["the plan"] if a.get("plan") != b.get("plan") else [])
+
+
+def _without_idle(manifest: dict) -> dict:
+    """Without the entries of the study that no result depends on."""
+    study = dict(manifest.get("study") or {})
+    for part, key in IDLE:
+        if isinstance(study.get(part), dict):
+            study[part] = {name: x for name, x in study[part].items() if name != key}
+    return manifest | {"study": study}
 
 
 def read_manifest(folder: Path) -> dict | None:
