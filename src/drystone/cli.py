@@ -1,47 +1,28 @@
 """The command line. Talk and progress go to stderr, results to stdout; wrong input exits with 2."""
 
-import functools
 import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from drystone.errors import DrystoneError, InputError
+from drystone import cli_rockfall
+from drystone.cli_plain import Debug, plainly, results, screen
+from drystone.errors import InputError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-screen = Console(stderr=True, highlight=False)
-results = Console(highlight=False)
-_debug = False
+app.add_typer(cli_rockfall.app, name="rockfall")
 
 INTERRUPTED = 130  # what shells expect after Ctrl-C
-
-
-def plainly(command):
-    """Turn errors that a user can cause into one sentence and exit code 2."""
-
-    @functools.wraps(command)
-    def wrapper(*args, **kwargs):
-        try:
-            return command(*args, **kwargs)
-        except DrystoneError as error:
-            if _debug:
-                raise
-            screen.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
-            raise typer.Exit(2) from None
-
-    return wrapper
 
 
 @app.callback()
 def main(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
 ) -> None:
-    """Rigid bodies that touch: hard contact, dry friction, impacts."""
-    global _debug
-    _debug = debug
+    """Rigid bodies that touch: hard contact, dry friction, impacts, joints."""
+    Debug.on = debug
 
 
 @app.command("scenes")
