@@ -44,7 +44,8 @@ from drystone.sweeps import DEEPER, sweep_limit, sweep_rows, worst_error
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
-CLOSED = 1e-10  # [m], [rad]: by how much joints may miss at the end of a smooth step
+CLOSED = 1e-8  # [m], [rad]: by how much joints may miss at the end of a smooth step
+TINY = 1e-7  # [m], [rad]: errors up to here are taken away with that
 LOOKS = 5  # at the end of the step; each gains two digits or more
 NEWTON_STEPS = 100
 
@@ -114,15 +115,17 @@ def look_ahead(first, last, joints, linkage, dt):
 
 @kernel
 def _set_guess(first, last, linkage, curve, smooth):
-    """Biases of the last step for joints that move smoothly, none for others."""
+    """Biases as in the last two steps for joints that move smoothly, none for others."""
     rows = linkage.rows
     for d in range(first, last):
         for k in range(3):
             r = linkage.node_row[linkage.node_list[d], k]
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
+                guess = 2.0 * curve[r, 0] - curve[r, 1] if smooth else 0.0
+                curve[r, 1] = curve[r, 0] if smooth else 0.0
+                curve[r, 0] = guess
                 if smooth:
-                    rows.bias[r] = curve[r]
-                curve[r] = rows.bias[r] if smooth else 0.0
+                    rows.bias[r] = guess
 
 
 @kernel
@@ -165,34 +168,36 @@ def _fit_old(n, first_node, linkage, mass, work, twist):
 
 
 @kernel(inline="always")
-def _bend(n, first_node, linkage, curve, dt, links, island):
-    """Add what the joints miss at the end of the step to their biases; returns the worst."""
+def _bend(n, first_node, linkage, curve, dt, links, island, room):
+    """Add what the joints miss at the end of the step to their biases; returns the worst.
+
+    What that changes in the equations goes to room.y.
+    """
     worst, rows, ahead = 0.0, linkage.rows, linkage.ahead
     for i in range(n):
-        node = linkage.node_list[first_node + links.order[i]]
+        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
         for k in range(3):
-            r = linkage.node_row[node, k]
-            if r < 0 or rows.kind[r] != ROW_EQUALITY:
+            if room.free[i] & (1 << k) == 0:
                 continue
-            missed = ahead.error[r] - rows.error[r]
-            worst = max(worst, abs(missed))
-            change = 2.0 * missed / dt
-            rows.bias[r] += change
-            curve[r] = rows.bias[r]
-            island.q[i, k] += change
+            r, change = linkage.node_row[node, k], 0.0
+            if rows.kind[r] == ROW_EQUALITY:
+                # An error that was there before is left to straighten.py unless it is tiny: to
+                # take it away by a velocity would add energy.
+                kept = rows.error[r] if abs(rows.error[r]) > TINY else 0.0
+                missed = ahead.error[r] - kept
+                worst = max(worst, abs(missed))
+                change = 2.0 * missed / dt
+                rows.bias[r] += change
+                curve[r, 0] = rows.bias[r]
+                island.q[i, k] += change
+            room.y[at] = -change
+            at += 1
     return worst
 
 
 @kernel(inline="always")
-def _close_rows(n, island, room, own):
-    """One more solve with the factors of the last step, after the free velocities changed."""
-    set_velocities(n, island, 0.0, own, own, room.velocity)
-    for i in range(n):
-        at = room.row[i]
-        for k in range(3):
-            if room.free[i] & (1 << k):
-                room.y[at] = -room.velocity[i, k]
-                at += 1
+def _add_answer(n, room, own):
+    """Solve for room.y with the factors of the last step, and add it to the impulses."""
     refine(n, room)
     for i in range(n):
         at = room.row[i]
@@ -202,22 +207,78 @@ def _close_rows(n, island, room, own):
                 at += 1
 
 
+@kernel
+def _is_held(first, last, linkage, state):
+    """Whether the factors at the end of the last step are those of this group, here and now."""
+    held = linkage.held
+    if held[0] == 0 or held[1] != first or held[2] != last:
+        return False
+    for d in range(first, last):
+        node = linkage.node_list[d]
+        if linkage.held_list[d] != node:
+            return False
+        for side in range(2):
+            b = linkage.node_body[node, side]
+            if b == state.position.shape[0]:
+                continue
+            for k in range(3):
+                if linkage.position[b, k] != state.position[b, k]:
+                    return False
+            for k in range(4):
+                if linkage.rotation[b, k] != state.rotation[b, k]:
+                    return False
+    return True
+
+
+@kernel
+def _hold(first, last, linkage, state):
+    """Note for which group and poses the factors hold, if all of its rows are joints that hold."""
+    linkage.held[0], linkage.held[1], linkage.held[2] = 1, first, last
+    for d in range(first, last):
+        node = linkage.node_list[d]
+        linkage.held_list[d] = node
+        for k in range(3):
+            r = linkage.node_row[node, k]
+            if r >= 0 and linkage.rows.kind[r] != ROW_EQUALITY:
+                linkage.held[0] = 0
+        for side in range(2):
+            b = linkage.node_body[node, side]
+            if b < state.position.shape[0]:
+                for k in range(3):
+                    linkage.position[b, k] = state.position[b, k]
+                for k in range(4):
+                    linkage.rotation[b, k] = state.rotation[b, k]
+
+
 @kernel(inline="always")
-def _solve_smooth(first, last, joints, bodies, state, rows, linkage, settings, work, motion):
-    """An island of joints alone; returns its error, infinite if it has to be swept."""
+def _set_free(n, first, linkage, free, links, island, room):
+    """Free velocities of joints whose matrix is factored already; into room.y as well."""
+    for i in range(n):
+        node, at = linkage.node_list[first + links.order[i]], room.row[i]
+        for k in range(3):
+            r = linkage.node_row[node, k]
+            links.impulse[i, k] = 0.0
+            if r >= 0:
+                island.q[i, k] = row_velocity(r, linkage.rows, free) + linkage.rows.bias[r]
+                room.y[at] = -island.q[i, k]
+                at += 1
+
+
+@kernel(inline="always")
+def _factor_smooth(first, last, state, rows, linkage, settings, work, motion):
+    """Matrix, factors and first answer of an island of joints; its error and number of blocks."""
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
-    mass, dt, goal = motion.mass, settings.dt, DEEPER * settings.tolerance
-    nodes = last - first
+    mass, goal, nodes = motion.mass, DEEPER * settings.tolerance, last - first
+    linkage.held[0] = 0
     if not link_group(0, 0, first, nodes, rows, linkage, mass, links):
-        return np.inf
+        return np.inf, 0
     n = order_island(0, links.first, links.column, links.place, links.order)
     if n < nodes:  # not one island after all: a body between them is kinematic
-        return np.inf
-    _set_guess(first, last, linkage, state.joint_curve, True)
+        return np.inf, 0
     fill_island(0, 0, n, first, rows, linkage, mass, motion.free, links, island)
     stored, operations = band_numbers(n, island, room.low, room.high)
     if stored > room.matrix.shape[0] or operations > MOST_OPERATIONS:
-        return np.inf
+        return np.inf, 0
     take_impulses(0, 0, n, first, rows, linkage, links)
     set_velocities(n, island, 0.0, own, own, room.velocity)
     good = newton_step(n, island, LEAST_ALPHA, room, own)
@@ -225,21 +286,45 @@ def _solve_smooth(first, last, joints, bodies, state, rows, linkage, settings, w
     if not error <= goal:
         take_impulses(0, 0, n, first, rows, linkage, links)
         error, _ = prox_newton(n, island, False, goal, NEWTON_STEPS, room, own)
+    return error, n
+
+
+@kernel(inline="always")
+def _solve_smooth(
+    g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
+):
+    """An island of joints alone; returns its error, infinite if it has to be swept."""
+    links, island, room, own = work.links, work.island, work.newton, work.links.impulse
+    mass, dt = motion.mass, settings.dt
+    held = _is_held(first, last, linkage, state)
+    _set_guess(first, last, linkage, state.joint_curve, True)
+    if held:
+        n, error = last - first, 0.0
+        _set_free(n, first, linkage, motion.free, links, island, room)
+        _add_answer(n, room, own)
+    else:
+        error, n = _factor_smooth(first, last, state, rows, linkage, settings, work, motion)
+        if n == 0:
+            return error
     give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
     if not error <= settings.tolerance or _at_limit(first, last, linkage):
         _mark_bodies(first, last, linkage, motion.rough, ROUGH)
         return error
     _mark_bodies(first, last, linkage, motion.rough, LINKED)
-    _fit_old(n, first, linkage, mass, work, state.twist)
+    if not held:
+        _fit_old(n, first, linkage, mass, work, state.twist)
+    linkage.loose[g] = 1
     for _ in range(LOOKS):
         predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
         look_ahead(first, last, joints, linkage, dt)
-        if not _bend(n, first, linkage, state.joint_curve, dt, links, island) > CLOSED:
+        if not _bend(n, first, linkage, state.joint_curve, dt, links, island, room) > CLOSED:
+            linkage.loose[g] = 0
             break
-        _close_rows(n, island, room, own)
+        _add_answer(n, room, own)
         give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
+    error = natural_error(n, island, False, room.velocity, own)
     _take_half(first, last, linkage, mass, motion.twist)
-    return natural_error(n, island, False, room.velocity, own)
+    return error
 
 
 @kernel
@@ -275,7 +360,7 @@ def _stand_anew(first, last, joints, bodies, state, linkage, motion, dt):
 
 
 @kernel(inline="always")
-def _hold_only(n, first, linkage, links, island, twist):
+def _hold_only(n, first, linkage, links, island, velocity, twist):
     """Turn the problem into: fit the velocities `twist` to the joints; no limits, no drives."""
     rows = linkage.rows
     island.bounded[0] = False
@@ -283,9 +368,9 @@ def _hold_only(n, first, linkage, links, island, twist):
         node = linkage.node_list[first + links.order[i]]
         for k in range(3):
             r = linkage.node_row[node, k]
-            links.impulse[i, k] = 0.0
+            links.impulse[i, k], velocity[i, k] = 0.0, 0.0
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                island.q[i, k] = row_velocity(r, rows, twist)
+                velocity[i, k] = island.q[i, k] = row_velocity(r, rows, twist)
             else:
                 island.lower[i, k], island.upper[i, k] = 0.0, 0.0
 
@@ -294,13 +379,14 @@ def _hold_only(n, first, linkage, links, island, twist):
 def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work, motion):
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
     _stand_anew(first, last, joints, bodies, state, linkage, motion, settings.dt)
+    linkage.held[0] = 0
     if not link_group(0, 0, first, last - first, rows, linkage, motion.mass, links):
         return
     n = order_island(0, links.first, links.column, links.place, links.order)
     fill_island(0, 0, n, first, rows, linkage, motion.mass, motion.free, links, island)
-    _hold_only(n, first, linkage, links, island, state.twist)
-    set_velocities(n, island, 0.0, own, own, room.velocity)
+    _hold_only(n, first, linkage, links, island, room.velocity, state.twist)
     if newton_step(n, island, LEAST_ALPHA, room, own):
+        _hold(first, last, linkage, state)
         for i in range(n):
             node = linkage.node_list[first + links.order[i]]
             for k in range(3):
@@ -412,11 +498,16 @@ def _sweep_linked(lo, hi, first, last, rows, linkage, mass, tolerance, max_sweep
     return residual, sweeps
 
 
-@inner_kernel
-def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, motion):
-    """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps."""
+@kernel
+def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, used, motion):
+    """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps.
+
+    used        whether the room for matrices was used in this step before
+    """
     if linkage is None:
         return 0, 0.0, 0, 0
+    if used:
+        linkage.held[0] = 0
     most, worst, steps, newtons = 0, 0.0, 0, 0
     mass, tolerance = motion.mass, settings.tolerance
     for g in range(groups):
@@ -428,10 +519,11 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, m
         error, sweeps = np.inf, 0
         if settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT:
             error = _solve_smooth(
-                first, last, joints, bodies, state, rows, linkage, settings, work, motion
+                g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
             )
             newtons, steps = newtons + 1, steps + 1
         if not error < np.inf:
+            linkage.loose[g], linkage.held[0] = 1, 0
             _set_guess(first, last, linkage, state.joint_curve, False)
             _mark_bodies(first, last, linkage, motion.rough, ROUGH)
             if settings.newton == 1:

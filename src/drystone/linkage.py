@@ -30,6 +30,9 @@ class Linkage(NamedTuple):
     node_list: np.ndarray  # (nodes,) int32: blocks, group by group (islands.py)
     group_node: np.ndarray  # (n + 2,) int32: first of each group in that list
     island_group: np.ndarray  # (n + 1,) int32: group of an island with joints, -1 for others
+    loose: np.ndarray  # (n + 2,) int32: groups whose joints miss at the end of the step
+    held: np.ndarray  # (3,) int64: whether factors were kept from the last step; of which blocks
+    held_list: np.ndarray  # (nodes,) int32: those blocks
     mark: np.ndarray  # (n + 2,) int64: bodies seen, and the number of the look
     position: np.ndarray  # (n + 1, 3) poses to which the step leads
     rotation: np.ndarray  # (n + 1, 4)
@@ -37,8 +40,10 @@ class Linkage(NamedTuple):
 
 def link_room(joints: Joints, bodies: int) -> Linkage | None:
     """The blocks of `joints` and scratch for a world of so many bodies; None without joints."""
-    if len(joints.kind) == 0:
-        return None
+    return room_for_joints(joints, bodies) if len(joints.kind) else None
+
+
+def room_for_joints(joints: Joints, bodies: int) -> Linkage:
     node_row, node_joint = [], []
     for j in range(len(joints.kind)):
         rows = list(range(joints.row_first[j], joints.row_first[j + 1]))
@@ -58,6 +63,9 @@ def link_room(joints: Joints, bodies: int) -> Linkage | None:
         node_list=np.zeros(count, np.int32),
         group_node=np.zeros(bodies + 2, np.int32),
         island_group=np.zeros(bodies + 1, np.int32),
+        loose=np.zeros(bodies + 2, np.int32),
+        held=np.zeros(3, np.int64),
+        held_list=np.zeros(count, np.int32),
         mark=np.zeros(bodies + 2, np.int64),
         position=np.zeros((bodies + 1, 3)),
         rotation=rotation,

@@ -15,31 +15,41 @@ import numba
 log = logging.getLogger("drystone")
 
 
-def _mark() -> Path:
+def _mark(linked: bool) -> Path:
     from drystone.jit import source_digest
 
-    return Path(numba.config.CACHE_DIR) / f"compiled-{source_digest()}"
+    kind = "linked" if linked else "compiled"
+    return Path(numba.config.CACHE_DIR) / f"{kind}-{source_digest()}"
 
 
-def is_compiled() -> bool:
-    """Whether the engine of these sources lies compiled on disk."""
-    return bool(numba.config.DISABLE_JIT) or _mark().exists()
+def is_compiled(linked: bool = False) -> bool:
+    """Whether the engine of these sources lies compiled on disk, with joints if `linked`."""
+    return bool(numba.config.DISABLE_JIT) or _mark(linked).exists()
 
 
-def compile_engine(settings) -> None:
-    """Compile every stage of the step, unless that has been done."""
+def compile_engine(settings, linked: bool) -> None:
+    """Compile every stage of the step, unless that has been done.
+
+    A world with joints has more stages, and is compiled when the first of them runs.
+    """
     # A compiled step that is read from disk needs the threads that its parallel loops were
     # compiled for; Numba starts them only for kernels that have such a loop themselves.
     numba.get_num_threads()
-    if is_compiled():
-        return
-    log.warning("Compiling the engine for the first time; this takes about a minute, once only.")
-    helper = _start_helper()
-    _compile_half(settings)
+    if not is_compiled():
+        log.warning("Compiling the engine for the first time; this takes about a minute, once only.")
+        _compile_together(settings, False)
+    if linked and not is_compiled(True):
+        log.warning("Compiling joints for the first time; this takes about a minute, once only.")
+        _compile_together(settings, True)
+
+
+def _compile_together(settings, linked: bool) -> None:
+    helper = _start_helper("compile_other_linked_half" if linked else "compile_other_half")
+    (_compile_linked_half if linked else _compile_half)(settings)
     if helper is not None:
         helper.wait()
-    _compile_rest(settings)
-    mark = _mark()
+    _compile_rest(settings, linked)
+    mark = _mark(linked)
     try:
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
@@ -47,7 +57,7 @@ def compile_engine(settings) -> None:
         pass  # a folder that cannot be written: the next process compiles again
 
 
-def _start_helper() -> subprocess.Popen | None:
+def _start_helper(half: str) -> subprocess.Popen | None:
     if (os.cpu_count() or 1) < 2:
         return None
     folder = str(Path(__file__).parent.parent)
@@ -55,7 +65,7 @@ def _start_helper() -> subprocess.Popen | None:
         "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
     }
-    command = [sys.executable, "-c", "import drystone.precompile as p; p.compile_other_half()"]
+    command = [sys.executable, "-c", f"import drystone.precompile as p; p.{half}()"]
     try:
         return subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL,
@@ -118,9 +128,43 @@ def _compile_half(settings) -> None:
     timestep.solve(model, state, settings, work, None, 0)
 
 
-def _compile_rest(settings) -> None:
+def compile_other_linked_half() -> None:
+    """What the other process does for joints: the solver."""
+    from drystone.articulate import solve_linked
+    from drystone.arrays import Settings
+
+    model, state, work = _empty_world()
+    solve_linked(
+        empty_linkage(), model.joints, model.bodies, state, work.rows, 0, Settings(), work.island,
+        False, work.motion,
+    )  # fmt: skip
+
+
+def _compile_linked_half(settings) -> None:
+    """The stages that joints change; the solver last."""
+    from drystone import timestep
+
+    model, state, work = _empty_world()
+    linkage = empty_linkage()
+    timestep.pose_rows(model, state, settings, work, linkage)
+    timestep.start_rows(state, settings, work, linkage)
+    timestep.finish(model, state, settings, work, linkage, 0, 0.0)
+    timestep.solve(model, state, settings, work, linkage, 0)
+
+
+def _compile_rest(settings, linked: bool) -> None:
     """The step itself, out of the stages that are compiled by now."""
     from drystone import timestep
 
     model, state, work = _empty_world()
-    timestep.advance(model, state, settings, work, None, 0)
+    timestep.advance(model, state, settings, work, empty_linkage() if linked else None, 0)
+
+
+def empty_linkage():
+    """The joints of a world that has none, of the type that those of every other world have."""
+    import numpy as np
+
+    from drystone.joints.table import pack_joints
+    from drystone.linkage import room_for_joints
+
+    return room_for_joints(pack_joints([], None, np.zeros((0, 3)), np.zeros((0, 4))), 0)

@@ -121,6 +121,8 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
         first, last = int(linkage.group_node[g]), int(linkage.group_node[g + 1])
         if first == last:
             continue
+        if linkage.loose[g] == 0:
+            continue
         lo = int(rows.slab_first[rows.group_first[g]])
         hi = int(rows.slab_first[rows.group_first[g + 1]])
         for _ in range(ROUNDS):
@@ -128,6 +130,7 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
             look_ahead(first, last, joints, linkage, settings.dt)
             if not _missed(first, last, linkage) > STRAIGHT:
                 break
+            linkage.held[0] = 0
             _straighten_group(
                 lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
             )

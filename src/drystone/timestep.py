@@ -240,13 +240,14 @@ def solve(model, state, settings, work, linkage, count):
         motion.twist,
     )  # fmt: skip
     log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
-    if hasty and residual > settings.tolerance:
+    used = hasty and residual > settings.tolerance
+    if used:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, linkage, motion.mass, motion.free,
             settings.tolerance, settings.max_sweeps, work.island, motion.twist, log.info,
         )  # fmt: skip
     most, worst, islands, steps = solve_linked(
-        linkage, model.joints, model.bodies, state, rows, groups, settings, work.island,
+        linkage, model.joints, model.bodies, state, rows, groups, settings, work.island, used,
         motion,
     )  # fmt: skip
     log.info[INFO_NEWTON_ISLANDS] += islands
@@ -297,7 +298,7 @@ def run_steps(
 
     linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
     """
-    _compile_once()
+    _compile_once(linkage is not None)
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
@@ -315,16 +316,16 @@ def run_steps(
 
 
 @cache
-def _compile_once() -> None:
-    """At the first step of this process."""
-    precompile.compile_engine(Settings())
+def _compile_once(linked: bool) -> None:
+    """At the first step of this process, and at the first with joints."""
+    precompile.compile_engine(Settings(), linked)
 
 
 def step_with(
     model: Model, state: State, work: Work, settings: Settings, solver, ellipses=None
 ) -> tuple[State, Work, StepReport]:
     """One step with a solver written in Python: the twin of advance(), and elliptic friction."""
-    _compile_once()
+    _compile_once(False)
     work.log.info[:] = 0.0
     while True:
         status, number = detect(model, state, settings, work)
