@@ -50,7 +50,7 @@ LOOKS = 5  # at the end of the step; each gains two digits or more
 NEWTON_STEPS = 100
 
 
-@inner_kernel
+@kernel
 def pose_joints(linkage, joints, state, settings):
     """Rows of all joints at the start of a step."""
     if linkage is None:
@@ -65,7 +65,7 @@ def pose_joints(linkage, joints, state, settings):
             rows.bias[r] += settings.baumgarte * rows.error[r]
 
 
-@inner_kernel
+@kernel
 def keep_joints(linkage, joints, state):
     """Remember what the joints carried and how far they have turned."""
     if linkage is None:
@@ -167,13 +167,34 @@ def _fit_old(n, first_node, linkage, mass, work, twist):
                 at += 1
 
 
+@kernel
+def _missed(r, rows, ahead):
+    """What a joint misses at the end of the step [m], [rad].
+
+    An error that was there before is left to straighten.py unless it is tiny: to take it away by a
+    velocity would add energy.
+    """
+    return ahead.error[r] - (rows.error[r] if abs(rows.error[r]) > TINY else 0.0)
+
+
+@kernel
+def _most_missed(first, last, linkage):
+    worst, rows = 0.0, linkage.rows
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
+                worst = max(worst, abs(_missed(r, rows, linkage.ahead)))
+    return worst
+
+
 @kernel(inline="always")
 def _bend(n, first_node, linkage, curve, dt, links, island, room):
-    """Add what the joints miss at the end of the step to their biases; returns the worst.
+    """Add what the joints miss at the end of the step to their biases.
 
     What that changes in the equations goes to room.y.
     """
-    worst, rows, ahead = 0.0, linkage.rows, linkage.ahead
+    rows, ahead = linkage.rows, linkage.ahead
     for i in range(n):
         node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
         for k in range(3):
@@ -181,18 +202,12 @@ def _bend(n, first_node, linkage, curve, dt, links, island, room):
                 continue
             r, change = linkage.node_row[node, k], 0.0
             if rows.kind[r] == ROW_EQUALITY:
-                # An error that was there before is left to straighten.py unless it is tiny: to
-                # take it away by a velocity would add energy.
-                kept = rows.error[r] if abs(rows.error[r]) > TINY else 0.0
-                missed = ahead.error[r] - kept
-                worst = max(worst, abs(missed))
-                change = 2.0 * missed / dt
+                change = 2.0 * _missed(r, rows, ahead) / dt
                 rows.bias[r] += change
                 curve[r, 0] = rows.bias[r]
                 island.q[i, k] += change
             room.y[at] = -change
             at += 1
-    return worst
 
 
 @kernel(inline="always")
@@ -317,9 +332,10 @@ def _solve_smooth(
     for _ in range(LOOKS):
         predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
         look_ahead(first, last, joints, linkage, dt)
-        if not _bend(n, first, linkage, state.joint_curve, dt, links, island, room) > CLOSED:
+        if not _most_missed(first, last, linkage) > CLOSED:
             linkage.loose[g] = 0
             break
+        _bend(n, first, linkage, state.joint_curve, dt, links, island, room)
         _add_answer(n, room, own)
         give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
     error = natural_error(n, island, False, room.velocity, own)
@@ -395,13 +411,13 @@ def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work
                     push_joint_row(r, own[i, k], linkage.rows, motion.mass, state.twist)
 
 
-@inner_kernel
+@kernel
 def fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """The second half of a smooth step: velocities that fit the joints where they are now."""
     if linkage is None:
         return
     for g in range(groups):
-        first, last = int(linkage.group_node[g]), int(linkage.group_node[g + 1])
+        first, last = np.int64(linkage.group_node[g]), np.int64(linkage.group_node[g + 1])
         if first == last:
             continue
         a = linkage.node_body[linkage.node_list[first], 0]
@@ -511,11 +527,11 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, u
     most, worst, steps, newtons = 0, 0.0, 0, 0
     mass, tolerance = motion.mass, settings.tolerance
     for g in range(groups):
-        first, last = int(linkage.group_node[g]), int(linkage.group_node[g + 1])
+        first, last = np.int64(linkage.group_node[g]), np.int64(linkage.group_node[g + 1])
         if first == last:
             continue
-        lo = int(rows.slab_first[rows.group_first[g]])
-        hi = int(rows.slab_first[rows.group_first[g + 1]])
+        lo = np.int64(rows.slab_first[rows.group_first[g]])
+        hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
         error, sweeps = np.inf, 0
         if settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT:
             error = _solve_smooth(

@@ -131,7 +131,7 @@ def _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, radius, 
         )
 
 
-@inner_kernel
+@kernel
 def assemble_rows(pairing, state, mass, touch, rows, radius, count, skin, dt):
     """Frames, arms, blocks, targets and starting impulses of all contacts."""
     n = state.position.shape[0]

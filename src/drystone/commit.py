@@ -8,11 +8,11 @@ from drystone.arrays import COUNTER_KEPT, COUNTER_PAIRS, COUNTER_STEP
 from drystone.contacts import pair_sleeps
 from drystone.drift import LINKED
 from drystone.integrate import carry_spin, turn_quaternion
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import kernel
 from drystone.vec import load, rotation_matrix
 
 
-@inner_kernel
+@kernel
 def find_nonfinite(position, rotation, twist, move, later):
     """First body whose pose, new velocity or displacement is not a finite number, or -1."""
     for b in range(twist.shape[0] - 1):
@@ -52,7 +52,7 @@ def _turn_body(b, bodies, state, motion, dt):
         rotation[b, k] = q[k]
 
 
-@inner_kernel
+@kernel
 def move_bodies(bodies, state, motion, dt):
     """Velocities and poses of the step that has just been solved."""
     for b in range(state.position.shape[0]):
@@ -98,7 +98,7 @@ def _hold_sleepers(body, kind, state, touch, count):
     return count
 
 
-@inner_kernel
+@kernel
 def keep_contacts(body, kind, state, near, touch, rows, near_count, count):
     """Remember where the contacts were and what they carried."""
     _world_impulses(count, touch.row_contact, rows.frame, rows.impulse, touch.impulse)

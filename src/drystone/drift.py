@@ -25,7 +25,7 @@ ROUGH_SHARE = 1e-3
 SMOOTH, ROUGH, LINKED = 0, 1, 2  # LINKED: smoothly, held by joints
 
 
-@inner_kernel
+@kernel
 def mark_rough(rough, rows, count, impacts, settings):
     """Flag the bodies whose contacts changed their normal velocity abruptly."""
     gravity = abs(settings.gravity_x) + abs(settings.gravity_y) + abs(settings.gravity_z)
@@ -71,7 +71,7 @@ def displace_body(b, bodies, state, motion, impacts, dt):
             move[b, k] = motion.flown[b, k] / dt + rest * move[b, k]
 
 
-@inner_kernel
+@kernel
 def displace_bodies(bodies, state, motion, impacts, dt):
     """Displacement twists of all bodies."""
     n = bodies.kind.shape[0]
@@ -152,7 +152,7 @@ def _push_parallel(colour, slabs, rows, mass, move, share, dt, lack):
         )  # fmt: skip
 
 
-@inner_kernel
+@kernel
 def make_room(motion, rows, slabs, count, settings):
     """Correct the displacements until no contact lacks room; returns the number of sweeps.
 

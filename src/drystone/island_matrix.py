@@ -288,8 +288,8 @@ def finish_groups(
         if rows.group_residual[g] <= tolerance:
             continue
         first, last = rows.group_first[g], rows.group_first[g + 1]
-        lo = int(rows.slab_first[first])  # one width of integers: one version of what it calls
-        n = int(rows.slab_first[last]) - lo
+        lo = np.int64(rows.slab_first[first])  # one width of integers: one version of what it calls
+        n = np.int64(rows.slab_first[last]) - lo
         goal = DEEPER * tolerance
         error, islands, steps = solve_by_newton(
             lo, n, 0, 0, rows, linkage, mass, free, goal, work, twist

@@ -158,7 +158,7 @@ def _level_of_pair(p, body, kind, pair, level):
     return min(level[a], level[b])
 
 
-@inner_kernel
+@kernel
 def order_contacts(body, kind, pair, near, graph, linkage, row_contact, rows, near_count):
     """Sort contacts by level into row_contact; cut the rows into slabs and groups of slabs.
 

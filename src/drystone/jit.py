@@ -59,6 +59,11 @@ def inner_kernel(function=None, **options):
     return kernel(function, **options)
 
 
+def inlined(stage):
+    """The kernel `stage` as a part of a kernel that calls it, not compiled for itself."""
+    return stage if numba.config.DISABLE_JIT else inner_kernel(stage.py_func, inline="always")
+
+
 def _without_literals(dispatcher):
     """A call with a constant, f(x, 0), else compiles a version of `f` for that very constant."""
     template = dispatcher.get_call_template

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.assemble import inertia_times
-from drystone.jit import inner_kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.joints.layout import JointRows, Joints, joint_rows
 
 # Joints that say the same thing twice (a loop in a plane, two hinges on one door) leave W without
@@ -192,7 +192,7 @@ def joint_law(linkage, place, c, i, free, links, island):
     island.scale[i] = (island.own[i, 0] + island.own[i, 1] + island.own[i, 2]) / 3.0
 
 
-@inner_kernel
+@kernel
 def start_joints(linkage, state, mass, twist):
     """The warm start: impulses of the last step, within the bounds of this one."""
     if linkage is None:

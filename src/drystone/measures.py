@@ -11,7 +11,7 @@ energy        change of kinetic energy by the impulses [J]
 from math import sqrt
 
 from drystone.coulomb import contact_error, velocity_at
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import kernel
 from drystone.sections import section_error
 
 MEASURE_NATURAL, MEASURE_FISCHER, MEASURE_MINMAP, MEASURE_GAP, MEASURE_ENERGY = range(5)
@@ -50,7 +50,7 @@ def _finish_measures(scale, out):
     out[MEASURE_NATURAL] = sqrt(natural / scale) if scale > 0.0 else sqrt(natural)
 
 
-@inner_kernel
+@kernel
 def measure_rows(count, body, frame, arm, bias, friction, impulse, twist, free, out):
     """Fill `out` (MEASURES,) for the impulses of the first `count` rows."""
     scale = 0.0

@@ -36,19 +36,22 @@ def compile_engine(settings, linked: bool) -> None:
     # compiled for; Numba starts them only for kernels that have such a loop themselves.
     numba.get_num_threads()
     if not is_compiled():
-        log.warning("Compiling the engine for the first time; this takes about a minute, once only.")
+        log.warning("Compiling the engine for the first time: about a minute, once only.")
         _compile_together(settings, False)
     if linked and not is_compiled(True):
-        log.warning("Compiling joints for the first time; this takes about a minute, once only.")
+        log.warning("Compiling joints for the first time: about a minute, once only.")
         _compile_together(settings, True)
 
 
 def _compile_together(settings, linked: bool) -> None:
-    helper = _start_helper("compile_other_linked_half" if linked else "compile_other_half")
-    (_compile_linked_half if linked else _compile_half)(settings)
-    if helper is not None:
-        helper.wait()
-    _compile_rest(settings, linked)
+    halves = ("compile_other_linked_half", _compile_linked_half) if linked else (
+        "compile_other_half", _compile_half
+    )  # fmt: skip
+    _start_and_wait(halves[0], lambda: halves[1](settings))
+    # All parts have been optimised by now; to do it once more in the loop over steps takes long
+    # and gains nothing.
+    whole = "compile_linked_step" if linked else "compile_step"
+    _start_and_wait(whole, lambda: None, {"NUMBA_OPT": "0"})
     mark = _mark(linked)
     try:
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -57,15 +60,22 @@ def _compile_together(settings, linked: bool) -> None:
         pass  # a folder that cannot be written: the next process compiles again
 
 
-def _start_helper(half: str) -> subprocess.Popen | None:
+def _start_and_wait(function: str, meanwhile, environment: dict | None = None) -> None:
+    helper = _start_helper(function, environment or {})
+    meanwhile()
+    if helper is not None:
+        helper.wait()
+
+
+def _start_helper(function: str, extra: dict) -> subprocess.Popen | None:
     if (os.cpu_count() or 1) < 2:
         return None
     folder = str(Path(__file__).parent.parent)
     environment = os.environ | {
         "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
-    }
-    command = [sys.executable, "-c", f"import drystone.precompile as p; p.{half}()"]
+    } | extra
+    command = [sys.executable, "-c", f"import drystone.precompile as p; p.{function}()"]
     try:
         return subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL,
@@ -94,44 +104,76 @@ def _empty_world():
 
 
 def compile_other_half() -> None:
-    """What the other process does: Newton first, which the solver here will ask for."""
-    from drystone.island_matrix import solve_by_newton
+    """What the other process does: the narrow phase."""
     from drystone.narrowphase.near import collide_near
 
     model, state, work = _empty_world()
-    motion = work.motion
-    solve_by_newton(
-        0, 0, 0, 0, work.rows, None, motion.mass, motion.free, 0.0, work.island,
-        motion.twist,
-    )  # fmt: skip
     collide_near(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
 def _compile_half(settings) -> None:
-    """All stages but the narrow phase and Newton, run on nothing; the solver last."""
-    from drystone import broadphase, contacts, forces, rest, timestep
+    """All parts of the step but the narrow phase, run on nothing."""
+    from drystone import (
+        assemble,
+        broadphase,
+        commit,
+        contacts,
+        drift,
+        forces,
+        impact,
+        islands,
+        measures,
+        rest,
+        sweeps,
+    )
+    from drystone.island_matrix import solve_by_newton
 
     model, state, work = _empty_world()
-    shapes, bodies, near = model.shapes, model.bodies, work.near
-    timestep.pose_rows(model, state, settings, work, None)
-    timestep.start_rows(state, settings, work, None)
-    timestep.finish(model, state, settings, work, None, 0, 0.0)
-    forces.free_twists(bodies, state, settings, work.motion)
+    shapes, bodies, near, motion = model.shapes, model.bodies, work.near, work.motion
+    rows, graph, touch = work.rows, work.graph, work.touch
+    forces.free_twists(bodies, state, settings, motion)
     broadphase.place_shapes(model, state, settings, work.boxes, work.log.flag)
     broadphase.find_pairs(model, state, work.boxes)
     contacts.select_near(shapes, bodies.kind, state, work.boxes, near)
     rest.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
     contacts.number_contacts(near.slot_count, near.contact_first, 0)
-    contacts.gather_contacts(shapes, state, work.motion.turn, near, work.touch, 0)
-    timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
-    timestep.hash_state(state)
-    timestep.solve(model, state, settings, work, None, 0)
+    contacts.gather_contacts(shapes, state, motion.turn, near, touch, 0)
+    islands.find_islands(
+        shapes.body, bodies.kind, state.pair, near, model.joints.body, state.asleep, graph, 0
+    )
+    islands.order_contacts(
+        shapes.body, bodies.kind, state.pair, near, graph, None, touch.row_contact, rows, 0
+    )
+    assemble.assemble_rows(
+        model.pairing, state, motion.mass, touch, rows, bodies.radius, 0, settings.skin,
+        settings.dt,
+    )  # fmt: skip
+    impact.strike(state, settings, motion, rows, 0)
+    sweeps.push_all(rows, 0, motion.mass, motion.twist)
+    sweeps.solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
+    drift.mark_rough(motion.rough, rows, 0, 0, settings)
+    drift.displace_bodies(bodies, state, motion, 0, settings.dt)
+    drift.make_room(motion, rows, 0, 0, settings)
+    commit.find_nonfinite(
+        state.position, state.rotation, motion.twist, motion.move, motion.later
+    )
+    commit.keep_contacts(shapes.body, bodies.kind, state, near, touch, rows, 0, 0)
+    commit.move_bodies(bodies, state, motion, settings.dt)
+    rest.fall_asleep(bodies, state, settings, graph)
+    measures.measure_rows(
+        0, rows.body, rows.frame, rows.arm, rows.bias, rows.friction, rows.impulse, motion.twist,
+        motion.free, work.log.measures,
+    )  # fmt: skip
+    commit.hash_state(state)
+    solve_by_newton(
+        0, 0, 0, 0, rows, None, motion.mass, motion.free, 0.0, work.island, motion.twist
+    )
 
 
 def compile_other_linked_half() -> None:
     """What the other process does for joints: the solver."""
-    from drystone.articulate import solve_linked
     from drystone.arrays import Settings
+    from drystone.articulate import solve_linked
 
     model, state, work = _empty_world()
     solve_linked(
@@ -141,23 +183,38 @@ def compile_other_linked_half() -> None:
 
 
 def _compile_linked_half(settings) -> None:
-    """The stages that joints change; the solver last."""
-    from drystone import timestep
+    """The parts of the step that joints change, but for the solver."""
+    from drystone import articulate, islands, straighten
+    from drystone.linkage import start_joints
 
     model, state, work = _empty_world()
-    linkage = empty_linkage()
-    timestep.pose_rows(model, state, settings, work, linkage)
-    timestep.start_rows(state, settings, work, linkage)
-    timestep.finish(model, state, settings, work, linkage, 0, 0.0)
-    timestep.solve(model, state, settings, work, linkage, 0)
+    linkage, shapes, bodies = empty_linkage(), model.shapes, model.bodies
+    articulate.fit_velocities(
+        linkage, model.joints, bodies, state, work.rows, 0, settings, work.island, work.motion
+    )
+    straighten.straighten(
+        linkage, model.joints, bodies, state, work.rows, 0, settings, work.island, work.motion
+    )
+    articulate.pose_joints(linkage, model.joints, state, settings)
+    articulate.keep_joints(linkage, model.joints, state)
+    start_joints(linkage, state, work.motion.mass, work.motion.twist)
+    islands.order_contacts(
+        shapes.body, bodies.kind, state.pair, work.near, work.graph, linkage,
+        work.touch.row_contact, work.rows, 0,
+    )  # fmt: skip
 
 
-def _compile_rest(settings, linked: bool) -> None:
-    """The step itself, out of the stages that are compiled by now."""
+def compile_step(linkage=None) -> None:
+    """The step itself, out of the parts that are compiled by now."""
     from drystone import timestep
+    from drystone.arrays import Settings
 
     model, state, work = _empty_world()
-    timestep.advance(model, state, settings, work, empty_linkage() if linked else None, 0)
+    timestep.advance(model, state, Settings(), work, linkage, 0)
+
+
+def compile_linked_step() -> None:
+    compile_step(empty_linkage())
 
 
 def empty_linkage():

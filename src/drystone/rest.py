@@ -2,7 +2,7 @@
 
 from drystone.arrays import COUNTER_PAIRS, FIXED, KINEMATIC
 from drystone.islands import TALLY_ISLANDS
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import kernel
 
 
 @kernel
@@ -76,7 +76,7 @@ def spread_waking(body, kind, joint_body, state):
             more = True
 
 
-@inner_kernel
+@kernel
 def fall_asleep(bodies, state, settings, graph):
     """Count how long bodies have been slow; islands that were slow long enough fall asleep."""
     twist = state.twist

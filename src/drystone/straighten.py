@@ -6,6 +6,8 @@ answer moves bodies and gives them no velocity. It is done before the move, on w
 miss after it, so that the pose at the end of a step is a good one.
 """
 
+import numpy as np
+
 from drystone.articulate import (
     BAUMGARTE,
     NEWTON_STEPS,
@@ -17,7 +19,7 @@ from drystone.coulomb import normal_velocity_at, push
 from drystone.drift import room_wanted
 from drystone.gather import band_numbers, order_island
 from drystone.island_matrix import MOST_OPERATIONS, fill_island, link_group
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import kernel
 from drystone.joints.layout import ROW_EQUALITY, ROW_LIMIT
 from drystone.linkage import SOFTNESS, push_joint_row
 from drystone.newton import prox_newton
@@ -110,7 +112,7 @@ def _straighten_group(lo, contacts, first, nodes, rows, linkage, motion, setting
         _displace(lo, contacts, n, first, rows, linkage, motion.mass, links, motion.move)
 
 
-@inner_kernel
+@kernel
 def straighten(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """Correct the displacements of all groups with joints."""
     if linkage is None:
@@ -118,13 +120,13 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
     if settings.drift == NO_DRIFT or settings.drift == BAUMGARTE:
         return
     for g in range(groups):
-        first, last = int(linkage.group_node[g]), int(linkage.group_node[g + 1])
+        first, last = np.int64(linkage.group_node[g]), np.int64(linkage.group_node[g + 1])
         if first == last:
             continue
         if linkage.loose[g] == 0:
             continue
-        lo = int(rows.slab_first[rows.group_first[g]])
-        hi = int(rows.slab_first[rows.group_first[g + 1]])
+        lo = np.int64(rows.slab_first[rows.group_first[g]])
+        hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
         for _ in range(ROUNDS):
             predict_poses(first, last, bodies, state, linkage, motion, False, 0, settings.dt)
             look_ahead(first, last, joints, linkage, settings.dt)

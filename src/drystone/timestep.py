@@ -54,7 +54,7 @@ from drystone.islands import (
     find_islands,
     order_contacts,
 )
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import inlined, inner_kernel, kernel
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
@@ -257,17 +257,23 @@ def solve(model, state, settings, work, linkage, count):
     return sweeps, residual
 
 
+# What has been compiled once is optimised again in each kernel that calls it. So the stages are
+# parts of the loop over steps, and compiled for themselves only if Python asks for one.
+_detect, _pose_rows, _start_rows = inlined(detect), inlined(pose_rows), inlined(start_rows)
+_solve, _finish = inlined(solve), inlined(finish)
+
+
 @kernel
 def advance(model, state, settings, work, linkage, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     for done in range(steps):
-        status, number = detect(model, state, settings, work)
+        status, number = _detect(model, state, settings, work)
         if status != DONE:
             return done, status, number
-        pose_rows(model, state, settings, work, linkage)
-        start_rows(state, settings, work, linkage)
-        sweeps, residual = solve(model, state, settings, work, linkage, number)
-        if not finish(model, state, settings, work, linkage, sweeps, residual):
+        _pose_rows(model, state, settings, work, linkage)
+        _start_rows(state, settings, work, linkage)
+        sweeps, residual = _solve(model, state, settings, work, linkage, number)
+        if not _finish(model, state, settings, work, linkage, sweeps, residual):
             return done, NOT_FINITE, 0
         if settings.hashing == 1:
             work.log.hashes[done] = hash_state(state)

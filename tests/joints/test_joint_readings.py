@@ -249,7 +249,8 @@ def test_state_is_carried_over_when_joints_come_and_go():
     old, new = table_of([first, second], [a, b])[0], table_of([third, second], [a, b])[0]
 
     def state(values, rows):
-        return SimpleNamespace(joint_value=values, joint_impulse=rows.copy(), joint_curve=np.column_stack([2 * rows, rows]))
+        curve = np.column_stack([2 * rows, rows])
+        return SimpleNamespace(joint_value=values, joint_impulse=rows.copy(), joint_curve=curve)
 
     before = state(np.arange(6.0).reshape(2, 3), np.arange(10.0))
     after = state(np.zeros((2, 3)), np.zeros(8))
