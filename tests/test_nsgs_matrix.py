@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import drystone as ds
 import naive
+from drystone.islandwise import bounds_of
 from drystone.matrix_problem import MatrixProblem, local_problem
 from drystone.problem import ContactProblem, measure, residual
 from drystone.solvers.nsgs import Nsgs
@@ -86,7 +87,7 @@ def fast_sweeps(problem, sweeps):
     p = np.zeros((problem.contact_count, 3))
     sweep_blocks(
         sweeps, w.indptr, w.indices, w.data.reshape(-1, 9), problem.q(), block, inverse,
-        problem.friction, p,
+        problem.friction, bounds_of(problem), p,
     )  # fmt: skip
     return p
 

@@ -8,6 +8,8 @@ table into docs/solvers/README.md.
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.matrix_problem import MatrixProblem
 from drystone.solvers import SOLVERS
@@ -30,6 +32,10 @@ END = "<!-- end of table -->"
 def features(problem) -> tuple[str, ...]:
     """What `problem` asks of a solver. Restitution is not seen here: it is in the bias, or in q."""
     asked = []
+    if problem.joints is not None:
+        asked.append("joints")
+        if (problem.joints.lower[problem.joints.row >= 0] > -np.inf).any():
+            asked.append("limits")
     if getattr(problem, "friction_2", None) is not None:
         asked.append("elliptic")
     if getattr(problem, "dim", 3) == 2:

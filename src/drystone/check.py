@@ -1,12 +1,13 @@
 """What is suspicious about a world, before it runs: each finding names the thing and the fix."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
-from drystone import timestep
+from drystone import check_joints, timestep
 from drystone.arrays import FIXED, KINEMATIC, PLANE, State
+from drystone.finding import Finding
+from drystone.linkage import link_room
 
 MASS_RATIO = 1e3  # heavier on lighter needs many sweeps
 OVERLAP = 0.01  # of the smaller body's size
@@ -19,23 +20,14 @@ TURN = 1.0  # [rad] in one step
 LISTED = 10  # findings of one kind; more are counted
 
 
-class Finding(NamedTuple):
-    severity: str  # "error": will not work; "warning": probably a mistake; "hint": know this
-    object: str  # name of the body, material or setting
-    what: str
-    fix: str
-
-    def __str__(self) -> str:
-        return f"{self.severity}: {self.object}: {self.what} {self.fix}"
-
-
 def check_world(world) -> list[Finding]:
     """All findings, the worst first."""
     world._synced()
     found = []
     for look in (
         _settings, _names, _masks, _densities, _pairs, _sizes, _speeds, _kinematic, _ground,
-        _numbers,
+        _numbers, check_joints.far_joints, check_joints.poses, check_joints.targets,
+        check_joints.removed,
     ):  # fmt: skip
         found += _shortened(look(world))
     if not any(finding.severity == "error" for finding in found):
@@ -180,7 +172,8 @@ def _kinematic(world):
 
 
 def _ground(world):
-    free = [body for body in world.bodies if not body.kinematic]
+    held = check_joints.held_bodies(world)
+    free = [body for body in world.bodies if body not in held]
     gravity = world.gravity
     if not free or not gravity.any():
         return
@@ -227,8 +220,9 @@ def _contacts(world) -> list[Finding]:
     model = world._build.model
     state = State(*(array.copy() for array in world._state))
     state, work, report = timestep.run_steps(
-        model, state, timestep.allocate(model), world._settings, 1
-    )
+        model, state, timestep.allocate(model), world._settings, 1,
+        link_room(model.joints, len(world)),
+    )  # fmt: skip
     if report.failed:
         return []
     touching = timestep.contact_arrays(model, state, work)
@@ -243,13 +237,16 @@ def _overlaps(world, touching):
         if gap < -OVERLAP * size:
             old = deepest.get((a, b), (0.0, size))
             deepest[a, b] = min(old, (gap, size))
+    joined = check_joints.joined_pairs(world)
     for (a, b), (gap, size) in deepest.items():
         name, other = (_name(world, row) for row in ((b, a) if b >= 0 else (a, b)))
         yield Finding(
             "warning",
             name,
             f"overlaps {other} by {-gap:.3g} m, {-100 * gap / size:.2g} % of its size.",
-            "Move them apart; they will be pushed out of each other.",
+            "A joint holds them together: add it with collide=False."
+            if tuple(sorted((a, b))) in joined
+            else "Move them apart; they will be pushed out of each other.",
         )
 
 

@@ -1,6 +1,6 @@
 """A whole world to an HDF5 file and back; the loaded world goes on bit for bit.
 
-    description     JSON, as bytes: settings, materials, shapes, names, pair rules
+    description     JSON, as bytes: settings, materials, shapes, names, joints, pair rules
     arrays/0, 1..   the arrays that shapes refer to
     body/...        one column for each constant of the bodies
     state/...       the arrays of State as they are: warm starts, sleep, pair lists and all
@@ -35,8 +35,12 @@ from drystone.arrays import (
     State,
     new_state,
 )
+from drystone.body import Start
+from drystone.describe_joints import describe_joint, restore_joint
 from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice
+from drystone.joints.attach import HERE, NO_TURN
+from drystone.linkage import link_room
 from drystone.narrowphase.memory import (
     DIRECTION,
     EDGES,
@@ -50,7 +54,7 @@ from drystone.shapes.checks import vector
 from drystone.solvers import SOLVERS
 from drystone.world import World
 
-FORMAT, VERSION = "drystone world", 1
+FORMAT, VERSION = "drystone world", 2
 
 # Smaller arrays are not worth compressing [bytes].
 COMPRESS = 4096
@@ -92,6 +96,7 @@ def rescue(world) -> str:
 
     Whatever happens here must not hide the failure that is being reported.
     """
+    _forget_bad_guesses(world._state)
     name = f"drystone-step-{world.step_count}"
     reason = ""
     for folder in (Path(world.checkpoint_folder or "."), Path(tempfile.gettempdir())):
@@ -106,6 +111,11 @@ def rescue(world) -> str:
             continue
         return f"It was saved as {path.resolve()}; World.load() continues from there."
     return f"It could not be saved ({reason})"
+
+
+def _forget_bad_guesses(state: State) -> None:
+    """Joints note the guess for their next solve while they solve, also if that fails."""
+    state.joint_curve[~np.isfinite(state.joint_curve)] = 0.0
 
 
 def load_world(path) -> World:
@@ -163,9 +173,10 @@ def world_from_image(image: bytes, source: str) -> World:
 
 
 def model_digest(model) -> str:
-    """Of every bit of the constant arrays."""
+    """Of every bit of the constant arrays; the values of joints change from step to step."""
     digest = blake2b(digest_size=16)
-    for group in model:
+    constant = model.joints._replace(value=model.joints.value[:0])
+    for group in model._replace(joints=constant):
         for array in group:
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array))
@@ -235,6 +246,9 @@ def _describe(world, arrays) -> dict:
         "shapes": [description for _, description in shapes.values()],
         "fixed": fixed,
         "bodies": bodies,
+        "joints": [
+            describe_joint(joint) | {"collide": collide} for joint, collide in world._joints.items()
+        ],
         "excluded": sorted(world._excluded),
         "pairs": pairs,
     }
@@ -279,7 +293,9 @@ def _restore(file, source) -> World:
         world._fixed.append(to.restore_fixed(world, value, shape, material))
     for value in _body_rows(file, said["bodies"]):
         shape, material = shapes[value["shape"]], materials[value["material"]]
-        world._bodies.append(to.restore_body(world, value, shape, material))
+        # Joints ask where their bodies are; what they know of it is in the file already.
+        start = Start(HERE, NO_TURN, HERE, HERE)
+        world._bodies.append(to.restore_body(world, value, shape, material, start))
     for thing in (*world._fixed, *world._bodies):
         world._names.setdefault(thing._name, []).append(thing)
     world._next_number = int(said["next_number"])
@@ -287,6 +303,7 @@ def _restore(file, source) -> World:
     world._pairs = {(materials[a], materials[b]): dict(given) for a, b, given in said["pairs"]}
     world._excluded = {(int(a), int(b)) for a, b in said["excluded"]}
     _check_numbers(world)
+    _restore_joints(world, said["joints"])
     _adopt_arrays(world, file, source)
     return world
 
@@ -318,13 +335,24 @@ def _check_numbers(world):
         raise InputError("it excludes a pair of bodies that do not exist.")
 
 
+def _restore_joints(world, described):
+    things = {thing._number: thing for thing in (*world._fixed, *world._bodies)}
+    for value in described:
+        fields = {name: x for name, x in value.items() if name != "collide"}
+        joint = restore_joint(fields, things)
+        if not isinstance(value["collide"], bool):
+            raise InputError(f"{value['is']}: collide is {value['collide']!r}, must be a bool.")
+        world.add_joint(joint, value["collide"])
+
+
 def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
     world._state = _checked_state(file["state"], built.model)
     world._work = timestep.allocate(built.model)
+    world._linkage = link_room(built.model.joints, len(world))
     for row, body in enumerate(world._bodies):
-        body._row = row
+        body._row, body._start = row, None
     world._stale = False
     if model_digest(built.model) != file.attrs["model"]:
         warnings.warn(
@@ -364,6 +392,9 @@ def _checked_state(group, model) -> State:
         and ((state.asleep == 0) | (state.asleep == 1)).all()
     ):
         raise InputError("its contact lists are wrong.")
+    for name in ("joint_value", "joint_impulse", "joint_curve"):
+        if not np.isfinite(getattr(state, name)).all():
+            raise InputError(f"its array {name!r} holds numbers that are not finite.")
     _check_memory(state.pair_axis[:pairs, 0], listed, model.shapes)
     return state
 

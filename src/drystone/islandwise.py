@@ -3,7 +3,8 @@
 Each island is swept by block Gauss-Seidel (blocks.py) with Anderson acceleration (anderson.py). How
 fast its error falls tells how long that would take to the goal. If Newton's method (newton.py)
 is quicker by our estimate, it takes over from where the sweeps stand. If it fails, the sweeps go
-on, and Newton starts once more from a better point. What remains is the best iterate.
+on, and Newton starts once more from a better point. What remains is the best iterate. Islands with
+joints go to Newton at once: along chains sweeps carry news by one joint each.
 """
 
 from typing import NamedTuple
@@ -34,6 +35,22 @@ INVEST = 0.2
 CAPACITY = 8_000_000  # numbers that Newton may store for its factors: 64 MB
 
 SWEEPS, NEWTON, LARGE, FAILED = 0, 1, 2, 3  # what solved an island
+
+
+class Bounds(NamedTuple):
+    """Which blocks are rows of joints, and the bounds of their impulses."""
+
+    joint: np.ndarray  # (nb,) bool
+    lower: np.ndarray  # (nb, 3)
+    upper: np.ndarray  # (nb, 3)
+
+
+def bounds_of(problem) -> Bounds:
+    nb, nc = problem.block_count, problem.contact_count
+    lower, upper = np.zeros((nb, 3)), np.zeros((nb, 3))
+    if problem.joints is not None:
+        lower[nc:], upper[nc:] = problem.joints.lower, problem.joints.upper
+    return Bounds(np.arange(nb) >= nc, lower, upper)
 
 
 class Report(NamedTuple):
@@ -94,14 +111,63 @@ def room_for(blocks, member, start) -> Room:
 
 @kernel
 def solve_islands(
-    member, start, blocks, q, friction, relative, goals, max_sweeps, room, impulse, report
+    member, start, blocks, q, friction, bounds, relative, goals, max_sweeps, room, impulse, report
 ):
     """Solve the islands one by one, each to its goal."""
     for i in range(goals.shape[0]):
-        _solve_island(
-            i, member, start[i], start[i + 1], blocks, q, friction, relative, goals[i], max_sweeps,
-            room, impulse, report,
-        )  # fmt: skip
+        lo, hi = start[i], start[i + 1]
+        # Blocks of joints come last, and members are in their order.
+        if bounds.joint[member[hi - 1]]:
+            _solve_joined(
+                i, member, lo, hi, blocks, q, friction, bounds, relative, goals[i], room, impulse,
+                report,
+            )  # fmt: skip
+        else:
+            _solve_island(
+                i, member, lo, hi, blocks, q, friction, relative, goals[i], max_sweeps, room,
+                impulse, report,
+            )  # fmt: skip
+
+
+@kernel
+def _solve_joined(
+    i, member, lo, hi, blocks, q, friction, bounds, relative, goal, room, impulse, report
+):
+    """An island with joints, by Newton alone; LARGE if that cannot do it."""
+    visits = 0.0
+    for k in range(lo, hi):
+        visits += blocks.first[member[k] + 1] - blocks.first[member[k]]
+    work = _take_out(member[lo], visits, blocks, q, friction, room)
+    report.method[i] = LARGE
+    if work == np.inf:
+        return
+    _take_bounds(hi - lo, room.order, bounds, blocks, room.island)
+    error, steps = _try_newton(hi - lo, relative, goal, NEWTON_STEPS, room, impulse)
+    report.steps[i] += steps
+    report.work[i] += steps * work
+    if error <= goal:
+        report.method[i] = NEWTON
+    for k in range(hi - lo):
+        room.island.joint[k] = False  # the next island may have none
+    room.island.bounded[0] = False
+
+
+@kernel
+def _take_bounds(n, order, bounds, blocks, island):
+    """What gather_island() leaves out: which blocks are joints, and their bounds."""
+    island.bounded[0] = False
+    for i in range(n):
+        c = order[i]
+        island.joint[i] = bounds.joint[c]
+        if not bounds.joint[c]:
+            continue
+        island.flat[i] = False
+        for k in range(3):
+            island.own[i, k] = blocks.own[c, 0 if k == 0 else 2 * k + 1]
+            island.lower[i, k], island.upper[i, k] = bounds.lower[c, k], bounds.upper[c, k]
+            for bound in (bounds.lower[c, k], bounds.upper[c, k]):
+                if bound != 0.0 and abs(bound) < np.inf:
+                    island.bounded[0] = True
 
 
 @kernel

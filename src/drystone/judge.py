@@ -52,7 +52,7 @@ class Judge:
         return solve_info(
             self.converged, self.iterations, residual(p, impulse, self.law, self.facets),
             p.contact_count, p.gap.min() if p.contact_count else 0.0, measure(p, impulse),
-            p.islands().max() + 1 if p.contact_count else 0, self.name,
+            p.islands().max() + 1 if p.block_count else 0, self.name,
         )._replace(
             method=method, work=self.work, seconds=self.seconds, history=self._history()
         )  # fmt: skip

@@ -2,7 +2,8 @@
 
 Every law is written as a fixed point p = P(p - rho u) of a projection, and the error is the
 distance from it divided by the step rho = 3 / trace(block): heavy and light bodies then count
-alike, and one tolerance serves all.
+alike, and one tolerance serves all. Rows of joints have one law, whatever that of the contacts:
+joint_blocks.py.
 
     coulomb      the exact cone, with the shift mu |u_t| of [DeSaxce1998]; see coulomb.py. With
                  elliptic friction in the proximal form, NEWTON eq. 72c, 72d; see sections.py
@@ -16,6 +17,7 @@ import numpy as np
 from drystone.coulomb import contact_error, project_on_cone
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.jit import kernel
+from drystone.joint_blocks import joint_errors
 from drystone.sections import section_error
 
 LAWS = ("coulomb", "convex", "pyramid", "polyhedral")
@@ -24,16 +26,24 @@ LAWS = ("coulomb", "convex", "pyramid", "polyhedral")
 def law_errors(
     problem, impulse, velocity, law: str = "coulomb", facets: int = 0, rho=None
 ) -> np.ndarray:
-    """(nc,) error of every contact [m/s].
+    """(nb,) error of every contact, then of every block of joints [m/s].
 
     facets    of the law "polyhedral"
-    rho       (nc,) steps; None: 3 / trace(block)
+    rho       (nc,) steps of the contacts; None: 3 / trace(block)
     """
     if law not in LAWS:
         raise InputError(f"law is {law!r}, must be one of {', '.join(LAWS)}.")
+    block, nc = problem.blocks(), problem.contact_count
     if rho is None:
-        block = problem.blocks()
-        rho = 3.0 / (block[:, 0] + block[:, 3] + block[:, 5])
+        rho = 3.0 / (block[:nc, 0] + block[:nc, 3] + block[:nc, 5])
+    errors = _contact_errors(problem, impulse[:nc], velocity[:nc], law, facets, rho)
+    if problem.joints is None:
+        return errors
+    held = joint_errors(problem.joints, impulse[nc:], velocity[nc:], block[nc:, [0, 3, 5]])
+    return np.concatenate([errors, held])
+
+
+def _contact_errors(problem, impulse, velocity, law, facets, rho) -> np.ndarray:
     mu, mu_2 = problem.friction, problem.friction_2
     if mu_2 is not None:
         if law != "coulomb":

@@ -6,6 +6,7 @@ mean of the contact's diagonal and its q is zero, so that its impulse is zero in
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -31,9 +32,14 @@ class MatrixProblem:
     friction: np.ndarray  # (nc,)
     friction_2: np.ndarray | None = None  # (nc,) along tangent 2, if the friction is elliptic
     dim: int = 3  # of the problem that was given
+    joints: ClassVar[None] = None  # the files know none
 
     @property
     def contact_count(self) -> int:
+        return len(self.friction)
+
+    @property
+    def block_count(self) -> int:
         return len(self.friction)
 
     @property

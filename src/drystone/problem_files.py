@@ -10,13 +10,20 @@ import scipy.sparse
 from drystone.array_files import read_array, read_numbers, read_whole, read_wholes
 from drystone.errors import InputError
 from drystone.fclib import is_fclib, read_fclib
+from drystone.joint_blocks import JointBlocks
 from drystone.matrix_problem import (
     MATRIX_FORMAT,
     MATRIX_FORMAT_VERSION,
     MatrixProblem,
     local_problem,
 )
-from drystone.problem import FORMAT, FORMAT_VERSION, ContactProblem, check_problem
+from drystone.problem import (
+    FORMAT,
+    FORMAT_VERSION,
+    JOINTS_VERSION,
+    ContactProblem,
+    check_problem,
+)
 from drystone.siconos_text import read_siconos
 
 
@@ -54,7 +61,7 @@ def _read_open(file) -> ContactProblem | MatrixProblem:
     kind = file.attrs.get("format")
     kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind
     if isinstance(kind, str) and kind == FORMAT:
-        _check_version(file, FORMAT_VERSION)
+        _check_version(file, JOINTS_VERSION if "joints" in file else FORMAT_VERSION)
         return _read_contacts(file)
     if isinstance(kind, str) and kind == MATRIX_FORMAT:
         _check_version(file, MATRIX_FORMAT_VERSION)
@@ -72,10 +79,13 @@ def _check_version(file, version: int) -> None:
 
 
 def _read_contacts(file) -> ContactProblem:
-    names = [field.name for field in fields(ContactProblem)]
+    names = [field.name for field in fields(ContactProblem) if field.name != "joints"]
     if "friction_2" not in file:
         names.remove("friction_2")
-    problem = ContactProblem(**{name: read_array(file, name) for name in names})
+    joints = None
+    if "joints" in file:
+        joints = JointBlocks(*(read_array(file, f"joints/{name}") for name in JointBlocks._fields))
+    problem = ContactProblem(**{name: read_array(file, name) for name in names}, joints=joints)
     check_problem(problem)
     return problem
 

@@ -22,7 +22,9 @@ import numpy as np
 from drystone import describe as to
 from drystone.body import Body, FixedBody
 from drystone.checkpoint import world_image
+from drystone.describe_joints import describe_joint
 from drystone.errors import InputError, SimulationError
+from drystone.joints.joint import Joint
 from drystone.materials import Material
 
 FORMAT, VERSION = "drystone recording", 1
@@ -228,6 +230,8 @@ def _plain(value):
         if isinstance(value, Body):
             described["start"] = to.describe_start(value._start)
         return described
+    if isinstance(value, Joint):
+        return describe_joint(value)
     if isinstance(value, Material):
         return to.describe_material(value)
     if isinstance(value, list):

@@ -8,8 +8,10 @@ import h5py
 import numpy as np
 
 from drystone import describe as to
+from drystone import linked
 from drystone.body import Body
 from drystone.checkpoint import world_from_image
+from drystone.describe_joints import change_joint, restore_joint
 from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice
 from drystone.recorder import FORMAT, FRAME, VERSION
@@ -267,6 +269,29 @@ def _add_fixed(world, value):
     world._register(thing)
 
 
+def _restored_joint(world, value):
+    return restore_joint(value, {x._number: x for x in (*world._bodies, *world._fixed)})
+
+
+def _joint(world, index):
+    joints = world.joints
+    if type(index) is not int or not 0 <= index < len(joints):
+        raise InputError(f"the journal names joint {index!r}, which is not there.")
+    return joints[index]
+
+
+def _add_joint(world, value):
+    described, collide = value
+    world.add_joint(_restored_joint(world, described), bool(collide))
+
+
+def _set_joint(world, value):
+    index, described = value
+    joint = _joint(world, index)
+    change_joint(joint, _restored_joint(world, described))
+    linked.joint_changed(world, joint)
+
+
 def _set_pair(world, value):
     material_a, material_b, given = value
     world.set_pair(to.restore_material(material_a), to.restore_material(material_b), **given)
@@ -282,6 +307,9 @@ _EDITS = {
     "add_fixed": _add_fixed,
     "remove": lambda world, number: world.remove(_thing(world, number)),
     "exclude": lambda world, pair: world.exclude(*(_thing(world, number) for number in pair)),
+    "add_joint": _add_joint,
+    "remove_joint": lambda world, index: world.remove(_joint(world, index)),
+    "set_joint": _set_joint,
     "set_pair": _set_pair,
     "gravity": _gravity,
     "sync": lambda world, _: world._synced(),

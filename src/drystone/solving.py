@@ -35,17 +35,19 @@ def solve(
     guess=None,
     history: bool = False,
 ) -> tuple[np.ndarray, SolveInfo]:
-    """Impulses (nc, 3) [N s] of `problem`, normal first, and what the solver says.
+    """Impulses (nb, 3) [N s] of `problem`, and what the solver says.
+
+    Contacts first, each with its normal first; then the joints, in blocks of three rows.
 
     solver      a name in SOLVERS, or a solver with its options
     tolerance   where to stop; None: the solver's own
     measure     of what: "velocity": residual() [m/s]; "relative": natural-map error [Acary2018]
-    guess       (nc, 3) impulses to start from; None: zero
+    guess       (nb, 3) impulses to start from; None: zero
     history     whether the report holds the course of all measures
     """
     if not isinstance(problem, ContactProblem | MatrixProblem):
         raise InputError(f"solve: {problem!r} is no ContactProblem, such as world.problem().")
-    shape = (problem.contact_count, 3)
+    shape = (problem.block_count, 3)
     impulse = np.zeros(shape) if guess is None else np.array(guess, dtype=np.float64)
     if impulse.shape != shape or not np.isfinite(impulse).all():
         raise InputError(f"solve: guess must hold {shape[0]} x 3 finite numbers.")

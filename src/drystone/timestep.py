@@ -42,7 +42,7 @@ from drystone.broadphase import find_pairs, place_shapes
 from drystone.clock import tick_seconds, ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
-from drystone.drift import SMOOTH, displace_bodies, make_room, mark_rough
+from drystone.drift import ROUGH, SMOOTH, displace_bodies, make_room, mark_rough
 from drystone.elliptic import contact_ellipses
 from drystone.forces import free_twists
 from drystone.impact import strike
@@ -55,6 +55,7 @@ from drystone.islands import (
     order_contacts,
 )
 from drystone.jit import inlined, inner_kernel, kernel
+from drystone.joint_blocks import block_impulses, joint_blocks, keep_impulses
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
@@ -182,7 +183,6 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
         linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
         settings, work.island, motion,
     )  # fmt: skip
-    keep_joints(linkage, model.joints, state)
     since = _lap(clock, _DRIFT, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
@@ -191,6 +191,7 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
     keep_contacts(body, kind, state, work.near, work.touch, rows, near_count, count)
+    keep_joints(linkage, model.joints, state)
     move_bodies(model.bodies, state, motion, settings.dt)
     fit_velocities(
         linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
@@ -328,25 +329,38 @@ def _compile_once(linked: bool) -> None:
 
 
 def step_with(
-    model: Model, state: State, work: Work, settings: Settings, solver, ellipses=None
+    model: Model,
+    state: State,
+    work: Work,
+    settings: Settings,
+    solver,
+    ellipses=None,
+    linkage=None,
 ) -> tuple[State, Work, StepReport]:
-    """One step with a solver written in Python: the twin of advance(), and elliptic friction."""
-    _compile_once(False)
+    """One step with a solver written in Python: the twin of advance(), and elliptic friction.
+
+    Joints are straightened after the step also where nothing touches: it is no RATTLE.
+    """
+    _compile_once(linkage is not None)
     work.log.info[:] = 0.0
     while True:
         status, number = detect(model, state, settings, work)
         if status == DONE:
             break
         state, work = _make_room(state, work, status, int(number))
-    pose_rows(model, state, settings, work, None)
+    pose_rows(model, state, settings, work, linkage)
     with contact_ellipses(model, state, work, ellipses):
-        start_rows(state, settings, work, None)
-    problem, count = last_problem(model, state, work, ellipses), int(number)
-    impulse = work.rows.impulse[:count].copy()
+        start_rows(state, settings, work, linkage)
+    problem, count = last_problem(model, state, work, ellipses, linkage), int(number)
+    impulse = last_impulse(problem, work, linkage)
     solved = solver.solve(problem, impulse)
-    work.rows.impulse[:count] = impulse
+    work.rows.impulse[:count] = impulse[:count]
+    if problem.joints is not None:
+        keep_impulses(problem.joints, impulse[count:], linkage.rows)
+        work.motion.rough[problem.joints.body] = ROUGH
+        state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
-    good = finish(model, state, settings, work, None, solved.iterations, solved.residual)
+    good = finish(model, state, settings, work, linkage, solved.iterations, solved.residual)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
     work.log.measures[:] = measure(problem, impulse)
     status = DONE if good else NOT_FINITE
@@ -439,8 +453,13 @@ def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> Con
     )
 
 
-def last_problem(model: Model, state: State, work: Work, ellipses=None) -> ContactProblem:
-    """The contact problem of the last step."""
+def last_problem(
+    model: Model, state: State, work: Work, ellipses=None, linkage=None
+) -> ContactProblem:
+    """The contact problem of the last step; without `linkage` that of the contacts alone.
+
+    Joints of islands that moved smoothly (articulate.py) stand in it as they are after the step.
+    """
     count, tally, rows = int(work.log.info[INFO_CONTACTS]), work.graph.tally, work.rows
     return ContactProblem(
         body=rows.body[:count].copy(),
@@ -454,7 +473,16 @@ def last_problem(model: Model, state: State, work: Work, ellipses=None) -> Conta
         slab_first=rows.slab_first[: tally[TALLY_SLABS] + 1].copy(),
         group_first=rows.group_first[: tally[TALLY_GROUPS] + 1].copy(),
         friction_2=None if ellipses is None else ellipses.friction_of_rows(work)[1],
+        joints=joint_blocks(linkage, work.motion.mass, int(tally[TALLY_GROUPS])),
     )
+
+
+def last_impulse(problem: ContactProblem, work: Work, linkage=None) -> np.ndarray:
+    """(block_count, 3) impulses of the contacts and joints of last_problem()."""
+    contacts = work.rows.impulse[: problem.contact_count]
+    if problem.joints is None:
+        return contacts.copy()
+    return np.vstack([contacts, block_impulses(problem.joints, linkage.rows)])
 
 
 def stage_seconds(work: Work) -> dict[str, float]:

@@ -5,20 +5,19 @@ from pathlib import Path
 import numpy as np
 
 from drystone import build, linked, measure, timestep
+from drystone.adding import honour, make_body, make_fixed
 from drystone.arrays import COUNTER_STEP, Model, Settings, State
-from drystone.body import Body, FixedBody, Start, frozen
-from drystone.capabilities import require_features
+from drystone.body import Body, FixedBody, frozen
 from drystone.edits import changed
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.frames import fill_outside
-from drystone.inputs import bits, choice, did_you_mean, not_negative, text
+from drystone.inputs import choice, did_you_mean, not_negative
 from drystone.joints.joint import Joint
 from drystone.linkage import link_room
-from drystone.massframe import check_material, check_shape, mass_frame
-from drystone.materials import Material, checked_overrides, is_elliptic
+from drystone.massframe import check_material
+from drystone.materials import Material, checked_overrides
 from drystone.problem import SolveInfo
 from drystone.run import complain, fail, run_world
-from drystone.shapes import unit_quaternion
 from drystone.shapes.checks import positive, vector
 from drystone.solving import make_solver
 
@@ -116,23 +115,7 @@ class World:
         mask: int = -1,
     ) -> FixedBody:
         """Add a part of the fixed world: ground, walls, terrain. It touches, but never moves."""
-        name = self._new_name(name)
-        check_shape(shape, name)
-        material = check_material(material, name)
-        self._honour(material.restitution, material.friction)
-        fixed = FixedBody(
-            self,
-            self._next_number,
-            name,
-            shape,
-            material,
-            bits(f"{name}: group", group),
-            bits(f"{name}: mask", mask),
-            (
-                vector(f"{name}: position", position),
-                unit_quaternion(f"{name}: orientation", orientation),
-            ),
-        )
+        fixed = make_fixed(self, shape, material, position, orientation, name, group, mask)
         self._note("add_fixed", fixed)
         self._fixed.append(fixed)
         return self._register(fixed)
@@ -163,21 +146,9 @@ class World:
         group, mask bits: what it is, and what it touches. Two things touch if each one's mask
                     has a bit of the other's group.
         """
-        name = self._new_name(name)
-        check_shape(shape, name)
-        material = check_material(material, name)
-        self._honour(material.restitution, material.friction)
-        start = Start(
-            vector(f"{name}: position", position),
-            unit_quaternion(f"{name}: orientation", orientation),
-            vector(f"{name}: velocity", velocity),
-            vector(f"{name}: spin", spin),
-        )
-        frame = self._frame_of(shape, material, mass, inertia, centre, name)
-        group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
-        body = Body(
-            self, self._next_number, name, shape, material, bool(kinematic), group, mask, frame,
-            start,
+        body = make_body(
+            self, shape, material, (position, orientation), (velocity, spin),
+            (mass, inertia, centre), name, kinematic, group, mask,
         )  # fmt: skip
         self._note("add_body", body)
         self._bodies.append(body)
@@ -228,7 +199,7 @@ class World:
         given = {"friction": friction, "restitution": restitution}
         given = {key: value for key, value in given.items() if value is not None}
         given = checked_overrides({pair: given})[pair]
-        self._honour(given.get("restitution"), given.get("friction"))
+        honour(self, given.get("restitution"), given.get("friction"))
         self._note("set_pair", [*pair, given])
         self._pairs.pop(pair[::-1], None)
         self._pairs[pair] = given
@@ -278,7 +249,7 @@ class World:
         else:
             result = timestep.step_with(
                 self._build.model, self._state, self._work, self._settings, self._solver,
-                self._build.ellipses,
+                self._build.ellipses, self._linkage,
             )  # fmt: skip
         self._state, self._work, report = result
         if report.done:
@@ -411,7 +382,7 @@ class World:
         if self._info is None or self._stale:
             raise InputError("no step was made since the world was built or edited; call step().")
         return timestep.last_problem(
-            self._build.model, self._state, self._work, self._build.ellipses
+            self._build.model, self._state, self._work, self._build.ellipses, self._linkage
         )
 
     def hash(self) -> str:
@@ -451,19 +422,11 @@ class World:
 
     # Inside
 
-    def _honour(self, restitution, friction) -> None:
-        """Refuse at once what the solver cannot do."""
-        asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
-        require_features([feature for feature in asked if asked[feature]], self._solver)
-
     def _register(self, thing):
         self._names.setdefault(thing.name, []).append(thing)
         self._next_number += 1
         self._stale = True
         return thing
-
-    def _new_name(self, name) -> str:
-        return f"body-{self._next_number}" if name is None else text("name", name)
 
     def _forget_name(self, body):
         same = self._names[body.name]
@@ -477,14 +440,6 @@ class World:
         if body._world is not self:
             gone = "was removed before" if body._world is None else "belongs to another world"
             raise InputError(f"{verb}: {body.name} {gone}.")
-
-    def _frame_of(self, shape, material, mass, inertia, centre, name):
-        if mass is None and inertia is None and centre is None:
-            key = shape, material.density  # shapes compare by value where that is cheap
-            if key not in self._mass_frames:
-                self._mass_frames[key] = mass_frame(shape, material, None, None, None, name)
-            return self._mass_frames[key]
-        return mass_frame(shape, material, mass, inertia, centre, name)
 
     def _index_of(self, body) -> int:
         return self._bodies.index(body) if self._stale else body._row

@@ -2,7 +2,7 @@
 
 Sweeps with Anderson acceleration first, Newton where they stall; see islandwise.py, which is
 compiled. Islands whose matrix is too large for that Newton go to prox-newton, which has sparse
-factors.
+factors. Islands with joints have no sweeps: Newton, and prox-newton where that fails.
 """
 
 from dataclasses import dataclass, replace
@@ -12,11 +12,18 @@ from typing import ClassVar
 import numpy as np
 
 from drystone.blocks import block_matrix, islands_of
-from drystone.islandwise import FAILED, LARGE, report_room, room_for, solve_islands
+from drystone.islandwise import (
+    FAILED,
+    LARGE,
+    bounds_of,
+    report_room,
+    room_for,
+    solve_islands,
+)
 from drystone.laws import law_errors
 from drystone.matrix_problem import MatrixProblem
-from drystone.measures import MEASURE_NATURAL, MEASURES, measure_velocities
-from drystone.problem import History, solve_info
+from drystone.measures import MEASURE_NATURAL, MEASURES
+from drystone.problem import History, measures_of, solve_info
 from drystone.solvers.checks import refuse_elliptic
 from drystone.solvers.prox_newton import ProxNewton
 
@@ -29,9 +36,7 @@ class Auto:
     """Solves every island to the tolerance and picks the method itself."""
 
     law: ClassVar[str] = "coulomb"
-    supports: ClassVar[frozenset] = frozenset(
-        {"joints", "limits", "restitution", "2d", "matrix"}
-    )
+    supports: ClassVar[frozenset] = frozenset({"joints", "limits", "restitution", "2d", "matrix"})
     compiled: ClassVar[bool] = True  # within a step by sweeps.py and island_matrix.py
     newton: ClassVar[int] = 1
 
@@ -43,7 +48,7 @@ class Auto:
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "auto")
-        if problem.contact_count == 0:
+        if problem.block_count == 0:
             return solve_info(True, 0, 0.0, 0, 0.0, np.zeros(MEASURES), 0, "auto")
         q = problem.q()
         figures = self._figures(problem, q, impulse) if self.history else ()
@@ -57,7 +62,8 @@ class Auto:
             rows.append((iterations, seconds, work, *figures))
         return solve_info(
             self._error(figures) <= self.tolerance, iterations, figures[0], problem.contact_count,
-            problem.gap.min(), figures[1:], len(report.method), "auto", report.describe(),
+            problem.gap.min(initial=0.0), figures[1:], len(report.method), "auto",
+            report.describe(),
         )._replace(
             work=work, seconds=seconds, history=History(*np.array(rows).T) if self.history else None
         )  # fmt: skip
@@ -80,8 +86,10 @@ class Auto:
         member, start = islands_of(blocks)
         goals = self._goals(q, np.diff(start))
         report = report_room(len(goals))
+        bounds, friction = bounds_of(problem), np.zeros(len(q))
+        friction[: problem.contact_count] = problem.friction
         solve_islands(
-            member, start, blocks, q, problem.friction, self.measure == "relative", goals,
+            member, start, blocks, q, friction, bounds, self.measure == "relative", goals,
             self.max_sweeps or MANY_SWEEPS, room_for(blocks, member, start), impulse, report,
         )  # fmt: skip
         for i in np.flatnonzero(report.method == LARGE):
@@ -100,21 +108,23 @@ class Auto:
     def _solve_large(self, problem, q, member, goal, i, report, impulse) -> None:
         """An island whose factors would not fit: those of SuperLU are sparse."""
         rows = (3 * member[:, None] + np.arange(3)).ravel()
-        part = MatrixProblem(problem.W()[rows][:, rows], q[member], problem.friction[member])
+        matrix = problem.W()[rows][:, rows]
+        if problem.joints is None:
+            part = MatrixProblem(matrix, q[member], problem.friction[member])
+        else:
+            part = problem.part(member)
         tolerance = goal if self.measure == "velocity" else goal / np.linalg.norm(q[member])
         guess = impulse[member]
         solver = ProxNewton(tolerance, LARGE_STEPS, self.measure)
         info = solver.solve(part, guess)
         impulse[member] = guess
         report.steps[i] += info.iterations
-        report.work[i] += info.work * part.matrix.nnz / 9
+        report.work[i] += info.work * matrix.nnz / 9
         if not info.converged:
             report.method[i] = FAILED
 
     def _figures(self, problem, q, impulse) -> tuple:
         """residual() and the measures of measures.py."""
         velocity = q + problem.apply_W(impulse)
-        bias, mu = getattr(problem, "bias", np.zeros(len(q))), problem.friction
-        out = np.zeros(MEASURES)
-        measure_velocities(impulse, velocity, q, bias, mu, mu, False, out)
-        return float(law_errors(problem, impulse, velocity).max()), *out
+        errors = law_errors(problem, impulse, velocity)
+        return float(errors.max()), *measures_of(problem, impulse, q, velocity)

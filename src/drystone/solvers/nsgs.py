@@ -1,7 +1,7 @@
 """Block Gauss-Seidel with an exact step for each contact on the true friction cone.
 
 The method of [Jourdan1998]; sweeps.py has its kernels, which are those of the step, and
-nsgs_matrix.py its textbook form for problems that are given by their matrix.
+nsgs_matrix.py its textbook form for problems that are given by their matrix, or have joints.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Nsgs:
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "nsgs")
-        if not hasattr(problem, "body"):
+        if not hasattr(problem, "body") or problem.joints is not None:
             return solve_matrix(self, problem, impulse)
         if self.measure == "relative" or self.history:
             return self._solve_in_rounds(problem, impulse)

@@ -2,13 +2,15 @@
 
 The method of nsgs.py [Jourdan1998] in its textbook form: contacts in the order of the file, every
 sweep forward. A visit gathers the velocity of its contact, u_c = q_c + sum_j W_cj p_j, and gives it
-the impulse that obeys Coulomb's law while all others stay as they are.
+the impulse that obeys Coulomb's law while all others stay as they are. Rows of joints are visited
+one by one.
 """
 
 import numpy as np
 
 from drystone.blocks import velocity_in
 from drystone.coulomb import solve_contact
+from drystone.islandwise import bounds_of
 from drystone.jit import kernel
 from drystone.judge import Judge
 from drystone.problem import SolveInfo, invert_blocks
@@ -35,7 +37,7 @@ FLATTEST = 1.0 / 40.0
 def sweep_blocks(
     sweeps,
     # problem
-    first, other, value, q, block, inverse, friction,
+    first, other, value, q, block, inverse, friction, bounds,
     # in and out
     impulse,
 ):  # fmt: skip
@@ -43,6 +45,9 @@ def sweep_blocks(
     for sweep in range(sweeps):
         changed = False
         for c in range(impulse.shape[0]):
+            if bounds.joint[c]:
+                changed = _visit_rows(c, first, other, value, q, block, bounds, impulse) or changed
+                continue
             un, u1, u2 = velocity_in(c, first, other, value, q, impulse)
             pn, p1, p2 = solve_contact(c, un, u1, u2, block, inverse, friction[c], impulse)
             if pn != impulse[c, 0] or p1 != impulse[c, 1] or p2 != impulse[c, 2]:
@@ -51,6 +56,19 @@ def sweep_blocks(
         if not changed:
             return sweep + 1
     return sweeps
+
+
+@kernel
+def _visit_rows(c, first, other, value, q, block, bounds, impulse):
+    """Visit the three rows of joint block `c`; whether that changed anything."""
+    changed = False
+    for k in range(3):
+        u = velocity_in(c, first, other, value, q, impulse)
+        own = block[c, 0 if k == 0 else 2 * k + 1]
+        p = min(max(impulse[c, k] - u[k] / own, bounds.lower[c, k]), bounds.upper[c, k])
+        changed = changed or p != impulse[c, k]
+        impulse[c, k] = p
+    return changed
 
 
 def lifted_blocks(problem) -> tuple[np.ndarray, np.ndarray]:
@@ -66,13 +84,15 @@ def lifted_blocks(problem) -> tuple[np.ndarray, np.ndarray]:
 
 
 def solve_matrix(solver, problem, impulse) -> SolveInfo:
-    """Nsgs.solve() for a problem without bodies."""
-    limit = solver.max_sweeps or min(MOST_SWEEPS, MOST_VISITS // max(problem.contact_count, 1))
+    """Nsgs.solve() for a problem without bodies, or with joints."""
+    limit = solver.max_sweeps or min(MOST_SWEEPS, MOST_VISITS // max(problem.block_count, 1))
     judge = Judge(solver, problem, impulse, limit, "nsgs")
     w = problem.W().tobsr(blocksize=(3, 3))
     block, inverse = lifted_blocks(problem)
     value = w.data.reshape(-1, 9)
-    rows = (w.indptr, w.indices, value, problem.q(), block, inverse, problem.friction)
+    q, friction = problem.q(), np.zeros(problem.block_count)
+    friction[: problem.contact_count] = problem.friction
+    rows = (w.indptr, w.indices, value, q, block, inverse, friction, bounds_of(problem))
     current = impulse.copy()
     over = judge.converged
     while not over:

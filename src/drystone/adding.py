@@ -1,0 +1,76 @@
+"""New bodies of a world: every input is checked before anything is changed."""
+
+from drystone.body import Body, FixedBody, Start
+from drystone.capabilities import require_features
+from drystone.inputs import bits, text
+from drystone.massframe import check_material, check_shape, mass_frame
+from drystone.materials import is_elliptic
+from drystone.shapes import unit_quaternion
+from drystone.shapes.checks import vector
+
+
+def make_fixed(world, shape, material, position, orientation, name, group, mask) -> FixedBody:
+    """A part of the fixed world, see World.add_fixed()."""
+    name = _new_name(world, name)
+    check_shape(shape, name)
+    material = check_material(material, name)
+    honour(world, material.restitution, material.friction)
+    group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
+    pose = (
+        vector(f"{name}: position", position),
+        unit_quaternion(f"{name}: orientation", orientation),
+    )
+    return FixedBody(world, world._next_number, name, shape, material, group, mask, pose)
+
+
+def make_body(
+    world,
+    shape,
+    material,
+    pose: tuple,
+    motion: tuple,
+    weight: tuple,
+    name,
+    kinematic,
+    group,
+    mask,
+) -> Body:
+    """A moving body, see World.add_body().
+
+    pose     position, orientation
+    motion   velocity, spin
+    weight   mass, inertia, centre; None where the shape tells
+    """
+    name = _new_name(world, name)
+    check_shape(shape, name)
+    material = check_material(material, name)
+    honour(world, material.restitution, material.friction)
+    start = Start(
+        vector(f"{name}: position", pose[0]),
+        unit_quaternion(f"{name}: orientation", pose[1]),
+        vector(f"{name}: velocity", motion[0]),
+        vector(f"{name}: spin", motion[1]),
+    )
+    frame = _frame_of(world, shape, material, weight, name)
+    group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
+    number, kinematic = world._next_number, bool(kinematic)
+    return Body(world, number, name, shape, material, kinematic, group, mask, frame, start)
+
+
+def honour(world, restitution, friction) -> None:
+    """Refuse at once what the solver cannot do."""
+    asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
+    require_features([feature for feature in asked if asked[feature]], world._solver)
+
+
+def _new_name(world, name) -> str:
+    return f"body-{world._next_number}" if name is None else text("name", name)
+
+
+def _frame_of(world, shape, material, weight, name):
+    if all(given is None for given in weight):
+        key = shape, material.density  # shapes compare by value where that is cheap
+        if key not in world._mass_frames:
+            world._mass_frames[key] = mass_frame(shape, material, None, None, None, name)
+        return world._mass_frames[key]
+    return mass_frame(shape, material, *weight, name)

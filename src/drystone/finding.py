@@ -1,0 +1,13 @@
+"""Finding: one thing that looks suspicious about a world."""
+
+from typing import NamedTuple
+
+
+class Finding(NamedTuple):
+    severity: str  # "error": will not work; "warning": probably a mistake; "hint": know this
+    object: str  # name of the body, joint, material or setting
+    what: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.object}: {self.what} {self.fix}"
