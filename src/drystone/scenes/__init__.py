@@ -6,6 +6,7 @@ from drystone.scenes import (
     arches,
     chains,
     dominoes,
+    figures,
     impacts,
     linkages,
     piles,
@@ -35,6 +36,7 @@ SCENES: dict[str, Scene] = {
         chains,
         snakes,
         linkages,
+        figures,
     )
     for scene in module.SCENES
 }
