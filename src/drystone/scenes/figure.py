@@ -32,8 +32,11 @@ FRONT, LEFT, UP = np.eye(3)
 class Figure:
     """The bodies of a figure by name, in the order in which they hang on each other."""
 
-    def __init__(self, world, skin, position, turn, friction):
+    def __init__(self, world, skin, position, turn, friction, damping):
         self.world, self.skin, self.friction = world, skin, friction
+        still = damping == 0.0
+        self.damper = None if still else ds.Servo(0.0, stiffness=0.0, damping=damping)
+        self.dampers = None if still else ds.Servo((0, 0, 0), stiffness=0.0, damping=damping)
         self.position, self.turn = np.asarray(position, float), np.asarray(turn, float)
         self.parts, self.carriers = {}, {}
 
@@ -56,15 +59,16 @@ class Figure:
     def ball(self, a, b, at, axis, swing, twist, cone=None):
         middle = None if cone is None else self.axis(cone)
         limits = ds.SwingTwist(self.axis(axis), swing, (-twist, twist), middle)
-        self._join(ds.Ball, a, b, self.point(at), limits, self.friction)
+        self._join(ds.Ball, a, b, self.point(at), limits, self.friction, self.dampers)
 
     def hinge(self, a, b, at, axis, limits):
-        self._join(ds.Hinge, a, b, self.point(at), self.axis(axis), limits, None, self.friction)
+        resist = self.damper, self.friction
+        self._join(ds.Hinge, a, b, self.point(at), self.axis(axis), limits, *resist)
 
     def universal(self, a, b, at, axes, limits):
         first, second = map(self.axis, axes)
-        drives, resist = (None, None), (self.friction, self.friction)
-        self._join(ds.Universal, a, b, self.point(at), first, second, *limits, *drives, *resist)
+        resist = self.damper, self.damper, self.friction, self.friction
+        self._join(ds.Universal, a, b, self.point(at), first, second, *limits, *resist)
 
     def _join(self, kind, a, b, *arguments):
         joint = kind(self.parts[a], self.parts[b], *arguments)
@@ -95,7 +99,14 @@ def quaternion(axes):
 
 
 def add_figure(
-    world, skin, position, turn=None, arms=(0, 1, 0), legs=(0, 0, -1), joint_friction=0.5
+    world,
+    skin,
+    position,
+    turn=None,
+    arms=(0, 1, 0),
+    legs=(0, 0, -1),
+    joint_friction=0.0,
+    joint_damping=1.0,
 ) -> dict:
     """Put a figure into `world`; returns its bodies by name.
 
@@ -103,9 +114,10 @@ def add_figure(
     turn            3x3, the figure's axes (front, left, up) in the world; None: upright
     arms, legs      directions of the left ones in the figure's axes; the right ones mirror them
     joint_friction  torque that resists every turn [N m]
+    joint_damping   the same for every radian per second [N m s]
     """
     turn = np.eye(3) if turn is None else turn
-    figure = Figure(world, skin, position, turn, joint_friction)
+    figure = Figure(world, skin, position, turn, joint_friction, joint_damping)
     top = _add_trunk(figure)
     for side, name in ((1, "left"), (-1, "right")):
         mirror = np.array([1.0, side, 1.0])

@@ -12,7 +12,15 @@ LIGHTEST = 0.15  # mass of the fingers [kg]
 
 
 def fill_ragdoll_stairs(
-    world, steps=12, rise=0.17, going=0.28, width=3.0, lean_deg=20.0, speed=1.5, joint_friction=0.5
+    world,
+    steps=12,
+    rise=0.17,
+    going=0.28,
+    width=3.0,
+    lean_deg=20.0,
+    speed=1.5,
+    joint_friction=0.0,
+    joint_damping=0.5,
 ):
     """A limp figure at the head of a flight of stairs, leaning forward and moving at `speed`."""
     wood = ds.Material(density=700, friction=0.5, name="stairs")
@@ -34,39 +42,43 @@ def fill_ragdoll_stairs(
         turn,
         arms=(0.3, 0.5, -1),
         joint_friction=joint_friction,
+        joint_damping=joint_damping,
     )
     for part in parts.values():
         part.velocity = (speed, 0, 0)
 
 
-def fill_pain(world, load_ratio=1000.0, ball=False, joint_friction=2.0):
+def fill_pain(
+    world, load_ratio=1000.0, ball=False, joint_friction=0.0, joint_damping=5.0, grip=20.0
+):
     """A figure hung by its hands and feet from four pillars, with a load on its belly.
 
     load_ratio    mass of the load, in masses of the figure's lightest part
+    grip          torque with which pillars hold hands and feet [N m]
     ball          the load is a ball, as in OpenTissue; else a box, as in the thesis
     """
     skin = ds.Material(density=1000, friction=0.8)
     lying = np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]).T  # face up, head towards -x
     parts = add_figure(
         world, skin, (0, 0, 1.5), lying, arms=(0.8, 1, 0.3), legs=(0.8, 0.4, -1),
-        joint_friction=joint_friction,
+        joint_friction=joint_friction, joint_damping=joint_damping,
     )  # fmt: skip
     world.add_fixed(ds.Plane(), skin, name="ground")
     for name in ("left fingers", "right fingers", "left foot", "right foot"):
         part = parts[name]
-        tip = part.position + _out(part, name)
-        world.add_joint(ds.Ball(None, part, tip))
+        tip = _tip(part, 0.04 if "fingers" in name else -0.035)  # finger tips, soles
+        world.add_joint(ds.Ball(None, part, tip, friction=grip))
         world.add_fixed(
             ds.Box(0.08, 0.08, float(tip[2])), skin, position=(tip[0], tip[1], tip[2] / 2), mask=0
         )
     _load(world, load_ratio * LIGHTEST, ball, parts)
 
 
-def _out(part, name):
-    """From the middle of a hand to the finger tips, of a foot to the heel."""
+def _tip(part, way):
+    """The point so far [m] from the middle of a part along its own z axis."""
     w, x, y, z = part.orientation
     up = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
-    return 0.04 * up if "fingers" in name else -0.035 * up
+    return part.position + way * up
 
 
 def _load(world, mass, ball, parts):
@@ -82,25 +94,30 @@ def _load(world, mass, ball, parts):
     world.add_body(shape, iron, position=(x, 0, top + height + 0.01), mass=mass, name="load")
 
 
-def fill_agony(world, load_ratio=1000.0, joint_friction=2.0):
-    """A figure that hangs from a beam by its hands, with a heavy ball tied to its feet."""
+def fill_agony(world, load_ratio=1000.0, joint_friction=0.0, joint_damping=5.0, grip=20.0):
+    """A figure that hangs from a beam by its hands, with a heavy ball tied to its feet.
+
+    grip    torque with which a hand holds the beam, and a tie the foot [N m]
+    """
     skin = ds.Material(density=1000, friction=0.6)
-    parts = add_figure(world, skin, (0, 0, 2.2), arms=(0, 0.1, 1), joint_friction=joint_friction)
-    tips = []
-    for name in ("left fingers", "right fingers"):
-        tips.append(parts[name].position + _out(parts[name], name))
-        world.add_joint(ds.Ball(None, parts[name], tips[-1]))
+    parts = add_figure(
+        world, skin, (0, 0, 2.2), arms=(0, 0.1, 1),
+        joint_friction=joint_friction, joint_damping=joint_damping,
+    )  # fmt: skip
+    tips = [_tip(parts[f"{side} fingers"], 0.04) for side in ("left", "right")]
+    for side, tip in zip(("left", "right"), tips, strict=True):
+        world.add_joint(ds.Ball(None, parts[f"{side} fingers"], tip, friction=grip))
     beam = np.mean(tips, axis=0) + (0, 0, 0.06)
     world.add_fixed(ds.Box(0.1, 1.5, 0.1), skin, position=beam, mask=0, name="beam")
     mass = load_ratio * LIGHTEST
     radius = (mass / (7800 * 4 / 3 * pi)) ** (1 / 3)
     iron = ds.Material(density=7800, friction=0.6, name="iron")
     feet = [parts[f"{side} foot"] for side in ("left", "right")]
-    middle = np.mean([foot.position for foot in feet], axis=0)
-    position = middle - (0, 0, 0.3 + radius)
+    soles = [_tip(foot, -0.035) * (0, 1, 1) for foot in feet]  # below the hands
+    position = np.mean(soles, axis=0) - (0, 0, radius)
     load = world.add_body(ds.Sphere(radius), iron, position=position, mass=mass, name="load")
-    for foot in feet:
-        world.add_joint(ds.Distance(foot, load, foot.position, position + (0, 0, radius)))
+    for foot, sole in zip(feet, soles, strict=True):
+        world.add_joint(ds.Ball(foot, load, sole, friction=grip))
 
 
 SCENES = [

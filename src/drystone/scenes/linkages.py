@@ -92,8 +92,8 @@ def _hang_leg(world, crank, at, name):
     lower = _triangle(world, (at["R"], at["S"], at["F"]), name + "lower triangle")
     for a, b, point in (
         (crank, upper_rod, "M"), (crank, lower_rod, "M"), (None, upper, "B"), (None, hanger, "B"),
-        (upper_rod, upper, "P"), (lower_rod, hanger, "R"), (hanger, lower, "R"), (upper, outer, "Q"),
-        (outer, lower, "S"),
+        (upper_rod, upper, "P"), (lower_rod, hanger, "R"), (hanger, lower, "R"),
+        (upper, outer, "Q"), (outer, lower, "S"),
     ):  # fmt: skip
         _pin(world, a, b, at[point])
 
