@@ -5,6 +5,7 @@ from time import perf_counter
 import numpy as np
 
 import drystone as ds
+from drystone.bench.chain import hinge_links
 from drystone.bench.standard import DENSITY, FRICTION, StandardScene
 from drystone.watch import Watch, stage_seconds
 
@@ -16,7 +17,8 @@ def build_world(scene: StandardScene, sleeping: bool = False, solver="auto") -> 
     """The scene as a world, bodies in the order of its arrays."""
     stone = ds.Material(density=DENSITY, friction=FRICTION)
     world = ds.World(dt=scene.dt, sleeping=sleeping, solver=solver)
-    world.add_fixed(ds.Plane(), stone, name="ground")
+    if not scene.chain:
+        world.add_fixed(ds.Plane(), stone, name="ground")
     for half, position in scene.walls:
         world.add_fixed(ds.Box(*(2 * half)), stone, position=position)
     shapes = {}
@@ -26,8 +28,10 @@ def build_world(scene: StandardScene, sleeping: bool = False, solver="auto") -> 
             shapes[key] = _shape(scene, b)
         world.add_body(
             shapes[key], stone, position=scene.position[b], orientation=scene.orientation[b],
-            mass=scene.mass[b],
+            mass=scene.mass[b], mask=0 if scene.chain else -1,
         )  # fmt: skip
+    if scene.chain:
+        hinge_links(world, scene)
     return world
 
 

@@ -8,7 +8,8 @@ from time import perf_counter
 import numpy as np
 
 from drystone.bench import compare, drive, scaling
-from drystone.bench.peers import PEERS
+from drystone.bench.chain import chain_figures
+from drystone.bench.peers import CHAIN_PEERS, PEERS
 from drystone.bench.standard import SUMMARIES, standard_scene
 from drystone.cli_run import compiling
 from drystone.errors import InputError
@@ -36,6 +37,8 @@ COLUMNS = (
     ("drift mm", "drift_mm", "{:.3g}"),
     ("sinks mm", "sink_mm", "{:.3g}"),
     ("stands", "stands", "{}"),
+    ("joint gap mm", "joint_gap_mm", "{:.1e}"),
+    ("energy drift", "energy_drift", "{:+.1e}"),
 )
 SCALING_COLUMNS = (
     ("bodies", "kind", "{}"),
@@ -112,8 +115,7 @@ def _run_scene(scene, found, python, ours, repeat, keep, folder, screen) -> list
     scene.save(scene_file)
     engines = [("drystone", "default")]
     for engine in found:
-        _, on_piles, elsewhere = PEERS[engine]
-        engines += [(engine, variant) for variant in (on_piles if scene.split else elsewhere)]
+        engines += [(engine, variant) for variant in _variants(engine, scene)]
     best, slow = {}, set()
     for k in range(repeat):
         for engine, variant in engines:
@@ -137,6 +139,14 @@ def _run_scene(scene, found, python, ours, repeat, keep, folder, screen) -> list
     return list(best.values())
 
 
+def _variants(engine, scene) -> tuple[str, ...]:
+    """How `engine` is run on `scene`; not at all if it does not build chains."""
+    if scene.chain:
+        return CHAIN_PEERS.get(engine, ())
+    _, on_piles, elsewhere = PEERS[engine]
+    return on_piles if scene.split else elsewhere
+
+
 def _keep_best(best: dict, rows: list[dict]) -> None:
     for row in rows:
         key = row["engine"], row["variant"], row["phase"]
@@ -150,11 +160,13 @@ def _judge(rows, scene, scene_file, pose_file, python, screen) -> None:
     done = [row for row in rows if "error" not in row]
     if not done:
         return
-    with screen.status(f"{scene.name}: measuring overlap ..."):
-        figures = compare.overlap(scene, scene_file, pose_file, python)
-    if not figures:
-        screen.print(f"{scene.name}: overlap not measured, which needs coal", markup=False)
     poses = np.load(pose_file)
+    figures = chain_figures(scene, poses)
+    if not scene.chain:
+        with screen.status(f"{scene.name}: measuring overlap ..."):
+            figures = compare.overlap(scene, scene_file, pose_file, python)
+        if not figures:
+            screen.print(f"{scene.name}: overlap not measured, which needs coal", markup=False)
     for row in done:
         if row["phase"] != "fall":
             row.update(figures | drive.standing(scene, poses))

@@ -1,8 +1,9 @@
-"""The fixed scenes S1 to S6 and S8 as plain arrays, the same numbers for us and for every peer.
+"""The fixed scenes S1 to S6, S8 and S9 as plain arrays, the same numbers for us and for every peer.
 
 SI units, z up, friction 0.5, restitution 0, steps of 1/200 s, the ground is the plane z = 0.
 Every body frame sits at the centre of mass and along principal axes. The scenes are those on
-which published comparisons of engines agree: resting box, stack, wall, falling piles, mass ratio.
+which published comparisons of engines agree: resting box, stack, wall, falling piles, mass ratio,
+chain.
 """
 
 from typing import NamedTuple
@@ -33,6 +34,7 @@ SUMMARIES = {
     "S5r": "1000 cubes, any orientation",
     "S6": "1000 random hulls",
     "S8": "1000 kg on 1 kg",
+    "S9": "chain of 50 links",
 }
 
 
@@ -54,6 +56,7 @@ class StandardScene(NamedTuple):
     steps: int
     split: int  # steps before this one are the phase "fall", the rest "settled"; 0: one phase
     dt: float = DT
+    chain: bool = False  # links hinged end to end about y that touch nothing, no ground
 
     def hull(self, b):
         """Corners (v, 3) and triangles (f, 3) of body `b`."""
@@ -88,7 +91,19 @@ def standard_scene(name: str, scale: float = 1.0) -> StandardScene:
         return unit_boxes(name, wall, np.ones(210), count(500))
     if name == "S8":
         return unit_boxes(name, [(0, 0, 0.5), (0, 0, 1.5)], [1.0, 1000.0], count(1000))
+    if name == "S9":
+        return hanging_chain(name, 50, count(2000))
     return pile(name, 1000, INNER, count(1500), count(1000))
+
+
+def hanging_chain(name, links, steps) -> StandardScene:
+    """Links of 0.2 m and 0.2 kg in a line 30 degrees off the vertical, below (0, 0, 12)."""
+    a = np.radians(60.0)
+    along, turned = np.array([np.cos(a), 0, -np.sin(a)]), [np.cos(a / 2), 0, np.sin(a / 2), 0]
+    position = [0, 0, 12.0] + (0.1 + 0.2 * np.arange(links))[:, None] * along
+    size, mass = np.tile([0.1, 0.02, 0.02], (links, 1)), np.full(links, 0.2)
+    bodies = "box", size, mass, _box_inertia(size, mass), position, np.tile(turned, (links, 1))
+    return _scene(name, *bodies, np.empty((0, 2, 3)), steps, 0)._replace(chain=True)
 
 
 def pile(name, bodies, inner, steps, split, per_side=None) -> StandardScene:

@@ -4,11 +4,15 @@ from drystone.errors import InputError
 from drystone.inputs import did_you_mean
 from drystone.scenes import (
     arches,
+    chains,
     dominoes,
+    figures,
     impacts,
+    linkages,
     piles,
     skate,
     slopes,
+    snakes,
     spinning,
     stacks,
     tray,
@@ -18,7 +22,22 @@ from drystone.scenes.scene import Scene
 
 SCENES: dict[str, Scene] = {
     scene.name: scene
-    for module in (walls, arches, stacks, dominoes, piles, tray, slopes, skate, impacts, spinning)
+    for module in (
+        walls,
+        arches,
+        stacks,
+        dominoes,
+        piles,
+        tray,
+        slopes,
+        skate,
+        impacts,
+        spinning,
+        chains,
+        snakes,
+        linkages,
+        figures,
+    )
     for scene in module.SCENES
 }
 

@@ -13,3 +13,6 @@ PEERS = {
     "mujoco": ("mujoco", ("cg",), ("default",)),
     "pybullet": ("pybullet", ("default",), ("default",)),
 }
+
+# Those that build the chain of S9, and the variant of each.
+CHAIN_PEERS = {"mujoco": ("default",)}

@@ -23,14 +23,7 @@ def add_shape(spec, body, scene, b):
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **geom)
 
 
-def build(scene, variant):
-    spec = mujoco.MjSpec()
-    spec.option.timestep = scene.dt
-    spec.option.gravity = [0, 0, -9.81]
-    if variant == "cg":
-        spec.option.solver = mujoco.mjtSolver.mjSOL_CG
-    spec.memory = 2 << 30
-    ground = spec.worldbody
+def add_bodies(spec, ground, scene):
     ground.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20, 20, 1], friction=FRICTION)
     for half, position in scene.walls:
         ground.add_geom(
@@ -43,6 +36,37 @@ def build(scene, variant):
         )  # fmt: skip
         body.add_freejoint()
         add_shape(spec, body, scene, b)
+
+
+def add_links(ground, scene):
+    """Bodies nested in each other, so that the hinges are coordinates and cannot open."""
+    parent = ground
+    for b in scene.bodies:
+        place = dict(pos=scene.position[b], quat=scene.orientation[b])
+        if b > 0:
+            place = dict(pos=[2 * scene.size[b, 0], 0, 0], quat=[1, 0, 0, 0])
+        parent = parent.add_body(
+            mass=scene.mass[b], inertia=scene.inertia[b], ipos=[0, 0, 0], explicitinertial=True,
+            **place,
+        )  # fmt: skip
+        hinge = mujoco.mjtJoint.mjJNT_HINGE
+        parent.add_joint(type=hinge, axis=[0, 1, 0], pos=[-scene.size[b, 0], 0, 0])
+        box = mujoco.mjtGeom.mjGEOM_BOX
+        parent.add_geom(type=box, size=scene.size[b], contype=0, conaffinity=0, mass=0)
+
+
+def build(scene, variant):
+    spec = mujoco.MjSpec()
+    spec.option.timestep = scene.dt
+    spec.option.gravity = [0, 0, -9.81]
+    if variant == "cg":
+        spec.option.solver = mujoco.mjtSolver.mjSOL_CG
+    spec.memory = 2 << 30
+    ground = spec.worldbody
+    if scene.chain:
+        add_links(ground, scene)
+    else:
+        add_bodies(spec, ground, scene)
     model = spec.compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
