@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone import timestep
+from drystone import readout, timestep
 from drystone.arrays import FIXED, KINEMATIC, PLANE, State
 
 MASS_RATIO = 1e3  # heavier on lighter needs many sweeps
@@ -231,7 +231,7 @@ def _contacts(world) -> list[Finding]:
     )
     if report.failed:
         return []
-    touching = timestep.contact_arrays(model, state, work)
+    touching = readout.contact_arrays(model, state, work)
     return _shortened(_overlaps(world, touching)) + _shortened(_ratios(world, touching))
 
 
