@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import arrays, timestep
+from drystone import arrays, readout, timestep
 from drystone.solvers.nsgs import Nsgs
 
 STONE = ds.Material(friction=0.5, restitution=0.3)
@@ -132,7 +132,7 @@ def test_contact_arrays_are_those_of_the_problem():
     """Velocities and impulses by contact obey the law that the judge measures on the problem."""
     world = small_scene()
     world.run(0.1)
-    raw = timestep.contact_arrays(world.model, world.state, world._work)
+    raw = readout.contact_arrays(world.model, world.state, world._work)
     assert len(raw.gap) == world.info.contacts == world.problem().contact_count
     slip = np.hypot(raw.impulse[:, 1], raw.impulse[:, 2])
     assert (slip <= raw.friction * raw.impulse[:, 0] + 1e-9).all()

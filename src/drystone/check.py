@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drystone import check_joints, timestep
+from drystone import check_joints, readout, timestep
 from drystone.arrays import FIXED, KINEMATIC, PLANE, State
 from drystone.finding import Finding
 from drystone.linkage import link_room
@@ -225,7 +225,7 @@ def _contacts(world) -> list[Finding]:
     )  # fmt: skip
     if report.failed:
         return []
-    touching = timestep.contact_arrays(model, state, work)
+    touching = readout.contact_arrays(model, state, work)
     return _shortened(_overlaps(world, touching)) + _shortened(_ratios(world, touching))
 
 

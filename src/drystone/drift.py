@@ -88,6 +88,14 @@ def displace_bodies(bodies, state, motion, impacts, dt):
         motion.move[n, k] = 0.0
 
 
+@inner_kernel
+def lean_out(rows, count, share):
+    """Baumgarte's method for contacts (CLINE 3.2): overlaps below the skin become velocity."""
+    for r in range(count):
+        if rows.gap[r] < -rows.skin[r]:
+            rows.bias[r] = share * (rows.gap[r] + rows.skin[r])
+
+
 TINY = 1e-15  # [m] stands for a skin of zero
 
 

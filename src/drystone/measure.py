@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone import timestep
+from drystone import forced, readout
 from drystone.arrays import DYNAMIC, FIXED
 from drystone.errors import InputError
 from drystone.laws import law_errors
@@ -21,7 +21,7 @@ class Energy(NamedTuple):
     """[J]. Kinematic bodies do not count."""
 
     kinetic: float
-    potential: float  # zero at the origin of the coordinates
+    potential: float  # of gravity, zero at the origin of the coordinates, and of force elements
 
     @property
     def total(self) -> float:
@@ -105,7 +105,7 @@ class ContactTable:
 def contact_table(world) -> ContactTable:
     """The contacts of the last step of `world`; none before the first step or after an edit."""
     built = world._synced()
-    raw = timestep.contact_arrays(built.model, world._state, world._work, built.ellipses)
+    raw = readout.contact_arrays(built.model, world._state, world._work, built.ellipses)
     frame = raw.frame
     return ContactTable(
         body_a=raw.body[:, 0].copy(),
@@ -129,7 +129,7 @@ def contact_table(world) -> ContactTable:
 def worst_contact(world) -> str:
     """Which contact of the last step violates its law most, for people."""
     work = world._work
-    p = timestep.last_problem(world._build.model, world._state, work, world._build.ellipses)
+    p = readout.last_problem(world._build.model, world._state, work, world._build.ellipses)
     if not p.contact_count:
         return "no contact"
     velocity = p.relative(work.motion.twist)
@@ -153,7 +153,7 @@ def energy(world) -> Energy:
     velocity, spin = state.twist[free, :3], _body_axes(state.rotation[free], state.twist[free, 3:])
     kinetic = 0.5 * (mass @ (velocity**2).sum(axis=1) + (inertia * spin**2).sum())
     height = state.position[free] @ world.gravity + np.array(world._origin) @ world.gravity
-    return Energy(float(kinetic), float(-mass @ height))
+    return Energy(float(kinetic), float(-mass @ height) + forced.potential(world))
 
 
 def momentum(world, about) -> Momentum:

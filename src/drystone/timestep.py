@@ -36,13 +36,21 @@ from drystone.arrays import (
     State,
     Work,
 )
-from drystone.articulate import fit_velocities, keep_joints, pose_joints, solve_linked
+from drystone.articulate import (
+    BAUMGARTE,
+    NO_DRIFT,
+    fit_velocities,
+    keep_joints,
+    pose_joints,
+    solve_linked,
+)
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
 from drystone.clock import tick_seconds, ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
-from drystone.drift import ROUGH, SMOOTH, displace_bodies, make_room, mark_rough
+from drystone.drift import ROUGH, SMOOTH, displace_bodies, lean_out, make_room, mark_rough
+from drystone.elements.act import add_forces, drop_forces, settle_forces
 from drystone.elliptic import contact_ellipses
 from drystone.forces import free_twists
 from drystone.impact import strike
@@ -55,11 +63,12 @@ from drystone.islands import (
     order_contacts,
 )
 from drystone.jit import inlined, inner_kernel, kernel
-from drystone.joint_blocks import block_impulses, joint_blocks, keep_impulses
+from drystone.joint_blocks import keep_impulses
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.near import collide_near
-from drystone.problem import ContactProblem, SolveInfo, measure, solve_info
+from drystone.problem import SolveInfo, measure, solve_info
+from drystone.readout import last_impulse, last_problem
 from drystone.rest import fall_asleep, wake_touched
 from drystone.straighten import straighten
 from drystone.sweeps import push_all, solve_rows
@@ -150,6 +159,8 @@ def pose_rows(model, state, settings, work, linkage):
         model.pairing, state, work.motion.mass, touch, rows, model.bodies.radius,
         count, settings.skin, settings.dt,
     )  # fmt: skip
+    if settings.drift == BAUMGARTE:
+        lean_out(rows, count, settings.baumgarte)
     pose_joints(linkage, model.joints, state, settings)
     _lap(clock, _PROBLEM, since)
 
@@ -178,7 +189,9 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
     impacts = int(info[INFO_IMPACTS])
     mark_rough(motion.rough, rows, count, impacts, settings)
     displace_bodies(model.bodies, state, motion, impacts, settings.dt)
-    pushes = make_room(motion, rows, work.graph.tally[TALLY_SLABS], count, settings)
+    pushes = 0
+    if settings.drift != NO_DRIFT and settings.drift != BAUMGARTE:
+        pushes = make_room(motion, rows, work.graph.tally[TALLY_SLABS], count, settings)
     straighten(
         linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
         settings, work.island, motion,
@@ -265,10 +278,12 @@ _solve, _finish = inlined(solve), inlined(finish)
 
 
 @kernel
-def advance(model, state, settings, work, linkage, steps):
+def advance(model, state, settings, work, linkage, elements, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     for done in range(steps):
+        add_forces(elements, model.bodies, state)
         status, number = _detect(model, state, settings, work)
+        drop_forces(elements, state)
         if status != DONE:
             return done, status, number
         _pose_rows(model, state, settings, work, linkage)
@@ -276,6 +291,7 @@ def advance(model, state, settings, work, linkage, steps):
         sweeps, residual = _solve(model, state, settings, work, linkage, number)
         if not _finish(model, state, settings, work, linkage, sweeps, residual):
             return done, NOT_FINITE, 0
+        settle_forces(elements, model.bodies, state, work.motion.rough, settings.dt)
         if settings.hashing == 1:
             work.log.hashes[done] = hash_state(state)
     measure_step(work.log.info, work.log.measures, work.rows, work.motion)
@@ -299,11 +315,18 @@ class StepReport(NamedTuple):
 
 
 def run_steps(
-    model: Model, state: State, work: Work, settings: Settings, count: int, linkage=None
+    model: Model,
+    state: State,
+    work: Work,
+    settings: Settings,
+    count: int,
+    linkage=None,
+    elements=None,
 ) -> tuple[State, Work, StepReport]:
     """Run `count` steps, making room where a stage asks for it. Nothing is ever dropped.
 
     linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
+    elements    the force elements (elements/layout.py), or None
     """
     _compile_once(linkage is not None)
     if settings.hashing and len(work.log.hashes) < count:
@@ -311,7 +334,9 @@ def run_steps(
     work.log.info[:] = 0.0
     done, hashes = 0, []
     while True:
-        ran, status, number = advance(model, state, settings, work, linkage, count - done)
+        ran, status, number = advance(
+            model, state, settings, work, linkage, elements, count - done
+        )
         done += ran
         if settings.hashing:
             hashes.append(work.log.hashes[:ran].copy())
@@ -336,22 +361,64 @@ def step_with(
     solver,
     ellipses=None,
     linkage=None,
+    forces=None,
 ) -> tuple[State, Work, StepReport]:
-    """One step with a solver written in Python: the twin of advance(), and elliptic friction.
+    """One step, stage by stage: the twin of advance() for what is written in Python.
 
-    Joints are straightened after the step also where nothing touches: it is no RATTLE.
+    That is solvers, and with `forces` (forced.Forces) functions of the user; elliptic friction too.
+    Under a solver in Python joints are straightened after the step also where nothing touches.
     """
-    _compile_once(linkage is not None)
-    work.log.info[:] = 0.0
-    while True:
-        status, number = detect(model, state, settings, work)
-        if status == DONE:
-            break
-        state, work = _make_room(state, work, status, int(number))
+    state, work = find_contacts(model, state, work, settings, linkage, forces)
     pose_rows(model, state, settings, work, linkage)
     with contact_ellipses(model, state, work, ellipses):
         start_rows(state, settings, work, linkage)
-    problem, count = last_problem(model, state, work, ellipses, linkage), int(number)
+    if solver.compiled:
+        count = int(work.log.info[INFO_CONTACTS])
+        sweeps, residual = solve(model, state, settings, work, linkage, count)
+        measure_step(work.log.info, work.log.measures, work.rows, work.motion)
+        name = "auto" if settings.newton == 1 else "nsgs"
+    else:
+        sweeps, residual, name = _solve_in_python(
+            model, state, work, solver, ellipses, linkage
+        )
+    return end_step(
+        model, state, work, settings, linkage, forces, (sweeps, residual, name)
+    )
+
+
+def find_contacts(
+    model, state, work, settings, linkage=None, forces=None
+) -> tuple[State, Work]:
+    """Stages 1 to 4 from Python, with room for all contacts."""
+    _compile_once(linkage is not None)
+    work.log.info[:] = 0.0
+    while True:
+        if forces is not None:
+            forces.add(state)
+        status, number = detect(model, state, settings, work)
+        if forces is not None:
+            forces.drop(state)
+        if status == DONE:
+            return state, work
+        state, work = _make_room(state, work, status, int(number))
+
+
+def end_step(
+    model, state, work, settings, linkage, forces, solved
+) -> tuple[State, Work, StepReport]:
+    """Stages 6 to 8 from Python, and the report; `solved`: sweeps, residual, name of the solver."""
+    sweeps, residual, name = solved
+    good = finish(model, state, settings, work, linkage, sweeps, residual)
+    if good and forces is not None:
+        forces.settle(state, work.motion.rough, settings.dt)
+    hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
+    status = DONE if good else NOT_FINITE
+    return state, work, _step_report(work, settings, int(good), status, hashes, name)
+
+
+def _solve_in_python(model, state, work, solver, ellipses, linkage):
+    problem = last_problem(model, state, work, ellipses, linkage)
+    count = int(work.log.info[INFO_CONTACTS])
     impulse = last_impulse(problem, work, linkage)
     solved = solver.solve(problem, impulse)
     work.rows.impulse[:count] = impulse[:count]
@@ -359,12 +426,10 @@ def step_with(
         keep_impulses(problem.joints, impulse[count:], linkage.rows)
         work.motion.rough[problem.joints.body] = ROUGH
         state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
+        linkage.loose[:], linkage.held[0] = 1, 0
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
-    good = finish(model, state, settings, work, linkage, solved.iterations, solved.residual)
-    hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
     work.log.measures[:] = measure(problem, impulse)
-    status = DONE if good else NOT_FINITE
-    return state, work, _step_report(work, settings, int(good), status, hashes, solved.solver)
+    return solved.iterations, solved.residual, solved.solver
 
 
 def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[State, Work]:
@@ -414,75 +479,6 @@ def _contact_of(work: Work, body: int) -> int:
     count = int(work.log.info[INFO_CONTACTS])
     found = np.flatnonzero((work.rows.body[:count] == body).any(axis=1))
     return int(found[0]) if len(found) else -1
-
-
-class ContactArrays(NamedTuple):
-    """The contacts of the last step, one row each. World axes unless said otherwise."""
-
-    body: np.ndarray  # (nc, 2) A and B, -1 for the fixed world
-    point: np.ndarray  # (nc, 3) at the start of the step, relative to the local origin [m]
-    frame: np.ndarray  # (nc, 3, 3) rows: normal from A to B, tangent 1, tangent 2
-    gap: np.ndarray  # (nc,) at the start of the step [m]
-    impulse: np.ndarray  # (nc, 3) on B, axes of the contact [N s]
-    velocity: np.ndarray  # (nc, 3) of B seen from A after the step, axes of the contact [m/s]
-    friction: np.ndarray  # (nc,)
-    friction_2: np.ndarray  # (nc,) along tangent 2; the same unless the friction is elliptic
-
-
-def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> ContactArrays:
-    """Copies of the contacts of the last step, sorted by pair of shapes."""
-    count = int(work.log.info[INFO_CONTACTS])
-    rows = work.rows
-    order = np.argsort(work.touch.row_contact[:count], kind="stable")
-    body = rows.body[:count][order]
-    problem = last_problem(model, state, work, ellipses)
-    friction_2 = problem.friction if ellipses is None else problem.friction_2
-    velocity = problem.relative(work.motion.twist)[order]
-    impulse = rows.impulse[:count].copy()
-    if work.log.info[INFO_IMPACTS] > 0:
-        impulse += rows.struck[:count]
-    return ContactArrays(
-        body=np.where(body == len(state.position), arrays.FIXED, body),
-        point=work.touch.place[:count, :3].copy(),
-        frame=rows.frame[:count][order].reshape(count, 3, 3),
-        gap=rows.gap[:count][order],
-        impulse=impulse[order],
-        velocity=velocity,
-        friction=rows.friction[:count][order],
-        friction_2=friction_2[order],
-    )
-
-
-def last_problem(
-    model: Model, state: State, work: Work, ellipses=None, linkage=None
-) -> ContactProblem:
-    """The contact problem of the last step; without `linkage` that of the contacts alone.
-
-    Joints of islands that moved smoothly (articulate.py) stand in it as they are after the step.
-    """
-    count, tally, rows = int(work.log.info[INFO_CONTACTS]), work.graph.tally, work.rows
-    return ContactProblem(
-        body=rows.body[:count].copy(),
-        frame=rows.frame[:count].copy(),
-        arm=rows.arm[:count].copy(),
-        friction=rows.friction[:count].copy(),
-        bias=rows.bias[:count].copy(),
-        gap=rows.gap[:count].copy(),
-        mass=work.motion.mass.copy(),
-        free=work.motion.free[:, :6].copy(),
-        slab_first=rows.slab_first[: tally[TALLY_SLABS] + 1].copy(),
-        group_first=rows.group_first[: tally[TALLY_GROUPS] + 1].copy(),
-        friction_2=None if ellipses is None else ellipses.friction_of_rows(work)[1],
-        joints=joint_blocks(linkage, work.motion.mass, int(tally[TALLY_GROUPS])),
-    )
-
-
-def last_impulse(problem: ContactProblem, work: Work, linkage=None) -> np.ndarray:
-    """(block_count, 3) impulses of the contacts and joints of last_problem()."""
-    contacts = work.rows.impulse[: problem.contact_count]
-    if problem.joints is None:
-        return contacts.copy()
-    return np.vstack([contacts, block_impulses(problem.joints, linkage.rows)])
 
 
 def stage_seconds(work: Work) -> dict[str, float]:

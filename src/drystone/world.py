@@ -4,11 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone import build, linked, measure, timestep
+from drystone import build, forced, linked, measure, readout, timestep
 from drystone.adding import honour, make_body, make_fixed
 from drystone.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.body import Body, FixedBody, frozen
 from drystone.edits import changed
+from drystone.elements.element import Element
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.frames import fill_outside
 from drystone.inputs import choice, did_you_mean, not_negative
@@ -20,9 +21,8 @@ from drystone.problem import SolveInfo
 from drystone.run import complain, fail, run_world
 from drystone.shapes.checks import positive, vector
 from drystone.solving import make_solver
+from drystone.steppers import PLANNED_STEPPERS, STEPPERS, drift_settings, take_steps
 
-STEPPERS = ("time-stepping",)
-PLANNED_STEPPERS = ("verlet", "implicit", "event", "rk4")
 POLICIES = ("ignore", "warn", "raise")
 
 
@@ -33,7 +33,12 @@ class World:
     gravity             [m/s²]
     solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
-    stepper             how time is stepped; "time-stepping" is the only one so far
+    stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
+                        for steps that end where bodies touch
+    drift               what is done about errors of joints and contacts: "default", "none",
+                        "baumgarte" or "post"
+    baumgarte           of that method: the share of an error that becomes velocity [1/s]; None:
+                        a fifth of it in a step
     sleeping            whether islands that have come to rest stop being computed
     sleep_speed         a body slower than this everywhere may fall asleep [m/s]
     sleep_delay         after having been slow for so long [s]
@@ -58,6 +63,8 @@ class World:
         bounce_speed: float = Settings().bounce_speed,
         skin: float = Settings().skin,
         checkpoint_folder: str | Path | None = None,
+        drift: str = "default",
+        baumgarte: float | None = None,
     ):
         if stepper in PLANNED_STEPPERS:
             raise UnsupportedFeature(f"stepper {stepper!r} is not there yet; use 'time-stepping'.")
@@ -83,12 +90,14 @@ class World:
             bounce_speed=not_negative("bounce_speed", bounce_speed),
             skin=not_negative("skin", skin),
         )
+        self._settings = drift_settings(self._settings, drift, baumgarte)
         self.checkpoint_folder = None if checkpoint_folder is None else Path(checkpoint_folder)
         self._bodies: list[Body] = []
         self._fixed: list[FixedBody] = []
         self._names: dict[str, list] = {}
         self._next_number = 0
         self._joints: dict = {}  # joint -> whether its two bodies may touch each other
+        self._forces: list = []
         self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
         self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
         self._mass_frames: dict = {}
@@ -101,6 +110,8 @@ class World:
         self._state: State | None = None
         self._work = None
         self._linkage = None
+        self._elements = None  # the table of the forces, made when it is first needed
+        self._elements_stale = True
 
     # Building
 
@@ -155,12 +166,16 @@ class World:
         return self._register(body)
 
     def remove(self, body) -> None:
-        """Take a body, a fixed thing or a joint out of the world; what touched it wakes up."""
+        """Take a body, a fixed thing, a joint or a force out of the world."""
         if isinstance(body, Joint):
             linked.remove_joint(self, body)
             return
+        if isinstance(body, Element):
+            forced.remove_force(self, body)
+            return
         self._own(body, "remove")
         linked.remove_joints_of(self, body)
+        forced.remove_forces_of(self, body)
         self._note("remove", body.number)
         changed(body)
         (self._fixed if isinstance(body, FixedBody) else self._bodies).remove(body)
@@ -213,10 +228,9 @@ class World:
         """
         return linked.add_joint(self, joint, collide)
 
-    def add_force(self, force) -> None:
-        raise UnsupportedFeature(
-            "force elements are not there yet; for a constant push set body.force and body.torque."
-        )
+    def add_force(self, force):
+        """Add a force (Spring, Damper, Drag, Attractor, Repulsor, Force); returns it."""
+        return forced.add_force(self, force)
 
     # Running
 
@@ -242,16 +256,7 @@ class World:
             self._sync()
         if self._recorder is not None:
             count = self._recorder.before(count)
-        if self._solver.compiled:
-            result = timestep.run_steps(
-                self._build.model, self._state, self._work, self._settings, count, self._linkage
-            )
-        else:
-            result = timestep.step_with(
-                self._build.model, self._state, self._work, self._settings, self._solver,
-                self._build.ellipses, self._linkage,
-            )  # fmt: skip
-        self._state, self._work, report = result
+        self._state, self._work, report = take_steps(self, count)
         if report.done:
             self._info = report.info
         if self._recorder is not None:
@@ -275,6 +280,10 @@ class World:
     @property
     def joints(self) -> tuple:
         return tuple(self._joints)
+
+    @property
+    def forces(self) -> tuple:
+        return tuple(self._forces)
 
     def __len__(self) -> int:
         return len(self._bodies)
@@ -381,7 +390,7 @@ class World:
         """The ContactProblem of the last step."""
         if self._info is None or self._stale:
             raise InputError("no step was made since the world was built or edited; call step().")
-        return timestep.last_problem(
+        return readout.last_problem(
             self._build.model, self._state, self._work, self._build.ellipses, self._linkage
         )
 
@@ -419,6 +428,10 @@ class World:
     def joint_changed(self, joint) -> None:
         """After limits, motors or friction of `joint` were changed."""
         linked.joint_changed(self, joint)
+
+    def force_changed(self, force) -> None:
+        """After a number or the position of `force` was changed."""
+        forced.force_changed(self, force)
 
     # Inside
 
@@ -469,7 +482,7 @@ class World:
         self._linkage = link_room(built.model.joints, len(self))
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None
-        self._stale = False
+        self._stale, self._elements_stale = False, True
         # When the arrays are made can decide about last digits, so a replay must know.
         self._note("sync", None)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import timestep
+from drystone import readout
 from drystone.articulate import POST_STABILIZATION
 from drystone.joint_blocks import block_impulses
 from drystone.joints.layout import ROW_DRIVE, ROW_LIMIT
@@ -87,7 +87,7 @@ def solved(name):
     for _ in range(steps):
         world.step()
     problem = world.problem()
-    return world, problem, timestep.last_impulse(problem, world._work, world._linkage)
+    return world, problem, readout.last_impulse(problem, world._work, world._linkage)
 
 
 @pytest.mark.parametrize("name", MACHINES)
