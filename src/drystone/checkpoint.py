@@ -166,7 +166,7 @@ def model_digest(model) -> str:
     """Of every bit of the constant arrays."""
     digest = blake2b(digest_size=16)
     for group in model:
-        for array in group:
+        for array in group or ():
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()
@@ -227,6 +227,7 @@ def _describe(world, arrays) -> dict:
     return {
         "settings": world._settings._asdict(),
         "solver": [_solver_name(world._solver), dataclasses.asdict(world._solver)],
+        "dim": world.dim,
         "stepper": world._stepper,
         "on_nonconverged": world._policy,
         "origin": world._origin,
@@ -261,6 +262,7 @@ def _restore(file, source) -> World:
         dt=settings.dt,
         gravity=(settings.gravity_x, settings.gravity_y, settings.gravity_z),
         solver=SOLVERS[choice("solver", name, SOLVERS)](**options),
+        dim=said.get("dim", 3),
         stepper=said["stepper"],
         on_nonconverged=said["on_nonconverged"],
         sleeping=bool(settings.sleeping),
@@ -281,6 +283,7 @@ def _restore(file, source) -> World:
         shape, material = shapes[value["shape"]], materials[value["material"]]
         world._bodies.append(to.restore_body(world, value, shape, material))
     for thing in (*world._fixed, *world._bodies):
+        world._space.check_shape(thing._shape, thing._name)
         world._names.setdefault(thing._name, []).append(thing)
     world._next_number = int(said["next_number"])
     world._origin = vector("origin", said["origin"])

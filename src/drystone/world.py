@@ -14,13 +14,13 @@ from drystone.frames import fill_outside
 from drystone.inputs import bits, choice, did_you_mean, not_negative, text
 from drystone.joints.joint import Joint
 from drystone.linkage import link_room
-from drystone.massframe import check_material, check_shape, mass_frame
+from drystone.massframe import check_material
 from drystone.materials import Material, checked_overrides, is_elliptic
 from drystone.problem import SolveInfo
 from drystone.run import complain, fail, run_world
-from drystone.shapes import unit_quaternion
-from drystone.shapes.checks import positive, vector
+from drystone.shapes.checks import positive
 from drystone.solving import make_solver
+from drystone.spaces import space_of
 
 STEPPERS = ("time-stepping",)
 PLANNED_STEPPERS = ("verlet", "implicit", "event", "rk4")
@@ -36,6 +36,7 @@ class World:
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
     stepper             how time is stepped; "time-stepping" is the only one so far
     sleeping            whether islands that have come to rest stop being computed
+    dim                 3, or 2 for the x-z plane (docs/two_dimensions.md)
     sleep_speed         a body slower than this everywhere may fall asleep [m/s]
     sleep_delay         after having been slow for so long [s]
     bounce_speed        impacts slower than this do not bounce [m/s]
@@ -62,12 +63,10 @@ class World:
     ):
         if stepper in PLANNED_STEPPERS:
             raise UnsupportedFeature(f"stepper {stepper!r} is not there yet; use 'time-stepping'.")
-        if dim != 3:
-            if dim == 2:
-                raise UnsupportedFeature("dim=2 is not there yet; use dim=3.")
-            raise InputError(f"dim is {dim!r}, must be 3.")
-        gx, gy, gz = vector("gravity", gravity)
+        self._space = space_of(dim)
+        gx, gy, gz = self._space.vector("gravity", gravity)
         self._solver = make_solver(solver, tolerance)
+        require_features(self._space.features, self._solver)
         self._stepper = choice("stepper", stepper, STEPPERS)
         self._policy = choice("on_nonconverged", on_nonconverged, POLICIES)
         self._settings = Settings(
@@ -114,10 +113,11 @@ class World:
         name: str | None = None,
         group: int = 1,
         mask: int = -1,
+        angle: float | None = None,
     ) -> FixedBody:
         """Add a part of the fixed world: ground, walls, terrain. It touches, but never moves."""
         name = self._new_name(name)
-        check_shape(shape, name)
+        self._space.check_shape(shape, name)
         material = check_material(material, name)
         self._honour(material.restitution, material.friction)
         fixed = FixedBody(
@@ -129,8 +129,8 @@ class World:
             bits(f"{name}: group", group),
             bits(f"{name}: mask", mask),
             (
-                vector(f"{name}: position", position),
-                unit_quaternion(f"{name}: orientation", orientation),
+                self._space.vector(f"{name}: position", position),
+                self._space.turn(name, orientation, angle),
             ),
         )
         self._note("add_fixed", fixed)
@@ -152,6 +152,7 @@ class World:
         kinematic: bool = False,
         group: int = 1,
         mask: int = -1,
+        angle: float | None = None,
     ) -> Body:
         """Add a moving body.
 
@@ -162,16 +163,17 @@ class World:
         kinematic   moves with the velocity it is given; nothing pushes it
         group, mask bits: what it is, and what it touches. Two things touch if each one's mask
                     has a bit of the other's group.
+        angle       in two dimensions, in place of the orientation: about y [rad]
         """
         name = self._new_name(name)
-        check_shape(shape, name)
+        self._space.check_shape(shape, name)
         material = check_material(material, name)
         self._honour(material.restitution, material.friction)
         start = Start(
-            vector(f"{name}: position", position),
-            unit_quaternion(f"{name}: orientation", orientation),
-            vector(f"{name}: velocity", velocity),
-            vector(f"{name}: spin", spin),
+            self._space.vector(f"{name}: position", position),
+            self._space.turn(name, orientation, angle),
+            self._space.vector(f"{name}: velocity", velocity),
+            self._space.spin(f"{name}: spin", spin),
         )
         frame = self._frame_of(shape, material, mass, inertia, centre, name)
         group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
@@ -342,11 +344,12 @@ class World:
 
     @gravity.setter
     def gravity(self, value):
-        g = vector("gravity", value)
+        g = self._space.vector("gravity", value)
         self._note("gravity", g)
         self._settings = self._settings._replace(gravity_x=g[0], gravity_y=g[1], gravity_z=g[2])
         build.wake_all(self._state)
 
+    dim = property(lambda self: self._space.dim)
     solver = property(lambda self: self._solver)
     stepper = property(lambda self: self._stepper)
     on_nonconverged = property(lambda self: self._policy)
@@ -404,7 +407,7 @@ class World:
 
     def momentum(self, about=(0, 0, 0)) -> "measure.Momentum":
         """Linear, and angular about the point `about`."""
-        return measure.momentum(self, vector("about", about))
+        return measure.momentum(self, self._space.vector("about", about))
 
     def problem(self):
         """The ContactProblem of the last step."""
@@ -479,12 +482,13 @@ class World:
             raise InputError(f"{verb}: {body.name} {gone}.")
 
     def _frame_of(self, shape, material, mass, inertia, centre, name):
-        if mass is None and inertia is None and centre is None:
-            key = shape, material.density  # shapes compare by value where that is cheap
-            if key not in self._mass_frames:
-                self._mass_frames[key] = mass_frame(shape, material, None, None, None, name)
-            return self._mass_frames[key]
-        return mass_frame(shape, material, mass, inertia, centre, name)
+        given = mass, inertia, centre
+        if any(value is not None for value in given):
+            return self._space.mass_frame(shape, material, *given, name)
+        key = shape, material.density  # shapes compare by value where that is cheap
+        if key not in self._mass_frames:
+            self._mass_frames[key] = self._space.mass_frame(shape, material, *given, name)
+        return self._mass_frames[key]
 
     def _index_of(self, body) -> int:
         return self._bodies.index(body) if self._stale else body._row
