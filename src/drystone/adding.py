@@ -3,23 +3,18 @@
 from drystone.body import Body, FixedBody, Start
 from drystone.capabilities import require_features
 from drystone.inputs import bits, text
-from drystone.massframe import check_material, check_shape, mass_frame
+from drystone.massframe import check_material
 from drystone.materials import is_elliptic
-from drystone.shapes import unit_quaternion
-from drystone.shapes.checks import vector
 
 
-def make_fixed(world, shape, material, position, orientation, name, group, mask) -> FixedBody:
+def make_fixed(world, shape, material, pose, name, group, mask) -> FixedBody:
     """A part of the fixed world, see World.add_fixed()."""
-    name = _new_name(world, name)
-    check_shape(shape, name)
+    name, space = _new_name(world, name), world._space
+    space.check_shape(shape, name)
     material = check_material(material, name)
     honour(world, material.restitution, material.friction)
     group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
-    pose = (
-        vector(f"{name}: position", position),
-        unit_quaternion(f"{name}: orientation", orientation),
-    )
+    pose = space.vector(f"{name}: position", pose[0]), space.turn(name, *pose[1:])
     return FixedBody(world, world._next_number, name, shape, material, group, mask, pose)
 
 
@@ -37,19 +32,19 @@ def make_body(
 ) -> Body:
     """A moving body, see World.add_body().
 
-    pose     position, orientation
+    pose     position, orientation, angle
     motion   velocity, spin
     weight   mass, inertia, centre; None where the shape tells
     """
-    name = _new_name(world, name)
-    check_shape(shape, name)
+    name, space = _new_name(world, name), world._space
+    space.check_shape(shape, name)
     material = check_material(material, name)
     honour(world, material.restitution, material.friction)
     start = Start(
-        vector(f"{name}: position", pose[0]),
-        unit_quaternion(f"{name}: orientation", pose[1]),
-        vector(f"{name}: velocity", motion[0]),
-        vector(f"{name}: spin", motion[1]),
+        space.vector(f"{name}: position", pose[0]),
+        space.turn(name, *pose[1:]),
+        space.vector(f"{name}: velocity", motion[0]),
+        space.spin(f"{name}: spin", motion[1]),
     )
     frame = _frame_of(world, shape, material, weight, name)
     group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
@@ -68,9 +63,10 @@ def _new_name(world, name) -> str:
 
 
 def _frame_of(world, shape, material, weight, name):
-    if all(given is None for given in weight):
-        key = shape, material.density  # shapes compare by value where that is cheap
-        if key not in world._mass_frames:
-            world._mass_frames[key] = mass_frame(shape, material, None, None, None, name)
-        return world._mass_frames[key]
-    return mass_frame(shape, material, *weight, name)
+    mass_frame = world._space.mass_frame
+    if any(given is not None for given in weight):
+        return mass_frame(shape, material, *weight, name)
+    key = shape, material.density  # shapes compare by value where that is cheap
+    if key not in world._mass_frames:
+        world._mass_frames[key] = mass_frame(shape, material, *weight, name)
+    return world._mass_frames[key]

@@ -15,7 +15,8 @@ from drystone.gather import IslandWork, island_work
 from drystone.joints.layout import Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN = range(7)
+# In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE = range(8)
 
 DYNAMIC, KINEMATIC = 0, 1
 
@@ -29,7 +30,8 @@ class Shapes(NamedTuple):
     body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
     local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
     size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
-    #                   box: half sizes; plane (normal is local z), hull, terrain: unused
+    #                   box: half sizes, also of the box that holds an outline; plane (normal is
+    #                   local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain, else -1
     material: np.ndarray  # (ns,)
@@ -73,6 +75,15 @@ class Pairing(NamedTuple):
     excluded: np.ndarray  # int64, sorted keys (lower body << 32 | higher body) that never touch
 
 
+class Outlines(NamedTuple):
+    """Shapes of two dimensions in their own axes: x and z. See shapes/outline.py."""
+
+    first: np.ndarray  # (ns + 1,) first corner of each shape; planes have none
+    corner: np.ndarray  # (corners, 2) counter-clockwise with x to the right and z up
+    normal: np.ndarray  # (corners, 2) outward unit normal of the edge to the next corner
+    rounding: np.ndarray  # (ns,) [m] by which the shape is thicker than its corners
+
+
 class Model(NamedTuple):
     """All that is constant while the world runs."""
 
@@ -80,6 +91,8 @@ class Model(NamedTuple):
     bodies: Bodies
     pairing: Pairing
     joints: Joints
+    # None in three dimensions, which lets Numba leave out what two dimensions need.
+    outlines: Outlines | None = None
 
 
 class State(NamedTuple):

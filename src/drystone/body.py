@@ -1,13 +1,14 @@
 """Handles of the things in a world: what a person reads and sets."""
 
+from math import atan2
+
 import numpy as np
 
 from drystone import edits
 from drystone.errors import InputError
 from drystone.frames import to_inside, to_outside
 from drystone.massframe import MassFrame
-from drystone.shapes.checks import positive, vector
-from drystone.shapes.rotation import unit_quaternion
+from drystone.shapes.checks import positive
 from drystone.vec import mul_t, rotation_matrix
 
 
@@ -62,6 +63,7 @@ class Body:
     velocity, spin          of the centre of mass [m/s], angular [rad/s]
     force, torque           constant push given by the user [N], [N m], about the centre of mass
     mass, inertia           [kg]; 3x3 about the centre of mass in the shape's axes [kg m²]
+    angle                   in two dimensions: of the orientation, about y [rad]
 
     All can be set; setting wakes the body and what touches it. Arrays are read-only copies.
     """
@@ -130,7 +132,7 @@ class Body:
 
     @position.setter
     def position(self, value):
-        value = vector(f"{self._name}: position", value)
+        value = self._owner()._space.vector(f"{self._name}: position", value)
         self._place(value, self._pose()[1], "position", value)
 
     @property
@@ -139,8 +141,20 @@ class Body:
 
     @orientation.setter
     def orientation(self, value):
-        value = unit_quaternion(f"{self._name}: orientation", value)
+        value = self._owner()._space.turn(self._name, value, None)
         self._place(self._pose()[0], value, "orientation", value)
+
+    @property
+    def angle(self) -> float:
+        """In two dimensions: by which it is turned about y, from -π to π [rad]."""
+        if self._owner().dim != 2:
+            raise InputError(f"{self._name}: angle is there with dim=2; read orientation.")
+        w, _, y, _ = self._pose()[1]
+        return 2.0 * (atan2(y, w) if w >= 0.0 else atan2(-y, -w))
+
+    @angle.setter
+    def angle(self, value):
+        self.orientation = self._owner()._space.turn(self._name, None, value)
 
     @property
     def centre(self) -> np.ndarray:
@@ -154,7 +168,7 @@ class Body:
 
     @centre.setter
     def centre(self, value):
-        value = vector(f"{self._name}: centre", value)
+        value = self._owner()._space.vector(f"{self._name}: centre", value)
         here, (position, orientation) = self.centre, self._pose()
         moved = tuple(p + (v - c) for p, v, c in zip(position, value, here.tolist(), strict=True))
         self._place(moved, orientation, "position", moved)
@@ -266,8 +280,9 @@ class Body:
         return frozen(getattr(world._state, array)[self._row, first : first + 3])
 
     def _write(self, field, array, first, value):
-        value = vector(f"{self._name}: {field}", value)
         world = self._owner()
+        check = world._space.spin if first == 3 else world._space.vector
+        value = check(f"{self._name}: {field}", value)
         edits.note_set(self, field, value)
         if self._start is not None:
             setattr(self._start, field, value)

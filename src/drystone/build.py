@@ -26,6 +26,7 @@ from drystone.massframe import NOT_TURNED
 from drystone.materials import pair_tables
 from drystone.rest import spread_waking
 from drystone.shapes import Entry, build_shapes, matrix_from_quaternion
+from drystone.shapes.outline import build_outlines
 
 # Coordinates beyond this [m] get a local origin: from here on a double has fewer than
 # 13 digits behind the metre.
@@ -80,12 +81,13 @@ def build_model(world) -> Build:
     turn = np.array([frame.turn for frame in frames], dtype=np.float64).reshape(n, 4)
     model = Model(
         build_shapes(entries),
-        _body_arrays(bodies, frames, radius),
+        _body_arrays(bodies, frames, radius, world.dim),
         Pairing(*pair_tables(materials, world._pairs), _excluded_keys(world)),
         pack_joints(
             world._joints, {body: row for row, body in enumerate(bodies)}.__getitem__, offset,
-            turn, world._origin,
+            turn, world._origin, world._space.joint_kind,
         ),
+        build_outlines(entries) if world.dim == 2 else None,
     )  # fmt: skip
     ellipses = build_ellipses(materials, world._pairs, (*fixed, *bodies), owner)
     if ellipses is not None:  # also in a file that was made to hurt
@@ -153,15 +155,16 @@ def _placed_parts(shape, frame):
     return pieces, reach
 
 
-def _body_arrays(bodies, frames, radius) -> Bodies:
+def _body_arrays(bodies, frames, radius, dim) -> Bodies:
     n = len(bodies)
     kinematic = np.array([body._kinematic for body in bodies], dtype=bool)
     mass = np.array([frame.mass for frame in frames], dtype=np.float64)
     inertia = np.array([frame.inertia for frame in frames], dtype=np.float64).reshape(n, 3)
+    turns = np.array([0.0, 1.0, 0.0]) if dim == 2 else np.ones(3)  # axes about which it can turn
     return Bodies(
         kind=np.where(kinematic, KINEMATIC, DYNAMIC).astype(np.int32),
         inv_mass=np.where(kinematic, 0.0, 1.0 / mass),
-        inv_inertia=np.where(kinematic[:, None], 0.0, 1.0 / inertia),
+        inv_inertia=np.where(kinematic[:, None], 0.0, turns / inertia),
         inertia=inertia,
         radius=np.array(radius, dtype=np.float64),
     )

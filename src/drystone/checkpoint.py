@@ -177,7 +177,7 @@ def model_digest(model) -> str:
     digest = blake2b(digest_size=16)
     constant = model.joints._replace(value=model.joints.value[:0])
     for group in model._replace(joints=constant):
-        for array in group:
+        for array in group or ():
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()
@@ -238,6 +238,7 @@ def _describe(world, arrays) -> dict:
     return {
         "settings": world._settings._asdict(),
         "solver": [_solver_name(world._solver), dataclasses.asdict(world._solver)],
+        "dim": world.dim,
         "stepper": world._stepper,
         "on_nonconverged": world._policy,
         "origin": world._origin,
@@ -275,6 +276,7 @@ def _restore(file, source) -> World:
         dt=settings.dt,
         gravity=(settings.gravity_x, settings.gravity_y, settings.gravity_z),
         solver=SOLVERS[choice("solver", name, SOLVERS)](**options),
+        dim=said.get("dim", 3),
         stepper=said["stepper"],
         on_nonconverged=said["on_nonconverged"],
         sleeping=bool(settings.sleeping),
@@ -297,6 +299,7 @@ def _restore(file, source) -> World:
         start = Start(HERE, NO_TURN, HERE, HERE)
         world._bodies.append(to.restore_body(world, value, shape, material, start))
     for thing in (*world._fixed, *world._bodies):
+        world._space.check_shape(thing._shape, thing._name)
         world._names.setdefault(thing._name, []).append(thing)
     world._next_number = int(said["next_number"])
     world._origin = vector("origin", said["origin"])

@@ -19,7 +19,10 @@ from drystone.shapes import (
     Compound,
     ConvexHull,
     Cylinder,
+    Disc,
     Plane,
+    Polygon,
+    Segment,
     Sphere,
     Terrain,
     unit_quaternion,
@@ -28,7 +31,10 @@ from drystone.shapes.checks import point_array, positive, vector
 from drystone.shapes.polytope import polytope_from_loops
 from drystone.shapes.terrain_table import build_table
 
-SIMPLE = {shape.__name__: shape for shape in (Plane, Sphere, Box, Capsule, Cylinder)}
+SIMPLE = {
+    shape.__name__: shape
+    for shape in (Plane, Sphere, Box, Capsule, Cylinder, Disc, Polygon, Segment)
+}
 KNOWN = (*SIMPLE, "Compound", "ConvexHull", "Terrain")
 DEEPEST = 50  # compounds within compounds; only a file made to hurt has more
 

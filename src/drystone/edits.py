@@ -5,7 +5,7 @@ import numpy as np
 from drystone import build
 from drystone.errors import InputError
 from drystone.inputs import text
-from drystone.massframe import with_inertia, with_mass
+from drystone.massframe import with_mass
 
 
 def note_set(body, field: str, value) -> None:
@@ -42,7 +42,7 @@ def set_mass(body, mass: float) -> None:
 
 
 def set_inertia(body, inertia) -> None:
-    frame = with_inertia(body._frame, inertia, body._name)
+    frame = body._world._space.with_inertia(body._frame, inertia, body._name)
     note_set(body, "inertia", np.asarray(inertia, dtype=np.float64).tolist())
     changed(body)
     # The inner frame turns, so the body enters the arrays anew, where it is and as it moves.

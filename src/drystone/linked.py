@@ -18,6 +18,8 @@ def add_joint(world, joint, collide: bool):
     for body in joint.bodies:
         if body is not None:
             world._own(body, "add_joint")
+    if world._space.joint_kind:
+        world._space.joint_kind(joint)  # refuses what there is not in two dimensions
     require_features(features_of(joint), world._solver)
     world._note("add_joint", [joint, bool(collide)])
     world._joints[joint] = bool(collide)

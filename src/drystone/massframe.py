@@ -38,19 +38,24 @@ def check_material(material, name: str) -> Material:
     return material
 
 
+def mass_of(shape, material, mass, volume, name: str) -> float:
+    """The mass that a person gave, or that of the volume [kg]."""
+    if mass is not None:
+        fix = "For a body that never moves use add_fixed()."
+        return positive(f"{name}: mass", mass, "kg", fix)
+    mass = float(volume) * material.density
+    if not 0.0 < mass < np.inf:
+        raise InputError(
+            f"{name}: mass is {mass:g} kg, must be > 0. It comes from {shape!r} at "
+            f"{material.density:g} kg/m³."
+        )
+    return mass
+
+
 def mass_frame(shape, material, mass, inertia, centre, name: str) -> MassFrame:
     """Mass, centre and principal axes, from the shape where a person gave none."""
     volume, middle, unit = shape.mass_properties()
-    if mass is None:
-        mass = float(volume) * material.density
-        if not 0.0 < mass < np.inf:
-            raise InputError(
-                f"{name}: mass is {mass:g} kg, must be > 0. It comes from {shape!r} at "
-                f"{material.density:g} kg/m³."
-            )
-    else:
-        fix = "For a body that never moves use add_fixed()."
-        mass = positive(f"{name}: mass", mass, "kg", fix)
+    mass = mass_of(shape, material, mass, volume, name)
     offset = middle.tolist() if centre is None else vector(f"{name}: centre", centre)
     frame = MassFrame(mass, tuple(offset), NOT_TURNED, None)
     if inertia is None:

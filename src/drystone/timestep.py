@@ -66,6 +66,7 @@ from drystone.jit import inlined, inner_kernel, kernel
 from drystone.joint_blocks import keep_impulses
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
+from drystone.narrowphase.flat import collide_flat
 from drystone.narrowphase.near import collide_near
 from drystone.problem import SolveInfo, measure, solve_info
 from drystone.readout import last_impulse, last_problem
@@ -87,6 +88,15 @@ def _lap(clock, stage, since):
     return now
 
 
+@kernel
+def _collide(outlines, shapes, boxes, state, near, near_count):
+    """Stage 3, in three dimensions or in two."""
+    if outlines is None:
+        collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
+    else:
+        collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
+
+
 @inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
 def find_touching(model, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
@@ -106,7 +116,7 @@ def find_touching(model, state, settings, work):
         since = _lap(clock, _PAIRS, since)
         if near.slot_first[near_count] > near.slot.shape[0]:
             return MORE_SLOTS, near.slot_first[near_count]
-        collide_near(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
+        _collide(model.outlines, shapes, work.boxes, state, near, near_count)
         since = _lap(clock, _COLLIDE, since)
         if not wake_touched(
             shapes.body, bodies.kind, model.joints.body, state, near, near_count

@@ -19,8 +19,9 @@ from drystone.massframe import check_material
 from drystone.materials import Material, checked_overrides
 from drystone.problem import SolveInfo
 from drystone.run import complain, fail, run_world
-from drystone.shapes.checks import positive, vector
+from drystone.shapes.checks import positive
 from drystone.solving import make_solver
+from drystone.spaces import space_of
 from drystone.steppers import PLANNED_STEPPERS, STEPPERS, drift_settings, take_steps
 
 POLICIES = ("ignore", "warn", "raise")
@@ -40,6 +41,7 @@ class World:
     baumgarte           of that method: the share of an error that becomes velocity [1/s]; None:
                         a fifth of it in a step
     sleeping            whether islands that have come to rest stop being computed
+    dim                 3, or 2 for the x-z plane (docs/two_dimensions.md)
     sleep_speed         a body slower than this everywhere may fall asleep [m/s]
     sleep_delay         after having been slow for so long [s]
     bounce_speed        impacts slower than this do not bounce [m/s]
@@ -68,12 +70,10 @@ class World:
     ):
         if stepper in PLANNED_STEPPERS:
             raise UnsupportedFeature(f"stepper {stepper!r} is not there yet; use 'time-stepping'.")
-        if dim != 3:
-            if dim == 2:
-                raise UnsupportedFeature("dim=2 is not there yet; use dim=3.")
-            raise InputError(f"dim is {dim!r}, must be 3.")
-        gx, gy, gz = vector("gravity", gravity)
+        self._space = space_of(dim)
+        gx, gy, gz = self._space.vector("gravity", gravity)
         self._solver = make_solver(solver, tolerance)
+        require_features(self._space.features, self._solver)
         self._stepper = choice("stepper", stepper, STEPPERS)
         self._policy = choice("on_nonconverged", on_nonconverged, POLICIES)
         self._settings = Settings(
@@ -124,9 +124,12 @@ class World:
         name: str | None = None,
         group: int = 1,
         mask: int = -1,
+        angle: float | None = None,
     ) -> FixedBody:
         """Add a part of the fixed world: ground, walls, terrain. It touches, but never moves."""
-        fixed = make_fixed(self, shape, material, position, orientation, name, group, mask)
+        fixed = make_fixed(
+            self, shape, material, (position, orientation, angle), name, group, mask
+        )
         self._note("add_fixed", fixed)
         self._fixed.append(fixed)
         return self._register(fixed)
@@ -146,6 +149,7 @@ class World:
         kinematic: bool = False,
         group: int = 1,
         mask: int = -1,
+        angle: float | None = None,
     ) -> Body:
         """Add a moving body.
 
@@ -156,9 +160,10 @@ class World:
         kinematic   moves with the velocity it is given; nothing pushes it
         group, mask bits: what it is, and what it touches. Two things touch if each one's mask
                     has a bit of the other's group.
+        angle       in two dimensions, in place of the orientation: about y [rad]
         """
         body = make_body(
-            self, shape, material, (position, orientation), (velocity, spin),
+            self, shape, material, (position, orientation, angle), (velocity, spin),
             (mass, inertia, centre), name, kinematic, group, mask,
         )  # fmt: skip
         self._note("add_body", body)
@@ -322,11 +327,12 @@ class World:
 
     @gravity.setter
     def gravity(self, value):
-        g = vector("gravity", value)
+        g = self._space.vector("gravity", value)
         self._note("gravity", g)
         self._settings = self._settings._replace(gravity_x=g[0], gravity_y=g[1], gravity_z=g[2])
         build.wake_all(self._state)
 
+    dim = property(lambda self: self._space.dim)
     solver = property(lambda self: self._solver)
     stepper = property(lambda self: self._stepper)
     on_nonconverged = property(lambda self: self._policy)
@@ -384,7 +390,7 @@ class World:
 
     def momentum(self, about=(0, 0, 0)) -> "measure.Momentum":
         """Linear, and angular about the point `about`."""
-        return measure.momentum(self, vector("about", about))
+        return measure.momentum(self, self._space.vector("about", about))
 
     def problem(self):
         """The ContactProblem of the last step."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.shapes.checks import vector
+from drystone.joints.checks import check_point
 from drystone.shapes.rotation import quaternion_from_matrix
 from drystone.vec import mul_t, quaternion_product, rotation_matrix, tangents
 
@@ -75,11 +75,10 @@ def _check_near(joint, body, point) -> None:
 
 def point_or_centre(joint) -> tuple[float, float, float]:
     """The joint's point, set to the centre of mass of B (of A if B is the world) if not given."""
-    point = joint.point
-    if point is None:
+    if joint.point is None:
         a, b = joint.bodies
-        point = tuple(map(float, (a if b is None else b).centre))
-    point = vector(f"{type(joint).__name__}: point", point)
+        object.__setattr__(joint, "point", (a if b is None else b).centre)
+    point = check_point(joint, "point")
     object.__setattr__(joint, "point", point)
     return point
 
@@ -87,6 +86,5 @@ def point_or_centre(joint) -> tuple[float, float, float]:
 def set_points(joint) -> float:
     """Check point_a and point_b of a frozen joint, in place; returns their distance [m]."""
     for name in ("point_a", "point_b"):
-        point = vector(f"{type(joint).__name__}: {name}", getattr(joint, name))
-        object.__setattr__(joint, name, point)
+        object.__setattr__(joint, name, check_point(joint, name))
     return float(np.linalg.norm(np.subtract(joint.point_b, joint.point_a)))

@@ -7,7 +7,7 @@ from drystone.errors import InputError
 from drystone.inputs import not_negative
 from drystone.joints.drives import check_drive
 from drystone.joints.table import Coordinate
-from drystone.shapes.checks import vector
+from drystone.shapes.checks import planar, vector
 
 
 def is_world(body) -> bool:
@@ -34,6 +34,18 @@ def check_bodies(who: str, a, b) -> None:
     worlds = {id(body._world) for body in (a, b) if body is not None}
     if len(worlds) > 1:
         raise InputError(f"{who}: {a.name!r} and {b.name!r} are in different worlds.")
+
+
+def is_flat(joint) -> bool:
+    """Whether the joint is made for a world of two dimensions."""
+    worlds = [body._world for body in joint.bodies if body is not None]
+    return any(getattr(world, "dim", 3) == 2 for world in worlds)
+
+
+def check_point(joint, name: str) -> tuple[float, float, float]:
+    """The point of that name; (x, z) will do in two dimensions."""
+    check = planar if is_flat(joint) else vector
+    return check(f"{type(joint).__name__}: {name}", getattr(joint, name))
 
 
 def check_axis(what: str, value) -> tuple[float, float, float]:

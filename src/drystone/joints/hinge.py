@@ -13,13 +13,19 @@ from dataclasses import dataclass, field
 
 from drystone.jit import inner_kernel
 from drystone.joints.attach import Attachment, axes_along, fix_to_bodies
-from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
+from drystone.joints.checks import (
+    check_axis,
+    check_bodies,
+    check_free,
+    check_point,
+    free_coordinate,
+    is_flat,
+)
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import Joint
 from drystone.joints.layout import HINGE
 from drystone.joints.parts import count_turns, twist, write_axis, write_coordinate, write_point
 from drystone.joints.place import place_joint
-from drystone.shapes.checks import vector
 
 
 @inner_kernel(no_cpython_wrapper=True)
@@ -35,6 +41,7 @@ def fill_hinge(joints, j, r, position, rotation, dt, rows):
 class Hinge(Joint):
     """B turns about `axis` through `point` of A.
 
+    axis      may be left out in two dimensions, where it is y
     limits    (lower, upper) of the angle [rad], zero at creation; None for a side without limit
     motor     Motor or Servo
     friction  torque that resists turning [N m]
@@ -43,7 +50,7 @@ class Hinge(Joint):
     a: object
     b: object
     point: tuple[float, float, float]
-    axis: tuple[float, float, float]
+    axis: tuple[float, float, float] | None = None
     limits: tuple[float, float] | None = None
     motor: Motor | Servo | None = None
     friction: float = 0.0
@@ -54,7 +61,10 @@ class Hinge(Joint):
 
     def __post_init__(self):
         check_bodies("Hinge", self.a, self.b)
-        point, axis = vector("Hinge: point", self.point), check_axis("Hinge: axis", self.axis)
+        point, axis = check_point(self, "point"), self.axis
+        if axis is None and is_flat(self):
+            axis = (0.0, 1.0, 0.0)
+        axis = check_axis("Hinge: axis", axis)
         object.__setattr__(self, "point", point)
         object.__setattr__(self, "axis", axis)
         check_free(self)

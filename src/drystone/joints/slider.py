@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 
 from drystone.jit import inner_kernel
 from drystone.joints.attach import Attachment, axes_along, fix_to_bodies, point_or_centre
-from drystone.joints.checks import check_axis, check_bodies, check_free, free_coordinate
+from drystone.joints.checks import (
+    check_axis,
+    check_bodies,
+    check_free,
+    check_point,
+    free_coordinate,
+)
 from drystone.joints.drives import Motor, Servo
 from drystone.joints.joint import Joint
 from drystone.joints.layout import SLIDER
@@ -59,7 +65,8 @@ class Slider(Joint):
 
     def __post_init__(self):
         check_bodies("Slider", self.a, self.b)
-        axis, point = check_axis("Slider: axis", self.axis), point_or_centre(self)
+        axis, point = check_point(self, "axis"), point_or_centre(self)
+        axis = check_axis("Slider: axis", axis)
         object.__setattr__(self, "axis", axis)
         check_free(self, unit="m")
         axes = axes_along(axis)

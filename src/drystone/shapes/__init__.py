@@ -4,16 +4,19 @@ from drystone.shapes.box import Box
 from drystone.shapes.capsule import Capsule
 from drystone.shapes.compound import Compound
 from drystone.shapes.cylinder import Cylinder
+from drystone.shapes.disc import Disc
 from drystone.shapes.hull import ConvexHull
 from drystone.shapes.mass import MassProperties, principal_axes
 from drystone.shapes.part import Part
 from drystone.shapes.plane import Plane
+from drystone.shapes.polygon import Polygon
 from drystone.shapes.polytope import Polytope
 from drystone.shapes.rotation import (
     matrix_from_quaternion,
     quaternion_from_matrix,
     unit_quaternion,
 )
+from drystone.shapes.segment import Segment
 from drystone.shapes.sphere import Sphere
 from drystone.shapes.tables import Entry, build_shapes
 from drystone.shapes.terrain import Terrain
@@ -25,11 +28,14 @@ __all__ = [
     "Compound",
     "ConvexHull",
     "Cylinder",
+    "Disc",
     "Entry",
     "MassProperties",
     "Part",
     "Plane",
+    "Polygon",
     "Polytope",
+    "Segment",
     "Sphere",
     "Terrain",
     "TerrainTable",

@@ -39,6 +39,21 @@ def vector(what: str, value, count: int = 3) -> tuple[float, ...]:
     return result
 
 
+def planar(what: str, value) -> tuple[float, float, float]:
+    """`value`, (x, z) or (x, 0, z), as (x, 0.0, z)."""
+    try:
+        count = len(value)
+    except TypeError:
+        raise InputError(f"{what} is {value!r}, must be (x, z).") from None
+    if count == 2:
+        x, z = vector(what, value, 2)
+        return x, 0.0, z
+    x, y, z = vector(what, value)
+    if y != 0.0:
+        raise InputError(f"{what} is {(x, y, z)}, must be (x, z), or (x, 0, z), with dim=2.")
+    return x, 0.0, z
+
+
 def point_array(what: str, value, least: int) -> np.ndarray:
     """`value` as a fresh (n, 3) array of finite floats with n >= least."""
     try:

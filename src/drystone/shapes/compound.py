@@ -6,8 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.shapes.checks import vector
+from drystone.shapes.checks import planar, vector
 from drystone.shapes.mass import MassProperties, combine, read_only
+from drystone.shapes.outline import is_flat
 from drystone.shapes.part import Part
 from drystone.shapes.rotation import matrix_from_quaternion, unit_quaternion
 
@@ -16,7 +17,7 @@ from drystone.shapes.rotation import matrix_from_quaternion, unit_quaternion
 class Compound:
     """Shapes placed in one frame: Compound((shape, position), (shape, position, orientation), ...)
 
-    position     of the shape's frame in the frame of the compound [m]
+    position     of the shape's frame in the frame of the compound [m]; (x, z) in two dimensions
     orientation  unit quaternion (w, x, y, z), (1, 0, 0, 0) if left out
 
     A member may be a Compound itself. Where members overlap their masses add: the common volume
@@ -63,8 +64,9 @@ def _checked(k: int, member) -> tuple:
     if isinstance(shape, type) or not hasattr(shape, "parts"):
         raise InputError(f"{who}: {shape!r} is not a shape such as Sphere(1) or Box(1, 1, 1).")
     orientation = member[2] if len(member) == 3 else (1.0, 0.0, 0.0, 0.0)
+    place = planar if is_flat(shape) else vector
     return (
         shape,
-        vector(f"{who}: position", position),
+        place(f"{who}: position", position),
         unit_quaternion(f"{who}: orientation", orientation),
     )

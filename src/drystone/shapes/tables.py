@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.arrays import BOX, HULL, TERRAIN, Shapes
+from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
 
 
@@ -54,7 +55,7 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
     polytopes, terrains = [], []
     table = np.full(len(parts), -1, dtype=np.int32)
     for s, part in enumerate(parts):
-        if part.geometry is None:
+        if part.geometry is None or isinstance(part.geometry, Outline):
             continue
         number = numbers.get(part.geometry)
         if number is None:
