@@ -8,6 +8,7 @@ from drystone import build, forced, linked, measure, readout, timestep
 from drystone.adding import honour, make_body, make_fixed
 from drystone.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.body import Body, FixedBody, frozen
+from drystone.capabilities import require_features
 from drystone.edits import changed
 from drystone.elements.element import Element
 from drystone.errors import InputError, UnsupportedFeature
