@@ -195,7 +195,7 @@ def _scene_problem(name, steps, options, screen):
         world.step()
     world.run((steps - 1) * world.dt, progress=screen.is_terminal)
     problem = world.problem()
-    if problem.contact_count == 0:
+    if problem.block_count == 0:
         raise InputError(f"{name}: nothing touches in step {steps}; take another with --steps.")
     return problem
 

@@ -196,7 +196,7 @@ def _bounded(solver, bound: int):
 
 
 def _attempt(problem, solver) -> _Attempt:
-    impulse = np.zeros((problem.contact_count, 3))
+    impulse = np.zeros((problem.block_count, 3))
     with event.install_listener("numba:compile", event.TimingListener()) as compiling:
         start = perf_counter()
         info = solver.solve(problem, impulse)

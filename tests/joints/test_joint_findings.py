@@ -1,4 +1,4 @@
-"""world.check() on joints: one mistake, one finding that names it; none where all is well."""
+"""world.check() on joints: one mistake, one finding that names it; none if all is well."""
 
 import numpy as np
 import pytest

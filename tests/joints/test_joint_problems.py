@@ -128,6 +128,7 @@ def test_solvers_agree_with_the_step(name, solver):
         problem.twist_from(found), problem.twist_from(impulse), rtol=0, atol=1e-8
     )
     if name != "four-bar":
+        found, impulse = found[nc:], impulse[nc:]
         np.testing.assert_allclose(found, impulse, rtol=0, atol=1e-8 * np.abs(impulse).max())
 
 
@@ -136,7 +137,8 @@ def test_sweeps_come_to_the_same(name):
     _, problem, impulse = solved(name)
     found, info = ds.solve(problem, "nsgs", tolerance=1e-9)
     assert info.converged
-    np.testing.assert_allclose(found, impulse, rtol=0, atol=1e-5 * np.abs(impulse).max())
+    twists = [problem.twist_from(p) for p in (found, impulse)]
+    np.testing.assert_allclose(*twists, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("solver", ds.SOLVERS)
@@ -282,4 +284,5 @@ def test_large_islands_go_to_sparse_factors(monkeypatch):
     monkeypatch.setattr("drystone.islandwise.CAPACITY", 10)
     found, info = ds.solve(problem, "auto", tolerance=1e-11)
     assert info.converged and "sparse newton" in info.method
+    found, impulse = found[problem.contact_count :], impulse[problem.contact_count :]
     np.testing.assert_allclose(found, impulse, rtol=0, atol=1e-8 * np.abs(impulse).max())
