@@ -41,7 +41,7 @@ SCENES = [
         "a pointer on its round pushes a rectangle about in a valley",
         fill_pushed_rectangle,
         seconds=10.0,
-        expect="it is struck, pushed up a slope and slides back, on one point and on more, without overlap",
+        expect="it is pushed up a slope and slides back, on one point and on more, without overlap",
         source="CLINE 5.2.2, where a person pushes it with the mouse",
         finding="contact errors grow without stabilization and vanish with post-stabilization",
         view=(0.0, -1.0, 0.1),
