@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from drystone.bench import drive, yardstick
+from drystone.bench.chain import chain_figures
 from drystone.bench.scaling import scaling_rows
 from drystone.bench.standard import SUMMARIES, make_hulls, pile, standard_scene, unit_boxes
 from drystone.cli import app
@@ -21,7 +22,7 @@ def test_standard_scenes_are_complete(name):
     assert scene.position.shape == scene.inertia.shape == (n, 3)
     assert np.allclose(np.linalg.norm(scene.orientation, axis=1), 1.0)
     assert [end for _, _, end in scene.phases()][-1] == scene.steps
-    assert n == {"S1": 1, "S2": 10, "S3": 210, "S8": 2}.get(name, 1000)
+    assert n == {"S1": 1, "S2": 10, "S3": 210, "S8": 2, "S9": 50}.get(name, 1000)
 
 
 def test_standard_scenes_have_not_changed():
@@ -93,6 +94,27 @@ def test_standing_box_is_said_to_stand():
     assert {row["phase"] for row in rows} == {"all", "step()"}
     poses["pos"] = poses["pos"] - [0, 0, 0.3]
     assert not drive.standing(scene, poses)["stands"]
+
+
+def test_chain_is_held_by_its_hinges():
+    """At the start nothing is open or lost; a link that is moved opens a gap, and costs energy."""
+    scene = standard_scene("S9", 0.01)
+    poses = drive.poses_of(drive.build_world(scene))
+    figures = chain_figures(scene, poses)
+    assert figures["joint_gap_mm"] < 1e-9 and abs(figures["energy_drift"]) < 1e-12
+    poses["pos"] = poses["pos"] + np.array([0, 0, 1e-3])
+    assert chain_figures(scene, poses)["joint_gap_mm"] == pytest.approx(1.0)
+    # 10 kg lifted by 1 mm, of 10 kg that fall by (1 - cos 30) 5 m
+    share = 1e-3 / (5.0 * (1 - np.cos(np.pi / 6)))
+    assert chain_figures(scene, poses)["energy_drift"] == pytest.approx(share)
+
+
+def test_chain_swings_without_loss():
+    scene = standard_scene("S9", 0.1)
+    rows, poses = drive.drive(scene)
+    figures = chain_figures(scene, poses)
+    assert rows[0]["converged"] == 1.0
+    assert figures["joint_gap_mm"] < 1e-3 and abs(figures["energy_drift"]) < 1e-3
 
 
 def test_scaling_yields_equal_contacts_per_body():

@@ -22,6 +22,10 @@ NAMES_OF_ISSUE = (
     "wall box-stack pyramid mass-ratio sphere-pile box-pile hull-pile slope billiards dominoes "
     "arch newton-cradle diku card-house incline"
 ).split()
+JOINTED = (
+    "chain pushed-rectangle snake snake-loaded four-bar jansen-linkage ragdoll-stairs pain agony "
+    "slider-crank rope-bridge vehicle"
+).split()
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -48,7 +52,7 @@ def test_scene_starts_without_overlap(name):
 
 
 def test_all_promised_scenes_are_there():
-    assert set(NAMES_OF_ISSUE) <= set(SCENES)
+    assert {*NAMES_OF_ISSUE, *JOINTED} <= set(SCENES)
 
 
 def test_unknown_names_get_a_guess():
@@ -152,6 +156,52 @@ def test_grid_fills_layers():
     grid = grid_positions(18, 3, 0.5, rng, 0.0)
     assert np.allclose(grid[:9, 2], 0.2) and np.allclose(grid[9:, 2], 0.7)
     assert np.allclose(grid[:9].mean(axis=0)[:2], 0.0)
+
+
+@pytest.mark.parametrize("name", JOINTED)
+def test_joints_of_scenes_stay_closed(name):
+    """From rest over the first steps; bodies that strike each other come later."""
+    world = SCENES[name].build()
+    assert max(joint.separation for joint in world.joints) < 1e-12
+    for _ in range(40):
+        world.step()
+        assert max(joint.separation for joint in world.joints) < 1e-6
+
+
+def test_figure_has_54_degrees_of_freedom():
+    world = SCENES["ragdoll-stairs"].build()
+    held = sum(joint._held_rows for joint in world.joints)
+    assert 6 * len(world) - held == 54
+    kinds = {type(joint).__name__ for joint in world.joints}
+    assert kinds == {"Ball", "Hinge", "Universal"}
+    assert sum(body.mass for body in world.bodies) == pytest.approx(78, abs=1)
+
+
+@pytest.mark.parametrize("name", ["snake", "snake-loaded"])
+def test_arched_snake_stands(name):
+    """Its hinges give by three degrees each; with the load on it the crown is still up."""
+    world = SCENES[name].build(sleeping=False)
+    crown = max(body.position[2] for body in world.bodies if body.name != "load")
+    world.run(2.0)
+    after = max(body.position[2] for body in world.bodies if body.name != "load")
+    assert after > 0.7 * crown
+    assert all(abs(joint.angle) < np.radians(3.0) + 1e-6 for joint in world.joints)
+
+
+def test_vehicle_reaches_its_speed_on_its_wheels():
+    world = SCENES["vehicle"].build()
+    world.run(5.0)
+    body = world["body"]
+    assert body.velocity[0] == pytest.approx(5.0, abs=0.1)
+    assert body.position[2] == pytest.approx(0.6, abs=0.02)
+
+
+def test_rope_bridge_carries_its_crates():
+    world = SCENES["rope-bridge"].build()
+    world.run(4.0)
+    lowest = min(world[f"plank {k}"].position[2] for k in range(20))
+    assert -2.5 < lowest < -1.0
+    assert all(world[f"crate {k}"].position[2] > lowest for k in range(3))
 
 
 def test_random_quaternion_keeps_its_bound():

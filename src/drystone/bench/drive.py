@@ -45,10 +45,13 @@ def _shape(scene, b):
 
 def compile_engine() -> None:
     """Run a world so small that all the time goes into compiling or loading."""
-    world = ds.World(sleeping=False)
-    world.add_fixed(ds.Plane())
-    world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5))
-    world.run(3 * world.dt)
+    for joints in (False, True):  # two versions of the step
+        world = ds.World(sleeping=False)
+        world.add_fixed(ds.Plane())
+        box = world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5))
+        if joints:
+            world.add_joint(ds.Ball(None, box, (0, 0, 0.5)))
+        world.run(3 * world.dt)
 
 
 def drive(scene: StandardScene, sleeping: bool = False, solver="auto"):

@@ -10,12 +10,14 @@ from drystone.scenes import (
     impacts,
     linkages,
     piles,
+    pointer,
     skate,
     slopes,
     snakes,
     spinning,
     stacks,
     tray,
+    vehicle,
     walls,
 )
 from drystone.scenes.scene import Scene
@@ -37,6 +39,8 @@ SCENES: dict[str, Scene] = {
         snakes,
         linkages,
         figures,
+        pointer,
+        vehicle,
     )
     for scene in module.SCENES
 }

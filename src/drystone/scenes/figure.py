@@ -2,7 +2,7 @@
 
     6  pelvis in space                    as many as the skeleton of CLINE figure 5.1 has, with
    12  spine of three parts, head         three parts of the spine as there; sizes and masses are
-   20  arms of five parts each            those of a man of 1.8 m and 75 kg, rounded
+   20  arms of five parts each            those of a person of 1.8 m and 78 kg
    16  legs of four parts each
 
 It faces +x, its left is +y. Arms and legs are straight where they are put; the limits of
