@@ -111,6 +111,7 @@ class World:
         self._state: State | None = None
         self._work = None
         self._linkage = None
+        self._implicit_problem = None
         self._elements = None  # the table of the forces, made when it is first needed
         self._elements_stale = True
 
@@ -394,9 +395,11 @@ class World:
         return measure.momentum(self, self._space.vector("about", about))
 
     def problem(self):
-        """The ContactProblem of the last step."""
+        """The ContactProblem of the last step; a MatrixProblem if the stepper is implicit."""
         if self._info is None or self._stale:
             raise InputError("no step was made since the world was built or edited; call step().")
+        if self._stepper == "implicit":
+            return self._implicit_problem
         return readout.last_problem(
             self._build.model, self._state, self._work, self._build.ellipses, self._linkage
         )
