@@ -87,6 +87,11 @@ def _collide(outlines, shapes, boxes, state, near, near_count):
         collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
 
 
+@kernel
+def _is_flat(outlines):
+    return 0 if outlines is None else 1
+
+
 @inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
 def find_touching(model, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
@@ -147,6 +152,7 @@ def pose_rows(model, state, settings, work, linkage):
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     body, kind, touch = model.shapes.body, model.bodies.kind, work.touch
     since = ticks()
+    rows.flat[0] = _is_flat(model.outlines)
     find_islands(
         body, kind, state.pair, work.near, model.joints.body, state.asleep, graph, near_count
     )
