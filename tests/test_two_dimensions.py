@@ -4,10 +4,10 @@ from math import cos, hypot, pi, radians, sin, sqrt, tan
 
 import numpy as np
 import pytest
-from flat_twin import TwinScene
 from scipy.special import ellipk
 
 import drystone as ds
+from flat_twin import TwinScene
 
 DT = 1 / 240
 G = 9.81
@@ -116,7 +116,7 @@ def test_pendulum_has_the_period_of_the_elliptic_integral():
         before = now
     assert np.diff(crossings) == pytest.approx(0.5 * period, rel=1e-3)
     assert sum(world.energy()) == pytest.approx(energy, abs=1e-3 * bar.mass * G * length)
-    assert hinge.separation < 1e-9
+    assert hinge.separation < 1e-8
     assert world.joint_rows(hinge).kind.size == 2
 
 
@@ -129,12 +129,14 @@ def four_bar(world):
     d = hypot(*reach)
     along = (0.5**2 - 0.4**2 + d * d) / (2 * d)
     knee = crank_end + along * reach / d + sqrt(0.5**2 - along**2) * np.array([0.0, 1.0])
+
     def bar(a, b):
         way = b - a
         return world.add_body(
             ds.Polygon.box(hypot(*way), 0.02), position=tuple(0.5 * (a + b)),
             angle=-np.arctan2(way[1], way[0]), mass=1.0,
         )  # fmt: skip
+
     crank, coupler, rocker = bar(np.zeros(2), crank_end), bar(crank_end, knee), bar(knee, pivot)
     joints = [
         ds.Hinge(None, crank, (0, 0), motor=ds.Motor(-2 * pi, max_torque=1e3)),
@@ -231,7 +233,7 @@ def test_saved_world_goes_on_bit_for_bit(tmp_path):
     assert again.contacts().gap.size > 3
 
 
-@pytest.mark.parametrize("solver", ["nsgs", "prox", "lemke", "pgs", "fischer-newton", "prox-newton"])
+@pytest.mark.parametrize("solver", ds.SOLVERS)
 def test_every_solver_steps_two_dimensions(solver):
     """A block pushed over its friction: all laws agree where friction has one direction."""
     world = ds.World(dim=2, solver=solver, sleeping=False)

@@ -353,6 +353,8 @@ def step_with(
     problem, count = last_problem(model, state, work, ellipses), int(number)
     impulse = work.rows.impulse[:count].copy()
     solved = solver.solve(problem, impulse)
+    if model.outlines is not None:
+        impulse[:, 2] = 0.0  # rounding of some solvers would leave the plane
     work.rows.impulse[:count] = impulse
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
     good = finish(model, state, settings, work, None, solved.iterations, solved.residual)

@@ -456,6 +456,7 @@ class World:
 
     def _honour(self, restitution, friction) -> None:
         """Refuse at once what the solver cannot do."""
+        self._space.check_friction(friction)
         asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
         require_features([feature for feature in asked if asked[feature]], self._solver)
 
