@@ -123,4 +123,4 @@ def _compile_rest(settings) -> None:
     from drystone import timestep
 
     model, state, work = _empty_world()
-    timestep.advance(model, state, settings, work, None, 0)
+    timestep.advance(model, None, state, settings, work, None, 0)

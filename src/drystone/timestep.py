@@ -32,6 +32,7 @@ from drystone.arrays import (
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
     Model,
+    Outlines,
     Settings,
     State,
     Work,
@@ -93,7 +94,7 @@ def _is_flat(outlines):
 
 
 @inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
-def find_touching(model, state, settings, work):
+def find_touching(model, outlines, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
     shapes, bodies, near, clock = model.shapes, model.bodies, work.near, work.log.clock
     if near.pair.shape[0] < state.counter[COUNTER_PAIRS]:  # a state that was read from a file
@@ -111,7 +112,7 @@ def find_touching(model, state, settings, work):
         since = _lap(clock, _PAIRS, since)
         if near.slot_first[near_count] > near.slot.shape[0]:
             return MORE_SLOTS, near.slot_first[near_count]
-        _collide(model.outlines, shapes, work.boxes, state, near, near_count)
+        _collide(outlines, shapes, work.boxes, state, near, near_count)
         since = _lap(clock, _COLLIDE, since)
         if not wake_touched(
             shapes.body, bodies.kind, model.joints.body, state, near, near_count
@@ -122,13 +123,13 @@ def find_touching(model, state, settings, work):
 
 
 @kernel
-def detect(model, state, settings, work):
+def detect(model, outlines, state, settings, work):
     """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
     shapes, near, flag = model.shapes, work.near, work.log.flag
     # After room was made we go on here: to collide again would start from what the pairs have
     # just remembered, and last digits would depend on when the room ran out.
     if flag[FLAG_COLLIDED] == 0:
-        status, number = find_touching(model, state, settings, work)
+        status, number = find_touching(model, outlines, state, settings, work)
         if status != DONE:
             return status, number
         work.log.info[INFO_NEAR] = number
@@ -141,6 +142,7 @@ def detect(model, state, settings, work):
     flag[FLAG_COLLIDED] = 0
     gather_contacts(shapes, state, work.motion.turn, near, work.touch, near_count)
     work.log.info[INFO_CONTACTS] = count
+    work.rows.flat[0] = _is_flat(outlines)
     _lap(work.log.clock, _CONTACTS, since)
     return DONE, count
 
@@ -152,7 +154,6 @@ def pose_rows(model, state, settings, work, linkage):
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     body, kind, touch = model.shapes.body, model.bodies.kind, work.touch
     since = ticks()
-    rows.flat[0] = _is_flat(model.outlines)
     find_islands(
         body, kind, state.pair, work.near, model.joints.body, state.asleep, graph, near_count
     )
@@ -273,10 +274,10 @@ def solve(model, state, settings, work, linkage, count):
 
 
 @kernel
-def advance(model, state, settings, work, linkage, steps):
+def advance(model, outlines, state, settings, work, linkage, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     for done in range(steps):
-        status, number = detect(model, state, settings, work)
+        status, number = detect(model, outlines, state, settings, work)
         if status != DONE:
             return done, status, number
         pose_rows(model, state, settings, work, linkage)
@@ -318,8 +319,11 @@ def run_steps(
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
     done, hashes = 0, []
+    model, outlines = _part(model)
     while True:
-        ran, status, number = advance(model, state, settings, work, linkage, count - done)
+        ran, status, number = advance(
+            model, outlines, state, settings, work, linkage, count - done
+        )
         done += ran
         if settings.hashing:
             hashes.append(work.log.hashes[:ran].copy())
@@ -328,6 +332,11 @@ def run_steps(
         state, work = _make_room(state, work, status, int(number))
     solver = "auto" if settings.newton == 1 else "nsgs"
     return state, work, _step_report(work, settings, done, status, hashes, solver)
+
+
+def _part(model: Model) -> tuple[Model, Outlines | None]:
+    """The outlines apart, so that other stages are compiled once for two and three dimensions."""
+    return model._replace(outlines=None), model.outlines
 
 
 @cache
@@ -342,8 +351,9 @@ def step_with(
     """One step with a solver written in Python: the twin of advance(), and elliptic friction."""
     _compile_once()
     work.log.info[:] = 0.0
+    model, outlines = _part(model)
     while True:
-        status, number = detect(model, state, settings, work)
+        status, number = detect(model, outlines, state, settings, work)
         if status == DONE:
             break
         state, work = _make_room(state, work, status, int(number))
@@ -353,7 +363,7 @@ def step_with(
     problem, count = last_problem(model, state, work, ellipses), int(number)
     impulse = work.rows.impulse[:count].copy()
     solved = solver.solve(problem, impulse)
-    if model.outlines is not None:
+    if outlines is not None:
         impulse[:, 2] = 0.0  # rounding of some solvers would leave the plane
     work.rows.impulse[:count] = impulse
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
