@@ -614,7 +614,6 @@ def test_other_wrong_calls_get_a_sentence():
 def test_what_is_not_there_yet_says_so():
     world = box_world()
     for call in (
-        lambda: ds.World(dim=2),
         lambda: ds.World(stepper="verlet"),
         lambda: world.add_joint(None),
         lambda: world.add_force(None),

@@ -53,7 +53,8 @@ def make_body(
 
 
 def honour(world, restitution, friction) -> None:
-    """Refuse at once what the solver cannot do."""
+    """Refuse at once what the solver, or a world of two dimensions, cannot do."""
+    world._space.check_friction(friction)
     asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
     require_features([feature for feature in asked if asked[feature]], world._solver)
 

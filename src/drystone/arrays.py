@@ -202,6 +202,7 @@ class Rows(NamedTuple):
     group_residual: np.ndarray  # (groups,) float [m/s]
     group_list: np.ndarray  # (groups,) scratch
     group_linked: np.ndarray  # (groups,) 1 if it is an island with joints
+    flat: np.ndarray  # (1,) 1 in two dimensions: nothing couples to tangent 2
 
 
 class Motion(NamedTuple):
@@ -400,6 +401,7 @@ def row_room(room: int, n: int) -> Rows:
         slab_first=i(n + 2), slab_change=f(n + 2), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),
+        flat=i(1),
     )  # fmt: skip
 
 

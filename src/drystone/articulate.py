@@ -29,7 +29,7 @@ from drystone.island_matrix import (
     take_impulses,
 )
 from drystone.jit import inner_kernel, kernel
-from drystone.joints.layout import ROW_EQUALITY, ROW_LIMIT
+from drystone.joints.layout import PLANAR, ROW_EQUALITY, ROW_LIMIT
 from drystone.joints.rows import fill_joint, fill_joint_rows
 from drystone.linkage import push_joint_row, row_velocity
 from drystone.newton import (
@@ -143,6 +143,23 @@ def _mark_bodies(first, last, linkage, rough, how):
     for d in range(first, last):
         for side in range(2):
             rough[linkage.node_body[linkage.node_list[d], side]] = how
+
+
+@kernel
+def _mark_rough(first, last, joints, linkage, rough):
+    """Flag the bodies of joints that the mean of two velocities would tear.
+
+    Not those that a plane of the fixed world holds: whatever moves along it, its mean does too.
+    """
+    for d in range(first, last):
+        node = linkage.node_list[d]
+        j = linkage.node_joint[node]
+        held = joints.row_first[j + 1] - joints.row_first[j]
+        fixed = linkage.node_body[node, 0] == rough.shape[0] - 1
+        if joints.kind[j] == PLANAR and held == 3 and fixed:
+            continue
+        for side in range(2):
+            rough[linkage.node_body[node, side]] = ROUGH
 
 
 @kernel(inline="always")
@@ -541,7 +558,7 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, u
         if not error < np.inf:
             linkage.loose[g], linkage.held[0] = 1, 0
             _set_guess(first, last, linkage, state.joint_curve, False)
-            _mark_bodies(first, last, linkage, motion.rough, ROUGH)
+            _mark_rough(first, last, joints, linkage, motion.rough)
             if settings.newton == 1:
                 error, islands, taken = solve_by_newton(
                     lo, hi - lo, first, last - first, rows, linkage, mass, motion.free,

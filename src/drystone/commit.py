@@ -37,13 +37,15 @@ def _turn_body(b, bodies, state, motion, dt):
     )
     later = load(motion.later, b)
     inertia = load(bodies.inertia, b)
+    spin = (motion.twist[b, 3], motion.twist[b, 4], motion.twist[b, 5])
     free = move[b, 3] == mean[b, 0] and move[b, 4] == mean[b, 1] and move[b, 5] == mean[b, 2]
-    if not free and not (inertia[0] == inertia[1] and inertia[1] == inertia[2]):
+    if inertia[0] == inertia[1] and inertia[1] == inertia[2]:
+        later = spin  # joints may have changed it since motion.later (articulate.py)
+    elif not free:
         t = motion.turn
         r_old = (
             t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
         )  # fmt: skip
-        spin = (motion.twist[b, 3], motion.twist[b, 4], motion.twist[b, 5])
         linked = motion.rough[b] == LINKED
         later = carry_spin(spin, inertia, r_old, rotation_matrix(q[0], q[1], q[2], q[3]), linked)
     for k in range(3):

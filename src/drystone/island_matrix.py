@@ -169,7 +169,7 @@ def fill_island(lo, contacts, n, first_node, rows, linkage, mass, free, links, i
     for i in range(n):
         c = links.order[i]
         used = _fill_blocks(i, c, mass, links, island, used)
-        island.flat[i] = False
+        island.flat[i] = rows.flat[0] == 1
         island.joint[i] = c >= contacts
         if c >= contacts:
             joint_law(linkage, first_node + c - contacts, c, i, free, links, island)

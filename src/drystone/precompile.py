@@ -210,7 +210,7 @@ def compile_step(linkage=None) -> None:
     from drystone.arrays import Settings
 
     model, state, work = _empty_world()
-    timestep.advance(model, state, Settings(), work, linkage, None, 0)
+    timestep.advance(model, None, state, Settings(), work, linkage, None, 0)
 
 
 def compile_linked_step() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE, TERRAIN
 from drystone.errors import DrystoneError
+from drystone.shapes.outline import Outline
 
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
 STEEL, FIXED, GROUND, SHADOW = "#3d4652", "#8d9aa5", "#e4e0d8", "#b9b4aa"
@@ -134,12 +135,14 @@ def _add_parts(pv, shape, position, orientation, colour, flat, round_, distance=
         local[:3, :3], local[:3, 3] = part.rotation, part.position
         mesh = _part_mesh(pv, part, distance)
         mesh = mesh.transform(pose @ local, inplace=False)
-        smooth = part.kind in (SPHERE, CAPSULE, CYLINDER)
+        smooth = part.kind in (SPHERE, CAPSULE, CYLINDER) and not isinstance(part.geometry, Outline)
         shown = GROUND if part.kind == PLANE else colour
         (round_ if smooth else flat).append((mesh, shown))
 
 
 def _part_mesh(pv, part, distance):
+    if isinstance(part.geometry, Outline):
+        return _prism(pv, part)
     if part.kind == SPHERE:
         return pv.Sphere(radius=part.size[0], theta_resolution=32, phi_resolution=32)
     if part.kind == CAPSULE:
@@ -158,6 +161,15 @@ def _part_mesh(pv, part, distance):
         faces = np.concatenate([np.full((len(triangles), 1), 3), triangles], axis=1)
         return pv.PolyData(part.geometry.vertex.copy(), faces.ravel())
     return pv.Disc(inner=0, outer=20 * distance, c_res=64)
+
+
+def _prism(pv, part):
+    """An outline of two dimensions, half as deep as it is large."""
+    x, z = part.geometry.rim().T
+    half = 0.25 * part.radius
+    points = np.column_stack([x, np.full(len(x), -half), z])
+    face = pv.PolyData(points, np.array([len(x), *range(len(x))]))
+    return face.extrude((0.0, 2.0 * half, 0.0), capping=True)
 
 
 def _merge(pv, meshes):

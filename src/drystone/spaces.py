@@ -16,6 +16,7 @@ from drystone.massframe import (
     mass_of,
     with_inertia,
 )
+from drystone.materials import is_elliptic
 from drystone.shapes import unit_quaternion
 from drystone.shapes.checks import number, planar, positive, vector
 from drystone.shapes.outline import is_flat
@@ -31,6 +32,10 @@ class ThreeDimensions:
     mass_frame = staticmethod(mass_frame)
     with_inertia = staticmethod(with_inertia)
     features = ()
+
+    @staticmethod
+    def check_friction(friction) -> None:
+        """All that materials take."""
 
     @staticmethod
     def turn(name: str, orientation, angle):
@@ -58,6 +63,13 @@ class TwoDimensions:
     joint_kind = staticmethod(flat_kind)
     vector = staticmethod(planar)
     features = ("2d",)
+
+    @staticmethod
+    def check_friction(friction) -> None:
+        if is_elliptic(friction):
+            raise InputError(
+                f"friction is {friction}: it has one direction in two dimensions; give one number."
+            )
 
     @staticmethod
     def spin(what: str, value) -> tuple[float, float, float]:

@@ -15,6 +15,7 @@ import numpy as np
 from numba import prange
 
 from drystone.coulomb import contact_error, push, solve_contact, velocity_at
+from drystone.flat_rows import sweep_flat_rows
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 
 # The solver stops on the tolerance. Where that is out of reach these bound the cost of a step: any
@@ -121,6 +122,12 @@ def push_rows(lo, hi, body, frame, arm, mass, impulse, twist):
 
 @kernel
 def _sweep_slab(i, backward, rows, mass, twist):
+    if rows.flat[0] == 1:
+        return sweep_flat_rows(
+            rows.slab_first[i], rows.slab_first[i + 1], backward,
+            rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction,
+            mass, rows.impulse, twist,
+        )  # fmt: skip
     return sweep_rows(
         rows.slab_first[i], rows.slab_first[i + 1], backward,
         rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction, mass,

@@ -32,6 +32,7 @@ from drystone.arrays import (
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
     Model,
+    Outlines,
     Settings,
     State,
     Work,
@@ -97,8 +98,13 @@ def _collide(outlines, shapes, boxes, state, near, near_count):
         collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
 
 
+@kernel
+def _is_flat(outlines):
+    return 0 if outlines is None else 1
+
+
 @inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
-def find_touching(model, state, settings, work):
+def find_touching(model, outlines, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
     shapes, bodies, near, clock = model.shapes, model.bodies, work.near, work.log.clock
     if near.pair.shape[0] < state.counter[COUNTER_PAIRS]:  # a state that was read from a file
@@ -116,7 +122,7 @@ def find_touching(model, state, settings, work):
         since = _lap(clock, _PAIRS, since)
         if near.slot_first[near_count] > near.slot.shape[0]:
             return MORE_SLOTS, near.slot_first[near_count]
-        _collide(model.outlines, shapes, work.boxes, state, near, near_count)
+        _collide(outlines, shapes, work.boxes, state, near, near_count)
         since = _lap(clock, _COLLIDE, since)
         if not wake_touched(
             shapes.body, bodies.kind, model.joints.body, state, near, near_count
@@ -127,13 +133,13 @@ def find_touching(model, state, settings, work):
 
 
 @kernel
-def detect(model, state, settings, work):
+def detect(model, outlines, state, settings, work):
     """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
     shapes, near, flag = model.shapes, work.near, work.log.flag
     # After room was made we go on here: to collide again would start from what the pairs have
     # just remembered, and last digits would depend on when the room ran out.
     if flag[FLAG_COLLIDED] == 0:
-        status, number = find_touching(model, state, settings, work)
+        status, number = find_touching(model, outlines, state, settings, work)
         if status != DONE:
             return status, number
         work.log.info[INFO_NEAR] = number
@@ -146,6 +152,7 @@ def detect(model, state, settings, work):
     flag[FLAG_COLLIDED] = 0
     gather_contacts(shapes, state, work.motion.turn, near, work.touch, near_count)
     work.log.info[INFO_CONTACTS] = count
+    work.rows.flat[0] = _is_flat(outlines)
     _lap(work.log.clock, _CONTACTS, since)
     return DONE, count
 
@@ -288,11 +295,11 @@ _solve, _finish = inlined(solve), inlined(finish)
 
 
 @kernel
-def advance(model, state, settings, work, linkage, elements, steps):
+def advance(model, outlines, state, settings, work, linkage, elements, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     for done in range(steps):
         add_forces(elements, model.bodies, state)
-        status, number = _detect(model, state, settings, work)
+        status, number = _detect(model, outlines, state, settings, work)
         drop_forces(elements, state)
         if status != DONE:
             return done, status, number
@@ -343,9 +350,10 @@ def run_steps(
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
     done, hashes = 0, []
+    model, outlines = _part(model)
     while True:
         ran, status, number = advance(
-            model, state, settings, work, linkage, elements, count - done
+            model, outlines, state, settings, work, linkage, elements, count - done
         )
         done += ran
         if settings.hashing:
@@ -355,6 +363,11 @@ def run_steps(
         state, work = _make_room(state, work, status, int(number))
     solver = "auto" if settings.newton == 1 else "nsgs"
     return state, work, _step_report(work, settings, done, status, hashes, solver)
+
+
+def _part(model: Model) -> tuple[Model, Outlines | None]:
+    """The outlines apart, so that other stages are compiled once for two and three dimensions."""
+    return model._replace(outlines=None), model.outlines
 
 
 @cache
@@ -402,10 +415,11 @@ def find_contacts(
     """Stages 1 to 4 from Python, with room for all contacts."""
     _compile_once(linkage is not None)
     work.log.info[:] = 0.0
+    model, outlines = _part(model)
     while True:
         if forces is not None:
             forces.add(state)
-        status, number = detect(model, state, settings, work)
+        status, number = detect(model, outlines, state, settings, work)
         if forces is not None:
             forces.drop(state)
         if status == DONE:
@@ -431,6 +445,8 @@ def _solve_in_python(model, state, work, solver, ellipses, linkage):
     count = int(work.log.info[INFO_CONTACTS])
     impulse = last_impulse(problem, work, linkage)
     solved = solver.solve(problem, impulse)
+    if model.outlines is not None:
+        impulse[:count, 2] = 0.0  # rounding of some solvers would leave the plane
     work.rows.impulse[:count] = impulse[:count]
     if problem.joints is not None:
         keep_impulses(problem.joints, impulse[count:], linkage.rows)

@@ -24,6 +24,22 @@ class Outline:
     normal: np.ndarray
     rounding: float
 
+    def rim(self, per_turn: int = 48) -> np.ndarray:
+        """(m, 2) points round the shape [m], the rounding with so many for a full turn."""
+        if self.rounding == 0.0:
+            return self.corner
+        if len(self.corner) == 1:
+            first, turn = np.zeros(1), np.full(1, 2.0 * np.pi)
+        else:  # at a corner the normal turns from that of the edge before to that of the next
+            angle = np.arctan2(self.normal[:, 1], self.normal[:, 0])
+            first = np.roll(angle, 1)
+            turn = (angle - first) % (2.0 * np.pi)
+        arcs = []
+        for corner, start, way in zip(self.corner, first, turn, strict=True):
+            at = start + np.linspace(0.0, way, max(2, round(per_turn * way / (2.0 * np.pi)) + 1))
+            arcs.append(corner + self.rounding * np.column_stack([np.cos(at), np.sin(at)]))
+        return np.concatenate(arcs)
+
 
 def in_plane(x: float, z: float) -> np.ndarray:
     return np.array([x, 0.0, z])

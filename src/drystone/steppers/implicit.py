@@ -75,7 +75,9 @@ def step(world):
     built, settings, linkage = world._build, world._settings, world._linkage
     model, forces = built.model, ImplicitForces(world)
     _refuse(linkage, built)
-    state, work = timestep.find_contacts(model, world._state, world._work, settings, forces)
+    state, work = timestep.find_contacts(
+        model, world._state, world._work, settings, world._linkage, forces
+    )
     timestep.pose_rows(model, state, settings, work, linkage)
     timestep.start_rows(state, settings, work, linkage)
     work.motion.rough[: len(state.position)][forces.system.felt] = ROUGH
