@@ -1,0 +1,1 @@
+"""Rockfall on triangle-mesh slopes: rigid rocks, hard contact, after ROCFALL."""
