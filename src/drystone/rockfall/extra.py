@@ -1,0 +1,16 @@
+"""Packages of the `rockfall` extra, loaded where they are used."""
+
+from importlib import import_module
+
+from drystone.errors import DrystoneError
+
+
+def load(module: str, what: str):
+    """The module of that name; `what` says what cannot be done without it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise DrystoneError(
+            f"{what} needs {package}. Install it with: pip install 'drystone[rockfall]'"
+        ) from None
