@@ -106,18 +106,20 @@ def piece_distance(vertex, first, last, a, b, c, guess, simplex):
     The distance is 0, and the vector meaningless, when they overlap.
     """
     v, vv, largest = guess, inf, 0.0
-    spot, count = a, 0
+    spot, count, apart = a, 0, False
     for _ in range(MAX_ITERATIONS):
         i, _ = lowest(vertex, first, last, v)
         corner = _highest_of(a, b, c, v)
         w = sub(load(vertex, i), corner)
         largest = max(largest, dot(w, w))
+        # A direction that separates them: then a flat simplex about the origin is rounding.
+        apart = apart or dot(v, w) > ROUNDING * sqrt(largest * dot(v, v))
         if count > 0 and vv - dot(v, w) <= CLOSE * vv + ROUNDING * sqrt(largest * vv):
             break
         store(simplex, count, w)
         store(simplex, count + 4, corner)
         simplex[count, 3] = 1.0
-        if count > 0 and not _weigh(simplex, count + 1):
+        if count > 0 and not _weigh(simplex, count + 1) and not apart:
             return 0.0, guess, spot
         kept = _drop_unused(simplex, count + 1)
         new = _weighted(simplex, 0, kept)

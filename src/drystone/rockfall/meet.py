@@ -26,8 +26,8 @@ ROUNDS = 20
 # Tangential speed below which sliding has no direction [m/s].
 STILL = 1e-12
 
-# Share of a missing gap that a step gives back.
-PUSH = 0.2
+# Parts of the stopping distance: a rock nearer than the first is moved away to the second.
+TOO_NEAR, FAR_ENOUGH = 0.5, 0.75
 
 
 class MeetRoom(NamedTuple):
@@ -137,23 +137,51 @@ def collide(count, m, gyration, bounce, rest_speed, room):
 
 
 @kernel
-def press(count, m, gyration, distance, h, directions, room):
+def step_away(count, distance, contacts):
+    """How to move a rock that has come too near to the slope, and the gaps after that.
+
+    Steps of finite length bend the way of a corner: of a rock that rolls fast some thousandths of
+    the stopping distance are lost in every step.
+    """
+    nearest = distance
+    for i in range(count):
+        nearest = min(nearest, contacts.gap[i])
+    move = (0.0, 0.0, 0.0)
+    if nearest >= TOO_NEAR * distance:
+        return move
+    for _ in range(4):
+        for i in range(count):
+            n = load(contacts.normal, i)
+            move = mad(move, n, max(FAR_ENOUGH * distance - contacts.gap[i] - dot(n, move), 0.0))
+    for i in range(count):  # between two walls there may be no better place
+        if contacts.gap[i] + dot(load(contacts.normal, i), move) < nearest:
+            return 0.0, 0.0, 0.0
+    if norm(move) > distance:
+        return 0.0, 0.0, 0.0
+    for i in range(count):
+        contacts.gap[i] += dot(load(contacts.normal, i), move)
+    return move
+
+
+@kernel
+def press(count, w, m, gyration, h, directions, room):
     """Contact forces over a step, room.z from free to final twist; False if there are none.
 
-    A contact nearer than `distance` [m] gives way a little.
+    w   spin before the step: a corner of a turning rock is pulled to the axis, and its normal
+        velocity changes by n.(w x (w x r)) a second without any force
     """
     needed = False
     for i in range(count):
-        short = max(distance - room.contacts.gap[i], 0.0)
-        room.target[i] = PUSH * short / h
+        pull = cross(w, cross(w, load(room.contacts.spot, i)))
+        room.target[i] = -h * dot(load(room.contacts.normal, i), pull)
         if row_speed(room.normal, i, room.z) < room.target[i]:
             needed = True
     if not needed:
         return False
-    v, w = take_twist(room.z, m, gyration)
+    v, spin = take_twist(room.z, m, gyration)
     for i in range(count):
         spot, n = load(room.contacts.spot, i), load(room.contacts.normal, i)
-        u = add(v, cross(w, spot))
+        u = add(v, cross(spin, spot))
         u = mad(u, n, -dot(u, n))
         speed = norm(u)
         t, _ = tangents(n)

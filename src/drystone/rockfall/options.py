@@ -17,8 +17,8 @@ class Options(NamedTuple):
     angular_drag: float = 0.1  # c_d of eq. 5.1 [N m s]
     friction_directions: int = 8  # sides of the polygon for the friction circle (3.2.3), even
     contacts: int = 8  # contacts that one step keeps; more are thinned out
-    skin: float = 1e-3  # parts of the radius: what is nearer is a contact
-    distance: float = 1e-4  # parts of the radius at which the rock is stopped before the slope
+    skin: float = 2.5e-3  # parts of the radius: what is nearer is a contact
+    distance: float = 5e-4  # parts of the radius at which the rock is stopped before the slope
     rest_speed: float = 0.1  # slower contacts do not bounce [m/s]: 0.5 mm of height
     stop_speed: float = 0.01  # velocity stopping condition (5.2.2), also of spin * radius [m/s]
     stop_force: float = 0.01  # and of the force per weight that remains

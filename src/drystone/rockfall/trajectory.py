@@ -33,7 +33,7 @@ from drystone.rockfall.flight import (
 from drystone.rockfall.forest import drag_at
 from drystone.rockfall.grid import find_triangles, ground_below
 from drystone.rockfall.logbook import log_arc, log_crossing, log_end, log_impact
-from drystone.rockfall.meet import MeetRoom, collide, prepare, press, put_twist, take_twist
+from drystone.rockfall.meet import MeetRoom, collide, prepare, press, put_twist, step_away, take_twist
 from drystone.rockfall.records import (
     BARRIER,
     CONTACT,
@@ -205,6 +205,8 @@ def roll_rock(
     meet = room.meet
     t, dt, reason = 0.0, options.dt_flight, STEPS
     near, jumped, event, blocked, panel_before = True, True, -1, 0, -1
+    # A corner at rest on the slope while the rock turns by b comes nearer by radius b²/8 half-way.
+    turn_contact = sqrt(4.0 * options.distance)
     window = options.jitter_time
     clear_boxes(room.boxes)
     for _ in range(options.max_steps):
@@ -226,6 +228,10 @@ def roll_rock(
             if count < 0:
                 return FOUND_FULL
         if count > 0:
+            move = step_away(count, distance, meet.contacts)
+            if move[0] != 0.0 or move[1] != 0.0 or move[2] != 0.0:
+                x = add(x, move)
+                jumped = True
             prepare(count, x, m, gyration, surface, bounce, friction, meet)
             v, w, changed, written = _collide(
                 count, t, x, q, v, w, m, mass, inertia, gyration, bounce, options.rest_speed,
@@ -236,11 +242,11 @@ def roll_rock(
             jumped = jumped or changed
         # press, or fly
         spin = norm(w)
-        h = min(dt, options.max_time - t)
+        h, turn = min(dt, options.max_time - t), options.turn
         if count > 0:
-            h = min(h, options.dt_contact)
-        if spin * h > options.turn:
-            h = options.turn / spin
+            h, turn = min(h, options.dt_contact), min(turn, turn_contact)
+        if spin * h > turn:
+            h = turn / spin
         rate = drag_at(x[0], x[1], x[2] - ground, forest) / mass
         mean, w_end, quiet = turn_step(q, w, inertia, options.angular_drag, h)
         if not quiet:
@@ -249,13 +255,11 @@ def roll_rock(
             dt = min(dt * RECOVER, options.dt_flight)
         a = fall(v, options.gravity, rate, h)
         v_end = add(v, scale(a, h))
-        pressed = False
+        pressed, v_start = False, v
         threshold = distance
         if count > 0:
             put_twist(v_end, w_end, m, gyration, meet.z)
-            pressed = press(
-                count, m, gyration, distance, h, options.friction_directions, meet
-            )
+            pressed = press(count, w, m, gyration, h, options.friction_directions, meet)
             for i in range(count):
                 threshold = min(threshold, 0.5 * meet.contacts.gap[i])
             if pressed:
@@ -271,6 +275,10 @@ def roll_rock(
                 ):
                     reason = VELOCITY
                     break
+                # With the mean spin belongs the mean velocity: corners at rest then stay there.
+                if norm(sub(w_end, w)) * radius * h > distance:
+                    v, a = scale(add(v, v_end), 0.5), (0.0, 0.0, 0.0)
+                    jumped = True
         # sweep
         drift = sub(place_at(x, v, a, h), x)
         bulge = 0.125 * h * h * norm(a)
@@ -300,7 +308,7 @@ def roll_rock(
             share = s / h
             v = add(v, scale(a, s))
             if pressed:
-                w = add(w, scale(sub(w_end, w), share))
+                v, w = add(v_start, scale(sub(v_end, v_start), share)), add(w, scale(sub(w_end, w), share))
             else:
                 w = carry_spin(w, inertia, m, rotation_matrix(p[0], p[1], p[2], p[3]))
         else:
