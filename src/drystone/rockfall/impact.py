@@ -43,6 +43,7 @@ class ImpactRoom(NamedTuple):
     x: np.ndarray  # (2 K,)
     other: np.ndarray  # (K,)
     sign: np.ndarray  # (K,)
+    active: np.ndarray  # (K,) int64
     start: np.ndarray  # (6,)
     goal: np.ndarray  # (6,)
     small: np.ndarray  # (6, 6)
@@ -56,7 +57,7 @@ class ImpactRoom(NamedTuple):
         n = 2 * contacts
         return cls(
             np.zeros((n, n)), np.zeros(n), np.zeros(n), np.zeros(contacts), np.zeros(contacts),
-            np.zeros(6), np.zeros(6), np.zeros((6, 6)), *np.zeros((3, 6)), PivotRoom.of(n),
+            np.zeros(contacts, dtype=np.int64), np.zeros(6), np.zeros(6), np.zeros((6, 6)), *np.zeros((3, 6)), PivotRoom.of(n),
         )  # fmt: skip
 
 
@@ -255,18 +256,27 @@ def rub(count, slide, friction, impulse, z, rubbed, room):
     slide   (count, 6) rows against the sliding of each contact; zero rows slide nowhere
     The pairs of the complementarity problem are (f, Q f + c + t) and (t, mu p - f).
     """
-    n = 2 * count
-    for i in range(n):
-        for j in range(n):
-            room.matrix[i, j] = 0.0
+    used = 0
     for i in range(count):
-        room.q[i] = row_speed(slide, i, z)
-        room.q[count + i] = friction[i] * impulse[i]
-        room.matrix[i, count + i], room.matrix[count + i, i] = 1.0, -1.0
-        for j in range(i + 1):
-            room.matrix[i, j] = room.matrix[j, i] = row_dot(slide, i, slide, j)
-    status = lemke(n, room.matrix, room.q, room.x, room.pivots)
-    for i in range(count):
-        rubbed[i] = min(room.x[i], friction[i] * impulse[i]) if status == SOLVED else 0.0
+        rubbed[i] = 0.0
+        if friction[i] * impulse[i] > 0.0:
+            room.active[used] = i
+            used += 1
+    n = 2 * used
+    for a in range(n):
+        for b in range(n):
+            room.matrix[a, b] = 0.0
+    for a in range(used):
+        i = room.active[a]
+        room.q[a] = row_speed(slide, i, z)
+        room.q[used + a] = friction[i] * impulse[i]
+        room.matrix[a, used + a], room.matrix[used + a, a] = 1.0, -1.0
+        for b in range(a + 1):
+            room.matrix[a, b] = room.matrix[b, a] = row_dot(slide, i, slide, room.active[b])
+    if lemke(n, room.matrix, room.q, room.x, room.pivots) != SOLVED:
+        return False
+    for a in range(used):
+        i = room.active[a]
+        rubbed[i] = min(room.x[a], friction[i] * impulse[i])
         push(slide, i, rubbed[i], z)
-    return status == SOLVED
+    return True

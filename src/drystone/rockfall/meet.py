@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import kernel
-from drystone.rockfall.impact import ImpactRoom, bounce_off, row_speed, rub
+from drystone.rockfall.impact import ImpactRoom, bounce_off, push, row_dot, row_speed, rub
 from drystone.rockfall.materials import material_at
 from drystone.rockfall.rest import RestRoom, hold
 from drystone.rockfall.touch import Contacts
@@ -108,6 +108,19 @@ def _slide_rows(count, m, gyration, room):
 
 
 @kernel
+def _stop_worst(count, room):
+    """Stop the contact that approaches fastest, alone: never wrong, if rounding spoiled the rest."""
+    worst, least = 0, 0.0
+    for i in range(count):
+        room.impulse[i] = 0.0
+        speed = row_speed(room.normal, i, room.z)
+        if speed < least:
+            worst, least = i, speed
+    room.impulse[worst] = -least / row_dot(room.normal, worst, room.normal, worst)
+    push(room.normal, worst, room.impulse[worst], room.z)
+
+
+@kernel
 def collide(count, m, gyration, bounce, rest_speed, room):
     """Impact of all contacts, room.z in and out; whether anything hit faster than the rest speed.
 
@@ -126,7 +139,8 @@ def collide(count, m, gyration, bounce, rest_speed, room):
             break
         hit = hit or least < -rest_speed
         _slide_rows(count, m, gyration, room)
-        bounce_off(count, room.normal, room.bounce, room.z, room.impulse, room.impact)
+        if not bounce_off(count, room.normal, room.bounce, room.z, room.impulse, room.impact):
+            _stop_worst(count, room)
         if turn < ROUNDS - 1:
             rub(
                 count, room.slide, room.friction, room.impulse, room.z, room.rubbed, room.impact
@@ -164,7 +178,7 @@ def step_away(count, distance, contacts):
 
 
 @kernel
-def press(count, w, m, gyration, h, directions, room):
+def press(count, w, rounding, m, gyration, h, directions, room):
     """Contact forces over a step, room.z from free to final twist; False if there are none.
 
     w   spin before the step: a corner of a turning rock is pulled to the axis, and its normal
@@ -172,8 +186,9 @@ def press(count, w, m, gyration, h, directions, room):
     """
     needed = False
     for i in range(count):
-        pull = cross(w, cross(w, load(room.contacts.spot, i)))
-        room.target[i] = -h * dot(load(room.contacts.normal, i), pull)
+        n = load(room.contacts.normal, i)
+        corner = mad(load(room.contacts.spot, i), n, rounding)
+        room.target[i] = -h * dot(n, cross(w, cross(w, corner)))
         if row_speed(room.normal, i, room.z) < room.target[i]:
             needed = True
     if not needed:
@@ -197,6 +212,7 @@ def press(count, w, m, gyration, h, directions, room):
         _slide_rows(count, m, gyration, room)
         for i in range(count):
             room.bounce[i] = 0.0
-        bounce_off(count, room.normal, room.bounce, room.z, room.impulse, room.impact)
+        if not bounce_off(count, room.normal, room.bounce, room.z, room.impulse, room.impact):
+            _stop_worst(count, room)
         rub(count, room.slide, room.friction, room.impulse, room.z, room.rubbed, room.impact)
     return True

@@ -23,6 +23,9 @@ TIE = 1e-13
 # Entries of the inverse that break a tie are taken as known to this share of the largest.
 LEXICAL_TIE = 1e-11
 
+# Share of the largest value at which the artificial variable counts as zero.
+GONE = 1e-12
+
 REFINEMENTS = 2  # of the final values, by the residual of the basis
 
 
@@ -157,6 +160,15 @@ def _refine(n, matrix, q, room):
 
 
 @kernel
+def _is_gone(n, room):
+    """Whether the artificial variable is down to rounding: a degenerate problem, but solved."""
+    top = 0.0
+    for p in range(n):
+        top = max(top, abs(room.y[p]))
+    return room.y[room.place[2 * n]] <= GONE * top
+
+
+@kernel
 def lemke(n, matrix, q, z, room):
     """Solve the problem of the first `n` rows and columns; SOLVED, RAY or LIMIT."""
     worst = 0
@@ -176,7 +188,7 @@ def lemke(n, matrix, q, z, room):
         _find_direction(n, v, matrix, room)
         r = worst if v == 2 * n else _find_leaving(n, room)
         if r < 0:
-            status = RAY
+            status = SOLVED if _is_gone(n, room) else RAY
             break
         left = room.basis[r]
         _exchange(n, r, v, room)

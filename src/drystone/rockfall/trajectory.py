@@ -193,7 +193,7 @@ def roll_rock(
     start              (rocks, 13) position, orientation, velocity, spin
     bounce, friction   (materials,) values of this rock
     """
-    mass, radius = rocks.body[k, 0], rocks.body[k, 4]
+    mass, radius, rounding = rocks.body[k, 0], rocks.body[k, 4], rocks.body[k, 5]
     inertia = (rocks.body[k, 1], rocks.body[k, 2], rocks.body[k, 3])
     gyration = (sqrt(inertia[0] / mass), sqrt(inertia[1] / mass), sqrt(inertia[2] / mass))
     skin, distance = options.skin * radius, options.distance * radius
@@ -206,7 +206,8 @@ def roll_rock(
     t, dt, reason = 0.0, options.dt_flight, STEPS
     near, jumped, event, blocked, panel_before = True, True, -1, 0, -1
     # A corner at rest on the slope while the rock turns by b comes nearer by radius b²/8 half-way.
-    turn_contact = sqrt(4.0 * options.distance)
+    reach = radius - rounding
+    turn_contact = sqrt(4.0 * distance / reach) if reach > 0.0 else options.turn
     window = options.jitter_time
     clear_boxes(room.boxes)
     for _ in range(options.max_steps):
@@ -259,7 +260,9 @@ def roll_rock(
         threshold = distance
         if count > 0:
             put_twist(v_end, w_end, m, gyration, meet.z)
-            pressed = press(count, w, m, gyration, h, options.friction_directions, meet)
+            pressed = press(
+                count, w, rounding, m, gyration, h, options.friction_directions, meet
+            )
             for i in range(count):
                 threshold = min(threshold, 0.5 * meet.contacts.gap[i])
             if pressed:
@@ -276,7 +279,7 @@ def roll_rock(
                     reason = VELOCITY
                     break
                 # With the mean spin belongs the mean velocity: corners at rest then stay there.
-                if norm(sub(w_end, w)) * radius * h > distance:
+                if norm(sub(w_end, w)) * reach * h > distance:
                     v, a = scale(add(v, v_end), 0.5), (0.0, 0.0, 0.0)
                     jumped = True
         # sweep
