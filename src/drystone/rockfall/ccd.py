@@ -105,7 +105,7 @@ def sweep(rocks, k, x, v, a, q, w, span, threshold, grid, found, count, simplex)
     Returns the time (inf if none) and the triangle.
     """
     radius, rounding = rocks.body[k, 4], rocks.body[k, 5]
-    first, last = rocks.first_piece[k], rocks.first_piece[k + 1]
+    first, last = rocks.pieces[k, 0], rocks.pieces[k, 1]
     best, which = inf, -1
     end = span
     m = rotation_matrix(q[0], q[1], q[2], q[3])

@@ -8,10 +8,9 @@ velocity is g.z, an impulse p per mass along d adds p g to z, and A = G Gᵀ. Th
     min |z + D f|² / 2  with  0 <= f <= mu p, D the directions against sliding   (3.61, 3.62)
 
 Both are solved by pivoting; impact_reference.py does the same through OSQP. Where contacts are
-redundant the first has many p, all with the same z: we take the shortest, which keeps symmetry. We
-differ from the manual in three points, without which (KIN) does not hold for unequal e: a contact
-that separates already need only not approach, (1 + e) v becomes v; if no p exists all contacts get
-the least e; and if energy would grow, the answer is mixed with that of e = 0 until it does not.
+redundant the first has many p, all with the same z: we take the shortest, which keeps symmetry. The
+manual has one more step to go where coefficients differ: then there may be no p, and all contacts
+get the least e; or energy may grow, and the answer is mixed with that of e = 0 until it does not.
 """
 
 from math import sqrt
@@ -100,7 +99,7 @@ def _normal_problem(count, normal, bounce, scale, z, impulse, room):
     for i in range(count):
         speed = row_speed(normal, i, z)
         e = scale * bounce[i] if scale >= 0.0 else least
-        room.q[i] = (1.0 + e) * speed if speed < 0.0 else speed
+        room.q[i] = (1.0 + e) * speed
         for j in range(i + 1):
             room.matrix[i, j] = room.matrix[j, i] = row_dot(normal, i, normal, j)
     status = lemke(count, room.matrix, room.q, impulse, room.pivots)

@@ -53,8 +53,7 @@ def solve_impact(normal, slide, bounce, friction, twist) -> Impact:
 
 def _normal_impulse(rows, bounce, before) -> np.ndarray | None:
     """The shortest solution of (3.56); None if there is none."""
-    speed = rows @ before
-    q = np.where(speed < 0.0, (1.0 + bounce) * speed, speed)
+    q = (1.0 + bounce) * (rows @ before)
     p = _quadratic(rows @ rows.T, q, np.zeros(len(q)), np.full(len(q), np.inf))
     if p is None:
         return None

@@ -132,7 +132,7 @@ def collide(count, m, gyration, bounce, rest_speed, room):
         for i in range(count):
             speed = row_speed(room.normal, i, room.z)
             least = min(least, speed)
-            room.bounce[i] = bounce[room.material[i]] if speed < -rest_speed else 0.0
+            room.bounce[i] = bounce[room.material[i]] if abs(speed) > rest_speed else 0.0
             if turn == ROUNDS - 1:
                 room.bounce[i] = 0.0
         if least >= -COLLIDING:

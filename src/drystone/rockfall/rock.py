@@ -182,28 +182,28 @@ def _check_closed(faces: np.ndarray, count: int) -> None:
 
 
 class Rocks(NamedTuple):
-    """Many rocks one after the other, as compiled code sees them."""
+    """Many rocks, as compiled code sees them."""
 
     vertex: np.ndarray  # (n, 3) corners, piece by piece [m]
     edge: np.ndarray  # (e, 2) int32 corners of edges, piece by piece
     piece_vertex: np.ndarray  # (pieces + 1,) int32 first corner of a piece
     piece_edge: np.ndarray  # (pieces + 1,) int32
     piece_ball: np.ndarray  # (pieces, 5) centre and radius of a ball about it, then its reach [m]
-    first_piece: np.ndarray  # (rocks + 1,) int32
+    pieces: np.ndarray  # (rocks, 2) int32 first piece of a rock, and the one after its last
     body: np.ndarray  # (rocks, 6) mass [kg], three moments [kg m²], radius, rounding [m]
 
 
 def pack_rocks(rocks) -> Rocks:
-    """Arrays of a list of rocks; one that comes many times over is stored once for each."""
-    made = {id(rock): rock for rock in rocks}
-    made = {key: _pieces(rock) for key, rock in made.items()}
-    parts = [made[id(rock)] for rock in rocks]
+    """Arrays of a list of rocks; a shape that comes many times over is stored once."""
+    shapes = {id(rock): rock for rock in rocks}
+    parts = [_pieces(rock) for rock in shapes.values()]
     corners = [c for vertices, _, _ in parts for c in vertices]
     piece_vertex = np.concatenate(([0], np.cumsum([len(c) for c in corners]))).astype(np.int32)
     edges = [e for _, edges, _ in parts for e in edges]
     piece_edge = np.concatenate(([0], np.cumsum([len(e) for e in edges]))).astype(np.int32)
     moved = [e + first for e, first in zip(edges, piece_vertex, strict=False)]
-    counts = [len(vertices) for vertices, _, _ in parts]
+    last = np.cumsum([len(vertices) for vertices, _, _ in parts])
+    span = {key: (n - len(part[0]), n) for key, n, part in zip(shapes, last, parts, strict=True)}
     body = [[r.mass, *r.inertia, r.radius, r.rounding] for r in rocks]
     return Rocks(
         np.ascontiguousarray(np.vstack(corners)),
@@ -211,7 +211,7 @@ def pack_rocks(rocks) -> Rocks:
         piece_vertex,
         piece_edge,
         np.ascontiguousarray(np.vstack([balls for _, _, balls in parts])),
-        np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
+        np.array([span[id(rock)] for rock in rocks], dtype=np.int32),
         np.array(body, dtype=np.float64),
     )
 

@@ -17,8 +17,9 @@ from drystone.rockfall.distance import lowest, piece_distance
 from drystone.rockfall.materials import CORNER, EDGE, FACE
 from drystone.vec import add, cross, dot, load, mad, mul, mul_t, normalize, store, sub
 
-# Sine by which a normal may leave the range of its neighbours: rounding of close directions.
-OUTSIDE = 1e-6
+# Sine by which a normal may leave the range of its neighbours, and height of a corner that is the
+# point itself [m]: rounding of close directions and of coordinates.
+OUTSIDE, SAME_POINT = 1e-6, 1e-9
 
 # A corner is over a triangle if its weights are above this.
 INSIDE = -1e-9
@@ -84,7 +85,7 @@ def add_contact(grid, contacts, count, skin, spot, normal, gap, triangle, featur
 
 
 @kernel
-def _is_over(p, n, c0, c1, c2):
+def is_over(p, n, c0, c1, c2):
     """Whether point p lies over the triangle along its normal n."""
     area = dot(n, cross(sub(c1, c0), sub(c2, c0)))
     u = dot(n, cross(sub(c2, c1), sub(p, c1)))
@@ -107,7 +108,7 @@ def _touch_face(rocks, piece, rounding, m, x, grid, t, n, corners, skin, contact
         if gap > skin or gap < -skin:
             continue
         arm = mul(m, r)
-        if _is_over(add(x, arm), n, c0, c1, c2):
+        if is_over(add(x, arm), n, c0, c1, c2):
             spot = mad(arm, n, -rounding)
             count = add_contact(grid, contacts, count, skin, spot, n, gap, t, FACE)
     return count
@@ -118,7 +119,7 @@ def _stays_below(grid, t, c, n):
     """Whether no corner of triangle t is above the plane through c with normal n."""
     for k in range(3):
         away = sub(load(grid.vertex, grid.triangle[t, k]), c)
-        if dot(n, away) > OUTSIDE * sqrt(dot(away, away)):
+        if dot(n, away) > OUTSIDE * sqrt(dot(away, away)) + SAME_POINT:
             return False
     return True
 
@@ -238,7 +239,7 @@ def find_contacts(rocks, rock, x, m, grid, found, found_count, skin, contacts, s
             continue
         if height < 0.0:
             n = (-n[0], -n[1], -n[2])
-        for piece in range(rocks.first_piece[rock], rocks.first_piece[rock + 1]):
+        for piece in range(rocks.pieces[rock, 0], rocks.pieces[rock, 1]):
             first, last = rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1]
             _, low = lowest(rocks.vertex, first, last, mul_t(m, n))
             if low + abs(height) - rounding > skin:

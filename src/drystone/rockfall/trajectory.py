@@ -115,7 +115,7 @@ def _force_contact(rocks, k, x, m, grid, t, skin, count, room):
     b = mul_t(m, sub(load(grid.vertex, grid.triangle[t, 1]), x))
     c = mul_t(m, sub(load(grid.vertex, grid.triangle[t, 2]), x))
     rounding = rocks.body[k, 5]
-    for piece in range(rocks.first_piece[k], rocks.first_piece[k + 1]):
+    for piece in range(rocks.pieces[k, 0], rocks.pieces[k, 1]):
         d, n, spot = piece_distance(
             rocks.vertex, rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1], a, b, c,
             (0.0, 0.0, 1.0), room.simplex,
