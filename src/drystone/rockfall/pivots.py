@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone.jit import kernel
 
-SOLVED, RAY, LIMIT = range(3)
+SOLVED, RAY, LIMIT, INACCURATE = range(4)
 
 # An entry of the direction below this share of the largest is rounding (CLINE 4.8.3).
 SMALL_PIVOT = 1e-10
@@ -27,6 +27,12 @@ LEXICAL_TIE = 1e-11
 GONE = 1e-12
 
 REFINEMENTS = 2  # of the final values, by the residual of the basis
+
+# An answer counts if no |min(z, w)| is above this share of the largest z, or of the sums that make
+# w. Paths over near-singular bases can end wrong; another column of z0 then takes another path.
+ACCURATE = 1e-9
+ATTEMPTS = 4
+GOLDEN = 0.6180339887498949  # multiples of it, less their whole part, are spread evenly
 
 
 class PivotRoom(NamedTuple):
@@ -58,15 +64,21 @@ def _add_column(n, j, share, room, out):
 
 
 @kernel
-def _find_direction(n, v, matrix, room):
-    """d = B⁻¹ times the column of variable v: e_i of w_i, -M_i of z_i, -1 of z0."""
+def _cover(j, attempt):
+    """What z0 adds to row j: one, and at later attempts something near it."""
+    return 1.0 if attempt == 0 else 0.75 + 0.5 * (((j + 1) * attempt * GOLDEN) % 1.0)
+
+
+@kernel
+def _find_direction(n, v, attempt, matrix, room):
+    """d = B⁻¹ times the column of variable v: e_i of w_i, -M_i of z_i, -cover of z0."""
     for p in range(n):
         room.d[p] = 0.0
     if v < n:
         _add_column(n, v, 1.0, room, room.d)
     else:
         for j in range(n):
-            share = -1.0 if v == 2 * n else -matrix[j, v - n]
+            share = -_cover(j, attempt) if v == 2 * n else -matrix[j, v - n]
             _add_column(n, j, share, room, room.d)
 
 
@@ -144,7 +156,7 @@ def _exchange(n, r, v, room):
 
 
 @kernel
-def _refine(n, matrix, q, room):
+def _refine(n, attempt, matrix, q, room):
     """y += B⁻¹ (q - B y), for what rounding did in the pivots."""
     for j in range(n):
         miss = q[j]
@@ -153,7 +165,7 @@ def _refine(n, matrix, q, room):
             if v == j:
                 miss -= room.y[p]
             elif v >= n:
-                miss += (matrix[j, v - n] if v < 2 * n else 1.0) * room.y[p]
+                miss += (matrix[j, v - n] if v < 2 * n else _cover(j, attempt)) * room.y[p]
         room.miss[j] = miss
     for j in range(n):
         _add_column(n, j, room.miss[j], room, room.y)
@@ -169,8 +181,8 @@ def _is_gone(n, room):
 
 
 @kernel
-def lemke(n, matrix, q, z, room):
-    """Solve the problem of the first `n` rows and columns; SOLVED, RAY or LIMIT."""
+def _follow_path(n, attempt, matrix, q, z, room):
+    """One run of the algorithm: SOLVED, RAY or LIMIT."""
     worst = 0
     for p in range(n):
         room.y[p] = q[p]
@@ -178,14 +190,15 @@ def lemke(n, matrix, q, z, room):
         room.place[p] = p
         room.place[n + p] = -1
         z[p] = 0.0
-        if q[p] <= q[worst]:  # the last of equals: then every row of (y, B⁻¹) is positive
+        # The last of equals: then every row of (y, B⁻¹) is positive.
+        if q[p] * _cover(worst, attempt) <= q[worst] * _cover(p, attempt):
             worst = p
     room.place[2 * n] = -1
     if n == 0 or q[worst] >= 0.0:
         return SOLVED
     v, status = 2 * n, LIMIT
     for _ in range(20 * n + 20):
-        _find_direction(n, v, matrix, room)
+        _find_direction(n, v, attempt, matrix, room)
         r = worst if v == 2 * n else _find_leaving(n, room)
         if r < 0:
             status = SOLVED if _is_gone(n, room) else RAY
@@ -197,8 +210,40 @@ def lemke(n, matrix, q, z, room):
             break
         v = left + n if left < n else left - n
     for _ in range(REFINEMENTS):
-        _refine(n, matrix, q, room)
+        _refine(n, attempt, matrix, q, room)
     for p in range(n):
         if n <= room.basis[p] < 2 * n:
             z[room.basis[p] - n] = max(room.y[p], 0.0)
+    return status
+
+
+@kernel
+def _is_accurate(n, matrix, q, z):
+    """Whether z solves the problem, up to rounding."""
+    top, sums = 0.0, 0.0
+    for i in range(n):
+        size = abs(q[i])
+        for j in range(n):
+            size += abs(matrix[i, j]) * z[j]
+        top, sums = max(top, z[i]), max(sums, size)
+    for i in range(n):
+        w = q[i]
+        for j in range(n):
+            w += matrix[i, j] * z[j]
+        # Written so that NaN is not accurate.
+        if not (w >= -ACCURATE * sums and (w <= ACCURATE * sums or z[i] <= ACCURATE * top)):
+            return False
+    return True
+
+
+@kernel
+def lemke(n, matrix, q, z, room):
+    """Solve the problem of the first `n` rows and columns; SOLVED, RAY, LIMIT or INACCURATE."""
+    status = SOLVED
+    for attempt in range(ATTEMPTS):
+        status = _follow_path(n, attempt, matrix, q, z, room)
+        if status == SOLVED:
+            if _is_accurate(n, matrix, q, z):
+                return SOLVED
+            status = INACCURATE
     return status

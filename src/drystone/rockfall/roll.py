@@ -116,9 +116,10 @@ def _material_rows(surface: Surface, materials, count: int):
     """Restitution and friction of each rock, (count, materials) each."""
     if materials is None:
         one = surface.normal_restitution, surface.friction
-        return tuple(np.ascontiguousarray(np.broadcast_to(v, (count, len(v)))) for v in one)
+        # Copies: a read-only view would be another signature, and another compilation.
+        return tuple(np.tile(v, (count, 1)) for v in one)
     wanted = (count, len(surface.friction))
-    rows = tuple(np.ascontiguousarray(v, dtype=np.float64) for v in materials)
+    rows = tuple(np.array(v, dtype=np.float64, order="C") for v in materials)
     for name, row in zip(("restitution", "friction"), rows, strict=True):
         if row.shape != wanted:
             raise InputError(f"materials: {name} has shape {row.shape}, must be {wanted}.")

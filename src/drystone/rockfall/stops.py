@@ -24,7 +24,8 @@ def outside(grid, x, over_ground):
 
 @kernel
 def is_still(v, w, radius, speed):
-    return norm(v) <= speed and norm(w) * radius <= speed
+    """Whether nothing moves as fast as `speed`; never for 0."""
+    return norm(v) < speed and norm(w) * radius < speed
 
 
 @kernel
@@ -56,9 +57,9 @@ def grow_boxes(boxes, x, m, radius):
 
 @kernel
 def are_small(boxes, size):
-    """Whether no box is longer than `size` [m] along any axis."""
+    """Whether all boxes are shorter than `size` [m] along all axes; never for 0."""
     for i in range(3):
         d = sub(load(boxes, 3 + i), load(boxes, i))
-        if max(d[0], max(d[1], d[2])) > size:
+        if max(d[0], max(d[1], d[2])) >= size:
             return False
     return True

@@ -214,7 +214,8 @@ def _touch_edge(
     low, high, gap_low, gap_high = _common_part(
         rocks, piece, rounding, m, x, n, start, way, length, skin
     )
-    if high - low <= 10.0 * skin:
+    # At the end of an edge that leads away from the rock there is one point.
+    if high - low <= 10.0 * skin or abs(dot(n, way)) > OUTSIDE:
         point = mad(spot, n, d - rounding)
         return add_contact(grid, contacts, count, skin, point, n, d - rounding, t, feature)
     low_point = sub(mad(mad(start, way, low), n, gap_low), x)
