@@ -80,3 +80,17 @@ def fast_impact(normal, slide, bounce, friction, twist):
     assert bounce_off(k, np.ascontiguousarray(normal), np.array(bounce, float), z, p, room)
     assert rub(k, np.ascontiguousarray(slide), np.array(friction, float), p, z, f, room)
     return z, p, f
+
+
+# An L of three unit cubes, extruded by one: six corners in plan.
+PLAN = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
+
+
+def ell():
+    """Corners and outward faces of the L."""
+    bottom = np.column_stack([PLAN, np.zeros(6)])
+    vertices = np.vstack([bottom, bottom + [0, 0, 1]])
+    cap = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]])
+    side = [[i, (i + 1) % 6, i + 6] for i in range(6)]
+    side += [[(i + 1) % 6, (i + 1) % 6 + 6, i + 6] for i in range(6)]
+    return vertices, np.vstack([cap[:, ::-1], cap + 6, side])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from rock_scenes import matrix
+from rock_scenes import ell, matrix
 from scipy.optimize import minimize
 
 from drystone.rockfall.ccd import sweep
@@ -10,7 +10,6 @@ from drystone.rockfall.distance import piece_distance
 from drystone.rockfall.flight import turned
 from drystone.rockfall.grid import Grid
 from drystone.rockfall.rock import Rock, pack_rocks
-from test_rock import ell
 
 
 def distance_by_descent(points, triangle):
@@ -20,7 +19,10 @@ def distance_by_descent(points, triangle):
     def gap(w):
         return np.sum((w[:n] @ points - w[n:] @ triangle) ** 2)
 
-    sums = [{"type": "eq", "fun": lambda w: w[:n].sum() - 1}, {"type": "eq", "fun": lambda w: w[n:].sum() - 1}]
+    sums = [
+        {"type": "eq", "fun": lambda w: w[:n].sum() - 1},
+        {"type": "eq", "fun": lambda w: w[n:].sum() - 1},
+    ]
     start = np.concatenate([np.full(n, 1 / n), np.full(3, 1 / 3)])
     result = minimize(gap, start, bounds=[(0, 1)] * (n + 3), constraints=sums, tol=1e-14)
     return np.sqrt(result.fun)
@@ -80,7 +82,11 @@ def test_a_sweep_stops_before_the_first_touch_and_not_much_earlier(kind):
         x = np.array([0, 0, 1.6]) + rng.normal(size=3) * 0.2
         q = rng.normal(size=4)
         q /= np.linalg.norm(q)
-        v, a, w = rng.normal(size=3) * 3 - [0, 0, 8.0], np.array([0, 0, -9.81]), rng.normal(size=3) * 10
+        v, a, w = (
+            rng.normal(size=3) * 3 - [0, 0, 8.0],
+            np.array([0, 0, -9.81]),
+            rng.normal(size=3) * 10,
+        )
         if clearance(rock, x, q, triangle) <= 2 * threshold:
             continue
         motion = tuple(map(tuple, (x, v, a, q, w)))

@@ -60,7 +60,9 @@ def test_the_same_as_the_lemke_solver_of_drystone(directions):
         z, p = press_down(arms, normals, tangents, gyration, mu, free, directions)
         frame = np.stack([normals, tangents, np.cross(normals, tangents)], axis=1).reshape(-1, 3)
         rows = rows_of(frame, np.repeat(arms, 3, axis=0), gyration)
-        problem = MatrixProblem(scipy.sparse.csr_array(rows @ rows.T), (rows @ free).reshape(-1, 3), mu)
+        problem = MatrixProblem(
+            scipy.sparse.csr_array(rows @ rows.T), (rows @ free).reshape(-1, 3), mu
+        )
         impulse, info = ds.solve(problem, solver=Lemke(facets=directions))
         assert info.converged
         assert np.abs(z - free - rows.T @ impulse.ravel()).max() < 1e-8

@@ -2,21 +2,10 @@
 
 import numpy as np
 import pytest
+from rock_scenes import ell
 
 from drystone.errors import InputError
 from drystone.rockfall.rock import Rock, pack_rocks
-
-# An L of three unit cubes, extruded by one: six corners in plan.
-PLAN = np.array([[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]], dtype=float)
-
-
-def ell():
-    bottom = np.column_stack([PLAN, np.zeros(6)])
-    vertices = np.vstack([bottom, bottom + [0, 0, 1]])
-    cap = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5]])
-    side = [[i, (i + 1) % 6, i + 6] for i in range(6)]
-    side += [[(i + 1) % 6, (i + 1) % 6 + 6, i + 6] for i in range(6)]
-    return vertices, np.vstack([cap[:, ::-1], cap + 6, side])
 
 
 def test_a_block_has_the_mass_and_inertia_of_a_block():
@@ -44,9 +33,7 @@ def test_an_ell_is_not_convex_and_keeps_its_notch():
     assert rock.centre == pytest.approx([5 + 5 / 6, -7 + 5 / 6, 3.5])
     # Three cubes at distances from the centre of mass; the tensor's eigenvalues.
     centres = np.array([[0.5, 0.5, 0.5], [1.5, 0.5, 0.5], [0.5, 1.5, 0.5]]) - [5 / 6, 5 / 6, 0.5]
-    tensor = sum(
-        1000.0 * (np.eye(3) / 6.0 + np.eye(3) * (d @ d) - np.outer(d, d)) for d in centres
-    )
+    tensor = sum(1000.0 * (np.eye(3) / 6.0 + np.eye(3) * (d @ d) - np.outer(d, d)) for d in centres)
     assert np.sort(rock.inertia) == pytest.approx(np.linalg.eigvalsh(tensor))
     block = Rock.block(1, 1, 1)
     packed = pack_rocks([block, rock, block])

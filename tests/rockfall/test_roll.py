@@ -93,7 +93,9 @@ def test_a_sphere_bounces_with_its_coefficient():
 def test_below_the_friction_angle_a_rock_stays_for_600_seconds(shape):
     """tan 20° = 0.364 < 0.5; nothing stops it but friction, since all stopping is switched off."""
     points = np.random.default_rng(0).normal(size=(40, 3)) * [0.5, 0.5, 0.15]
-    rock = {"block": Rock.block(1, 1, 0.5), "hull": Rock.hull(points), "sphere": Rock.sphere(1.0)}[shape]
+    rock = {"block": Rock.block(1, 1, 0.5), "hull": Rock.hull(points), "sphere": Rock.sphere(1.0)}[
+        shape
+    ]
     slope = 0.0 if shape == "sphere" else 20.0
     scene = plane(slope, 0.2, 0.5)
     stopped = roll(rock, lying(rock, slope, 0.3 + rock.radius), scene).end
@@ -141,7 +143,9 @@ def test_a_hole_in_the_slope_is_left():
     """A square with one triangle missing."""
     vertices = np.array([[-50, -50, 0], [50, -50, 0], [50, 50, 0], [-50, 50, 0], [0, 0, 0.0]])
     scene = Scene.build(
-        vertices, [[0, 1, 4], [2, 3, 4], [3, 0, 4]], build_surface(np.empty((0, 3), int), [0.3], [0.2])
+        vertices,
+        [[0, 1, 4], [2, 3, 4], [3, 0, 4]],
+        build_surface(np.empty((0, 3), int), [0.3], [0.2]),
     )
     end = roll(Rock.sphere(1.0), Start((-5, 0, 0.6), velocity=(8, 0, 0)), scene).end
     assert end["reason"] == LEFT
@@ -157,7 +161,9 @@ def test_a_barrier_takes_its_capacity_or_all():
     rock = Rock.sphere(1.0)
     start = Start((0, 0, 0.5003), velocity=(10.0, 0, 0))
     energy = 0.5 * rock.mass * 100.0
-    weak = roll(rock, start, plane(0, 0.0, 0.0, barriers=fence(0.36 * energy, 2.0)), Options(max_time=2.0))
+    weak = roll(
+        rock, start, plane(0, 0.0, 0.0, barriers=fence(0.36 * energy, 2.0)), Options(max_time=2.0)
+    )
     crossing = weak.crossings[0]
     assert len(weak.crossings) == 1
     assert crossing["outcome"] == PASSED
@@ -283,5 +289,7 @@ class TestLeine2014:
 
 
 def test_contact_arcs_are_marked():
-    trajectory = roll(Rock.block(1, 1, 0.5), lying(None, 30, 0.2503), plane(30, 0.0, 0.3), Options(max_time=1.0))
+    trajectory = roll(
+        Rock.block(1, 1, 0.5), lying(None, 30, 0.2503), plane(30, 0.0, 0.3), Options(max_time=1.0)
+    )
     assert (trajectory.arcs["kind"] == CONTACT).any()

@@ -13,7 +13,9 @@ from drystone.rockfall.rock import Rock
 from drystone.rockfall.roll import Scene, Start, roll_many
 from drystone.rockfall.slope import Slope
 
-DATA = Path(os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
+DATA = Path(
+    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
+)
 TERRAIN = DATA / "terrain" / "avaKot.asc"
 
 pytestmark = pytest.mark.skipif(not TERRAIN.exists(), reason=f"{TERRAIN} is not there")
@@ -33,7 +35,9 @@ def rolled(slope):
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     middle = corner.mean(axis=1)
     span = np.ptp(slope.vertices[:, :2], axis=0)
-    inner = (np.abs(middle[:, :2] - slope.vertices[:, :2].min(axis=0) - span / 2) < 0.3 * span).all(axis=1)
+    inner = (np.abs(middle[:, :2] - slope.vertices[:, :2].min(axis=0) - span / 2) < 0.3 * span).all(
+        axis=1
+    )
     source = rng.choice(np.flatnonzero((normal[:, 2] < np.cos(np.radians(42))) & inner), 60)
     shapes = [
         Rock.block(1.0, 0.8, 0.6), Rock.hull(rng.normal(size=(60, 3)) * [0.5, 0.4, 0.3]),
@@ -87,4 +91,3 @@ def test_impacts_lie_on_the_ground_and_never_add_energy(slope, rolled):
         assert np.nanmax(np.abs(tall), initial=0.0) < 3e-3 * rock.radius
         assert (hits["e_out"] <= hits["e_in"] * (1 + 1e-12)).all()
         assert np.abs(np.linalg.norm(hits["normal"], axis=1) - 1).max(initial=0.0) < 1e-12
-

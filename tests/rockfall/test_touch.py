@@ -37,7 +37,9 @@ def test_a_block_lies_on_four_corners_over_any_triangles():
 
 def test_a_corner_over_a_flat_edge_is_one_contact_of_both_triangles():
     rock = Rock.block(1, 1, 1)
-    stand = np.array([np.cos(0.4776583), -0.6785983 * np.sin(0.4776583), 0.7345138 * np.sin(0.4776583), 0])
+    stand = np.array(
+        [np.cos(0.4776583), -0.6785983 * np.sin(0.4776583), 0.7345138 * np.sin(0.4776583), 0]
+    )
     low = (rock.vertices @ matrix(stand).T)[:, 2].min()
     corner = rock.vertices[np.argmin((rock.vertices @ matrix(stand).T)[:, 2])]
     x = -(matrix(stand) @ corner) + [0, 0, 2e-4]
@@ -61,7 +63,9 @@ def test_a_corner_that_passes_a_flat_edge_does_not_feel_it(ahead):
 
 def test_a_face_on_a_ridge_lies_on_both_ends_of_the_common_part():
     """A roof along y: a unit block's lower face touches the ridge from y = -0.5 to 0.5."""
-    vertices = np.array([[-2, -3, -2], [0, -3, 0], [0, 3, 0], [-2, 3, -2], [2, -3, -2], [2, 3, -2.0]])
+    vertices = np.array(
+        [[-2, -3, -2], [0, -3, 0], [0, 3, 0], [-2, 3, -2], [2, -3, -2], [2, 3, -2.0]]
+    )
     triangles = [[0, 1, 2], [0, 2, 3], [1, 4, 5], [1, 5, 2]]
     count, c = touch(Rock.block(1, 1, 1), (0.1, 0, 0.5002), (1, 0, 0, 0), vertices, triangles)
     assert count == 2
@@ -83,7 +87,9 @@ def test_a_face_on_a_peak_is_a_contact_with_the_corner():
 
 def test_crossed_edges_meet_at_one_point():
     """A block that stands on an edge along x, over a ridge along y."""
-    vertices = np.array([[-2, -3, -2], [0, -3, 0], [0, 3, 0], [-2, 3, -2], [2, -3, -2], [2, 3, -2.0]])
+    vertices = np.array(
+        [[-2, -3, -2], [0, -3, 0], [0, 3, 0], [-2, 3, -2], [2, -3, -2], [2, 3, -2.0]]
+    )
     triangles = [[0, 1, 2], [0, 2, 3], [1, 4, 5], [1, 5, 2]]
     x = (0.2, 0.3, np.sqrt(0.5) + 2e-4)
     count, c = touch(Rock.block(1, 1, 1), x, about("x", 45), vertices, triangles)

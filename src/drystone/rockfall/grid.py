@@ -111,7 +111,11 @@ def find_ridges(vertex, triangle, across) -> np.ndarray:
 @kernel
 def _span(vertex, triangle, t, axis, low, cell, count):
     """First and last cell of triangle `t` along an axis."""
-    a, b, c = vertex[triangle[t, 0], axis], vertex[triangle[t, 1], axis], vertex[triangle[t, 2], axis]
+    a, b, c = (
+        vertex[triangle[t, 0], axis],
+        vertex[triangle[t, 1], axis],
+        vertex[triangle[t, 2], axis],
+    )
     lower, upper = min(a, min(b, c)), max(a, max(b, c))
     first = int(np.floor((lower - low[axis]) / cell + RIM))
     last = int(np.ceil((upper - low[axis]) / cell - RIM)) - 1
@@ -172,7 +176,9 @@ def find_triangles(grid, low, high, found):
                 if not _meets(grid, t, low, high):
                     continue
                 # A triangle in several cells is taken in the first that the query sees.
-                first_i, _ = _span(grid.vertex, grid.triangle, t, 0, grid.low, grid.cell, grid.columns)
+                first_i, _ = _span(
+                    grid.vertex, grid.triangle, t, 0, grid.low, grid.cell, grid.columns
+                )
                 first_j, _ = _span(grid.vertex, grid.triangle, t, 1, grid.low, grid.cell, grid.rows)
                 if i != max(first_i, i0) or j != max(first_j, j0):
                     continue

@@ -56,7 +56,8 @@ class ImpactRoom(NamedTuple):
         n = 2 * contacts
         return cls(
             np.zeros((n, n)), np.zeros(n), np.zeros(n), np.zeros(contacts), np.zeros(contacts),
-            np.zeros(contacts, dtype=np.int64), np.zeros(6), np.zeros(6), np.zeros((6, 6)), *np.zeros((3, 6)), PivotRoom.of(n),
+            np.zeros(contacts, dtype=np.int64), np.zeros(6), np.zeros(6), np.zeros((6, 6)),
+            *np.zeros((3, 6)), PivotRoom.of(n),
         )  # fmt: skip
 
 
@@ -212,7 +213,7 @@ def _shorten(count, normal, impulse, z, room):
 
 @kernel
 def _mix(count, before, z, impulse, room):
-    """Mix with the answer of e = 0 (room.goal, room.x) until the energy is `before`; z is that of e."""
+    """Mix z with the answer of e = 0, which is in room.goal and room.x, down to energy `before`."""
     aa, ab = 0.0, 0.0
     for k in range(6):
         step = z[k] - room.goal[k]

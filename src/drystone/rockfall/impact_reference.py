@@ -108,10 +108,10 @@ def _osqp(matrix, q, rows, low, high) -> np.ndarray | None:
         scipy.sparse.csc_matrix(np.triu(matrix)), q / scale, scipy.sparse.csc_matrix(rows),
         low / scale, high / scale, **SETTINGS,
     )  # fmt: skip
-    result = solver.solve()
+    result = solver.solve(raise_error=False)
     if np.abs(result.y).max(initial=0.0) > 1e-9:  # else nothing is active, and OSQP would say so
         solver.update_settings(polishing=True)
-        result = solver.solve()
+        result = solver.solve(raise_error=False)
     if "infeasible" in result.info.status:
         return None
     if not result.info.status.startswith("solved"):

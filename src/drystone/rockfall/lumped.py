@@ -100,7 +100,9 @@ def _slide(v, n, friction, gravity, h):
 
 
 @kernel
-def lump_point(grid, surface, barriers, forest, mass, start, k, bounce, friction, options, found, log):
+def lump_point(
+    grid, surface, barriers, forest, mass, start, k, bounce, friction, options, found, log
+):
     """Whole path of point k; False if the log is full."""
     x = (start[k, 0], start[k, 1], start[k, 2])
     v = (start[k, 3], start[k, 4], start[k, 5])
@@ -180,7 +182,15 @@ def roll_lumped(masses, starts, scene, options: Options | None = None) -> list[T
         log, pages = open_logbook(arcs, arcs, arcs, len(mass))
         k = len(result)
         if lump_point(
-            *scene, mass, start, k, surface.normal_restitution, surface.friction, options, found, log
+            *scene,
+            mass,
+            start,
+            k,
+            surface.normal_restitution,
+            surface.friction,
+            options,
+            found,
+            log,
         ):
             used = (page[:count].copy() for page, count in zip(pages, log.used, strict=False))
             result.append(Trajectory(*used, pages.end[k].copy()))

@@ -1,4 +1,4 @@
-"""What contacts do to the rock's velocity: impacts first, then the forces of a step (ROCFALL 1.1.1).
+"""What contacts do to the velocity: impacts first, then the forces of a step (ROCFALL 1.1.1).
 
 Twist and rows are those of impact.py. A contact that approaches is colliding; then all contacts
 are treated as an impact, again until none approaches, since friction may turn the rock back into
@@ -82,8 +82,8 @@ def take_twist(z, m, gyration):
 
 
 @kernel
-def prepare(count, x, m, gyration, surface, bounce, friction, room):
-    """Normal rows and materials of the contacts; `bounce`, `friction` are those of this rock."""
+def prepare(count, x, m, gyration, surface, friction, room):
+    """Normal rows and materials of the contacts; `friction` (materials,) is that of this rock."""
     c = room.contacts
     for i in range(count):
         spot, n = load(c.spot, i), load(c.normal, i)
@@ -109,7 +109,7 @@ def _slide_rows(count, m, gyration, room):
 
 @kernel
 def _stop_worst(count, room):
-    """Stop the contact that approaches fastest, alone: never wrong, if rounding spoiled the rest."""
+    """Stop the fastest contact alone: never wrong, if rounding spoiled the rest."""
     worst, least = 0, 0.0
     for i in range(count):
         room.impulse[i] = 0.0
@@ -142,9 +142,7 @@ def collide(count, m, gyration, bounce, rest_speed, room):
         if not bounce_off(count, room.normal, room.bounce, room.z, room.impulse, room.impact):
             _stop_worst(count, room)
         if turn < ROUNDS - 1:
-            rub(
-                count, room.slide, room.friction, room.impulse, room.z, room.rubbed, room.impact
-            )
+            rub(count, room.slide, room.friction, room.impulse, room.z, room.rubbed, room.impact)
         for i in range(count):
             room.total[i] += room.impulse[i]
     return hit

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.shapes.checks import point_array, positive, vector
+from drystone.shapes.checks import point_array, positive
 from drystone.shapes.mass import polyhedron_mass, principal_axes
 from drystone.shapes.merge import hull_triangles
 
@@ -66,7 +66,7 @@ class Rock:
 
     @classmethod
     def ellipsoid(cls, x: float, y: float, z: float, density: float = DENSITY, finer: int = 2):
-        """An ellipsoid of full axes x, y, z [m] as a mesh: 42, 162, 642 corners for finer 1, 2, 3."""
+        """An ellipsoid of full axes x, y, z [m]: 42, 162, 642 corners for finer 1, 2, 3."""
         from trimesh.creation import icosphere
 
         points = np.array(icosphere(subdivisions=finer, radius=1.0).vertices)
@@ -80,7 +80,7 @@ class Rock:
 
     @classmethod
     def chamfered(cls, x: float, y: float, z: float, density: float = DENSITY, cut: float = 0.3):
-        """A box of full sides x, y, z [m] with all its edges cut back by the share `cut`: 24 corners."""
+        """A box of full sides x, y, z [m], its edges cut back by the share `cut`: 24 corners."""
         if not 0.0 < cut < 1.0:
             raise InputError(f"Rock.chamfered: cut is {cut!r}, must be above 0 and below 1.")
         sides = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
@@ -162,7 +162,9 @@ class Rock:
 
 
 def _sizes(what: str, x, y, z) -> np.ndarray:
-    return np.array([positive(f"{what}: {name}", v) for name, v in zip("xyz", (x, y, z), strict=True)])
+    return np.array(
+        [positive(f"{what}: {name}", v) for name, v in zip("xyz", (x, y, z), strict=True)]
+    )
 
 
 def _check_closed(faces: np.ndarray, count: int) -> None:

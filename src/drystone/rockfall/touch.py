@@ -196,9 +196,7 @@ def _touch_edge(
     end = load(grid.vertex, grid.triangle[t, (k + 1) % 3])
     first, last = rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1]
     a, b = mul_t(m, sub(start, x)), mul_t(m, sub(end, x))
-    d, direction, closest = piece_distance(
-        rocks.vertex, first, last, a, b, b, mul_t(m, n), simplex
-    )
+    d, direction, closest = piece_distance(rocks.vertex, first, last, a, b, b, mul_t(m, n), simplex)
     if d <= 0.0 or d - rounding > skin:
         return count
     n = mul(m, direction)
