@@ -19,13 +19,13 @@ from drystone.rockfall.materials import Surface
 from drystone.rockfall.options import Options
 from drystone.rockfall.records import Trajectory
 from drystone.rockfall.rock import Rock, pack_rocks
-from drystone.rockfall.trajectory import DONE, FOUND_FULL, Room, roll_rocks
+from drystone.rockfall.trajectory import DONE, FOUND_FULL, Room, roll_rock
 from drystone.shapes.checks import vector
 
 # Sizes of the buffers at first: records of a few dozen rocks, 2 MB a thread.
 ARCS, IMPACTS, CROSSINGS, FOUND = 12_000, 6_000, 400, 4_096
 
-CHUNK = 32  # rocks that a thread takes at a time
+CHUNK = 16  # rocks that a thread takes at a time
 
 NO_BARRIERS = Barriers(
     np.empty((0, 3)), np.empty((0, 3)), np.empty(0), np.empty(0, np.int32), np.empty(0)
@@ -92,9 +92,9 @@ def roll_many(
     if threads == 1:
         parts = [work(chunk) for chunk in chunks]
     else:
-        work(chunks[0][:1] + chunks[0][:1])  # compile once, before the threads meet
+        parts = [work(chunks[0])]  # compiles, before the threads meet
         with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(work, chunks))
+            parts += pool.map(work, chunks[1:])
     return [trajectory for part in parts for trajectory in part]
 
 
@@ -127,32 +127,30 @@ def _material_rows(surface: Surface, materials, count: int):
 
 
 def _roll_chunk(scene, packed, table, bounce, friction, options, first, last) -> list[Trajectory]:
-    """Rocks first to last; buffers that turn out too small grow, and that rock starts again."""
-    sizes, found = np.array([ARCS, IMPACTS, CROSSINGS]), FOUND
+    """Rocks first to last; where the buffers turn out too small they grow, and it starts again."""
+    sizes, found, k = np.array([ARCS, IMPACTS, CROSSINGS]), FOUND, first
+    room = Room.of(options.contacts, options.friction_directions, found)
+    log, pages = open_logbook(*sizes, len(table))
     result = []
-    while True:
-        room = Room.of(options.contacts, options.friction_directions, found)
-        log, pages = open_logbook(*sizes, len(table))
-        done, status = roll_rocks(
-            *scene, packed, table, bounce, friction, options, room, log, first, last
-        )
-        result += _cut(pages, first, done)
+    # A loop in compiled code would be another 12 s of compilation, for 0.1 ms a rock.
+    while k < last:
+        used = log.used.copy()
+        status = roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, room, log)
         if status == DONE:
-            return result
-        if status == FOUND_FULL:
+            result.append(_cut(pages, used, log.used, k))
+            k += 1
+        elif status == FOUND_FULL:
             found *= 4
-        elif done == first:  # a single rock filled the log
-            sizes *= 4
-        first = done
-
-
-def _cut(pages, first: int, last: int) -> list[Trajectory]:
-    """The records of each rock, copied out of the buffers."""
-    result, used = [], np.zeros(3, dtype=np.int64)
-    for end in pages.end[first:last]:
-        upto = used + [end["arcs"], end["impacts"], end["crossings"]]
-        tables = (pages.arc, pages.impact, pages.crossing)
-        parts = [t[a:b].copy() for t, a, b in zip(tables, used, upto, strict=True)]
-        result.append(Trajectory(*parts, end.copy()))
-        used = upto
+            room = Room.of(options.contacts, options.friction_directions, found)
+            log.used[:] = used
+        else:
+            sizes = sizes if used.any() else 4 * sizes  # a single rock filled the log
+            log, pages = open_logbook(*sizes, len(table))
     return result
+
+
+def _cut(pages, used, upto, k: int) -> Trajectory:
+    """The records of rock k, copied out of the buffers."""
+    tables = (pages.arc, pages.impact, pages.crossing)
+    parts = [t[a:b].copy() for t, a, b in zip(tables, used, upto, strict=True)]
+    return Trajectory(*parts, pages.end[k].copy())

@@ -403,20 +403,3 @@ def roll_rock(
         log.used[2] - crossings,
     )  # fmt: skip
     return DONE
-
-
-@kernel
-def roll_rocks(
-    grid, surface, barriers, forest, rocks, start, bounce, friction, options, room, log, first, last
-):
-    """Rocks first to last, one after the other; the first not done (last if all are), and why."""
-    for k in range(first, last):
-        arcs, impacts, crossings = log.used[0], log.used[1], log.used[2]
-        status = roll_rock(
-            grid, surface, barriers, forest, rocks, k, start, bounce[k], friction[k], options, room,
-            log,
-        )  # fmt: skip
-        if status != DONE:
-            log.used[0], log.used[1], log.used[2] = arcs, impacts, crossings
-            return k, status
-    return last, DONE
