@@ -149,8 +149,8 @@ def collide(count, m, gyration, bounce, rest_speed, room):
 
 
 @kernel
-def step_away(count, distance, contacts):
-    """How to move a rock that has come too near to the slope, and the gaps after that.
+def way_out(count, distance, contacts):
+    """How to move a rock that has come too near to the slope: zero if it has not.
 
     Steps of finite length bend the way of a corner: of a rock that rolls fast some thousandths of
     the stopping distance are lost in every step.
@@ -165,13 +165,6 @@ def step_away(count, distance, contacts):
         for i in range(count):
             n = load(contacts.normal, i)
             move = mad(move, n, max(FAR_ENOUGH * distance - contacts.gap[i] - dot(n, move), 0.0))
-    for i in range(count):  # between two walls there may be no better place
-        if contacts.gap[i] + dot(load(contacts.normal, i), move) < nearest:
-            return 0.0, 0.0, 0.0
-    if norm(move) > distance:
-        return 0.0, 0.0, 0.0
-    for i in range(count):
-        contacts.gap[i] += dot(load(contacts.normal, i), move)
     return move
 
 

@@ -105,7 +105,8 @@ def _touch_face(rocks, piece, rounding, m, x, grid, t, n, corners, skin, contact
     for i in range(rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1]):
         r = load(rocks.vertex, i)
         gap = base + dot(nb, r)
-        if gap > skin or gap < -skin:
+        # Behind the triangle with its centre behind it too: the other side of something thin.
+        if gap > skin or gap < (-skin if base >= 0.0 else 0.0):
             continue
         arm = mul(m, r)
         if is_over(add(x, arm), n, c0, c1, c2):
@@ -236,12 +237,10 @@ def find_contacts(rocks, rock, x, m, grid, found, found_count, skin, contacts, s
         height = dot(n, sub(x, c0))
         if abs(height) > radius + skin:
             continue
-        if height < 0.0:
-            n = (-n[0], -n[1], -n[2])
         for piece in range(rocks.pieces[rock, 0], rocks.pieces[rock, 1]):
             first, last = rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1]
             _, low = lowest(rocks.vertex, first, last, mul_t(m, n))
-            if low + abs(height) - rounding > skin:
+            if low + height - rounding > skin:
                 continue
             count = _touch_face(
                 rocks, piece, rounding, m, x, grid, t, n, (c0, c1, c2), skin, contacts, count

@@ -39,8 +39,8 @@ from drystone.rockfall.meet import (
     prepare,
     press,
     put_twist,
-    step_away,
     take_twist,
+    way_out,
 )
 from drystone.rockfall.records import (
     BARRIER,
@@ -181,6 +181,31 @@ def _body_of(rocks, k, options):
         mass, inertia, gyration, radius, rocks.body[k, 5], options.skin * radius,
         options.distance * radius,
     )  # fmt: skip
+
+
+@kernel
+def _step_away(rocks, k, body, x, q, count, blocked, grid, room):
+    """Where a rock too near to the slope goes: as far out as nothing else is in the way.
+
+    A rock that cannot move at all is set free in any case.
+    """
+    contacts, none = room.meet.contacts, (0.0, 0.0, 0.0)
+    move = way_out(count, body.distance, contacts)
+    if dot(move, move) == 0.0:
+        return x
+    if blocked <= STUCK:
+        nearest = body.distance
+        for i in range(count):
+            nearest = min(nearest, contacts.gap[i])
+        near = _find_near(grid, x, body.radius + norm(move), none, room.found)
+        s, _ = sweep(
+            rocks, k, x, move, none, q, none, 1.0, 0.5 * nearest, grid, room.found, near,
+            room.simplex,
+        )  # fmt: skip
+        move = scale(move, min(s, 1.0))
+    for i in range(count):
+        contacts.gap[i] += dot(load(contacts.normal, i), move)
+    return add(x, move)
 
 
 @kernel
@@ -343,15 +368,15 @@ def roll_rock(
             if count < 0:
                 return FOUND_FULL
         if count > 0:  # collide
-            move = step_away(count, body.distance, meet.contacts)
-            x = add(x, move)
+            old = x
+            x = _step_away(rocks, k, body, x, q, count, blocked, grid, room)
             prepare(count, x, m, body.gyration, surface, friction, meet)
             v, w, changed, written = _collide(
                 body, count, t, x, q, v, w, m, bounce, options.rest_speed, log, meet
             )
             if not written:
                 return LOG_FULL
-            jumped = jumped or changed or dot(move, move) > 0.0
+            jumped = jumped or changed or x != old
         # fly, or press
         h = _step_length(body, count > 0, w, min(dt, options.max_time - t), options)
         rate = drag_at(x[0], x[1], x[2] - ground, forest) / body.mass
