@@ -29,6 +29,7 @@ from drystone.island_matrix import (
     take_impulses,
 )
 from drystone.jit import inner_kernel, kernel
+from drystone.joint_sweeps import sweep_linked
 from drystone.joints.layout import PLANAR, ROW_EQUALITY, ROW_LIMIT
 from drystone.joints.rows import fill_joint, fill_joint_rows
 from drystone.linkage import push_joint_row, row_velocity
@@ -40,7 +41,7 @@ from drystone.newton import (
     refine,
     set_velocities,
 )
-from drystone.sweeps import DEEPER, sweep_limit, sweep_rows, worst_error
+from drystone.sweeps import DEEPER
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
@@ -446,92 +447,6 @@ def fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work,
 
 
 @kernel
-def _own_block(r, rows, mass):
-    """J M⁻¹ Jᵀ of one row of a joint."""
-    total = 0.0
-    for side in range(2):
-        b = rows.body[r, side]
-        m = mass[b, 0]
-        x, y, z = (
-            rows.angular[r, 3 * side],
-            rows.angular[r, 3 * side + 1],
-            rows.angular[r, 3 * side + 2],
-        )
-        for k in range(3):
-            total += m * rows.linear[r, k] ** 2
-        total += x * (mass[b, 1] * x + mass[b, 2] * y + mass[b, 3] * z)
-        total += y * (mass[b, 2] * x + mass[b, 4] * y + mass[b, 5] * z)
-        total += z * (mass[b, 3] * x + mass[b, 5] * y + mass[b, 6] * z)
-    return total
-
-
-@kernel(inline="always")
-def _sweep_joints(first, last, backward, linkage, mass, twist):
-    """Visit the rows of the blocks first .. last once; returns the largest correction [m/s]."""
-    worst, rows = 0.0, linkage.rows
-    for i in range(3 * (last - first)):
-        at = 3 * (last - first) - 1 - i if backward else i
-        r = linkage.node_row[linkage.node_list[first + at // 3], at % 3]
-        if r < 0:
-            continue
-        own = _own_block(r, rows, mass) + rows.softness[r]
-        if own == 0.0:
-            continue
-        old = rows.impulse[r]
-        w = row_velocity(r, rows, twist) + rows.softness[r] * old + rows.bias[r]
-        new = min(max(old - w / own, rows.lower[r]), rows.upper[r])
-        if new != old:
-            worst = max(worst, abs(new - old) * own)
-            push_joint_row(r, new - old, rows, mass, twist)
-            rows.impulse[r] = new
-    return worst
-
-
-@kernel
-def _joint_residual(first, last, linkage, mass, twist):
-    """How far the rows of the blocks are from their law [m/s], [rad/s]."""
-    worst, rows = 0.0, linkage.rows
-    for d in range(first, last):
-        for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
-            if r < 0:
-                continue
-            own = _own_block(r, rows, mass) + rows.softness[r]
-            if own == 0.0:
-                continue
-            w = row_velocity(r, rows, twist) + rows.softness[r] * rows.impulse[r] + rows.bias[r]
-            z = min(max(rows.impulse[r] - w / own, rows.lower[r]), rows.upper[r])
-            error = abs(rows.impulse[r] - z) * own
-            if not error <= worst:
-                worst = error
-    return worst
-
-
-@kernel(inline="always")
-def _sweep_linked(lo, hi, first, last, rows, linkage, mass, tolerance, max_sweeps, twist):
-    """Gauss-Seidel over contacts and joints alike; returns the residual and the sweeps."""
-    limit = sweep_limit(max_sweeps, hi - lo + 3 * (last - first))
-    sweeps, residual, backward = 0, np.inf, False
-    while sweeps < limit:
-        change = _sweep_joints(first, last, backward, linkage, mass, twist)
-        change = max(change, sweep_rows(
-            lo, hi, backward, rows.body, rows.frame, rows.arm, rows.block, rows.inverse,
-            rows.bias, rows.friction, mass, rows.impulse, twist,
-        ))  # fmt: skip
-        sweeps += 1
-        backward = not backward
-        if change <= tolerance or sweeps >= limit:
-            residual = worst_error(
-                lo, hi, rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
-                rows.impulse, twist,
-            )  # fmt: skip
-            residual = max(residual, _joint_residual(first, last, linkage, mass, twist))
-            if residual <= tolerance or residual != residual:
-                break
-    return residual, sweeps
-
-
-@kernel
 def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, used, motion):
     """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps.
 
@@ -566,7 +481,7 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, u
                 )  # fmt: skip
                 newtons, steps = newtons + islands, steps + taken
         if not error <= tolerance:
-            error, sweeps = _sweep_linked(
+            error, sweeps = sweep_linked(
                 lo, hi, first, last, rows, linkage, mass, tolerance, settings.max_sweeps,
                 motion.twist,
             )  # fmt: skip

@@ -6,7 +6,6 @@ written in Python: the same stages, called one by one.
 """
 
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
@@ -69,8 +68,9 @@ from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.flat import collide_flat
 from drystone.narrowphase.near import collide_near
-from drystone.problem import SolveInfo, measure, solve_info
+from drystone.problem import measure
 from drystone.readout import last_impulse, last_problem
+from drystone.report import StepReport, step_report
 from drystone.rest import fall_asleep, wake_touched
 from drystone.straighten import straighten
 from drystone.sweeps import push_all, solve_rows
@@ -315,22 +315,6 @@ def advance(model, outlines, state, settings, work, linkage, elements, steps):
     return steps, DONE, 0
 
 
-class StepReport(NamedTuple):
-    """What run_steps() tells about the steps that it ran."""
-
-    done: int
-    failed: bool  # a number was not finite; the state is that of the last good step
-    failed_body: int
-    failed_contact: int  # a contact of that body, or -1
-    info: SolveInfo  # of the last step
-    nonconverged: int  # steps that did not reach the tolerance
-    worst_residual: float  # [m/s]
-    worst_penetration: float  # [m]
-    sweeps: int  # in all steps together
-    contacts: int  # of the last step
-    hashes: np.ndarray  # (done,) uint64 if settings.hashing, else empty
-
-
 def run_steps(
     model: Model,
     state: State,
@@ -362,7 +346,7 @@ def run_steps(
             break
         state, work = _make_room(state, work, status, int(number))
     solver = "auto" if settings.newton == 1 else "nsgs"
-    return state, work, _step_report(work, settings, done, status, hashes, solver)
+    return state, work, step_report(work, settings, done, status == NOT_FINITE, hashes, solver)
 
 
 def _part(model: Model) -> tuple[Model, Outlines | None]:
@@ -436,8 +420,7 @@ def end_step(
     if good and forces is not None:
         forces.settle(state, work.motion.rough, settings.dt)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
-    status = DONE if good else NOT_FINITE
-    return state, work, _step_report(work, settings, int(good), status, hashes, name)
+    return state, work, step_report(work, settings, int(good), not good, hashes, name)
 
 
 def _solve_in_python(model, state, work, solver, ellipses, linkage):
@@ -464,47 +447,6 @@ def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[Stat
     if status == MORE_SLOTS:
         return state, arrays.make_slot_room(work, wanted)
     return arrays.make_contact_room(state, work, wanted)
-
-
-def _step_report(work, settings, done, status, hashes, solver) -> StepReport:
-    # As lists: twenty looks into an array would take as long as the step of one box.
-    info, measures = work.log.info.tolist(), work.log.measures.tolist()
-    failed = status == NOT_FINITE
-    body = int(info[INFO_FAILED_BODY]) if failed else -1
-    return StepReport(
-        done=done,
-        failed=failed,
-        failed_body=body,
-        failed_contact=_contact_of(work, body) if failed else -1,
-        info=solve_info(
-            info[INFO_RESIDUAL] <= settings.tolerance, info[INFO_SWEEPS], info[INFO_RESIDUAL],
-            info[INFO_CONTACTS], -info[INFO_PENETRATION], measures, info[INFO_ISLANDS],
-            solver, _method(info),
-        ),
-        nonconverged=int(info[INFO_NONCONVERGED]),
-        worst_residual=info[INFO_WORST_RESIDUAL],
-        worst_penetration=info[INFO_WORST_PENETRATION],
-        sweeps=int(info[INFO_TOTAL_SWEEPS]),
-        contacts=int(info[INFO_CONTACTS]),
-        hashes=np.concatenate(hashes) if hashes else _NO_HASHES,
-    )  # fmt: skip
-
-
-_NO_HASHES = np.zeros(0, np.uint64)
-
-
-def _method(info) -> str:
-    """What solved the islands of the last step."""
-    newton, steps = int(info[INFO_NEWTON_ISLANDS]), int(info[INFO_NEWTON_STEPS])
-    sweeps = f"sweeps {int(info[INFO_ISLANDS]) - newton} islands"
-    return f"{sweeps}, newton {newton} islands ({steps} steps)" if newton else sweeps
-
-
-def _contact_of(work: Work, body: int) -> int:
-    """First contact of `body` in this step, or -1."""
-    count = int(work.log.info[INFO_CONTACTS])
-    found = np.flatnonzero((work.rows.body[:count] == body).any(axis=1))
-    return int(found[0]) if len(found) else -1
 
 
 def stage_seconds(work: Work) -> dict[str, float]:
