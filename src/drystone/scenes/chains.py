@@ -57,8 +57,7 @@ def fill_rope_bridge(world, planks=20, span=8.0, slack=1.05, width=1.2, crates=3
     for k in range(planks + 1):
         plank, (x, z) = None, points[k]
         if k < planks:
-            (x0, z0), (x1, z1) = points[k] + 0.04 * (points[k + 1] - points[k]), points[k + 1]
-            plank = _lay_plank(world, wood, (x0, z0), (x1, z1), width, f"plank {k}")
+            plank = _lay_plank(world, wood, points[k], points[k + 1], width, f"plank {k}")
         for y in (-width / 2, width / 2):
             world.add_joint(ds.Ball(last, plank, (x, y, z)))
         last = plank
@@ -69,12 +68,11 @@ def fill_rope_bridge(world, planks=20, span=8.0, slack=1.05, width=1.2, crates=3
 
 
 def _lay_plank(world, wood, start, end, width, name):
-    """A board 4 cm thick whose ropes run through its ends, 2 cm short on either side."""
-    (x0, z0), (x1, z1) = start, end
-    half = np.arctan2(z1 - z0, x1 - x0) / 2
+    """A board 4 cm thick between two points (x, z) of the ropes, short of them by 2 % each."""
+    (x, z), (along, up) = (start + end) / 2, end - start
+    half = np.arctan2(up, along) / 2
     return world.add_body(
-        ds.Box(0.96 * float(np.hypot(x1 - x0, z1 - z0)), width, 0.04), wood,
-        position=((x0 + x1) / 2, 0, (z0 + z1) / 2),
+        ds.Box(0.96 * float(np.hypot(along, up)), width, 0.04), wood, position=(x, 0, z),
         orientation=(np.cos(half), 0, -np.sin(half), 0), name=name,
     )  # fmt: skip
 
