@@ -2,53 +2,24 @@
 
 Newton's method takes all rows of the island together (island_matrix.py): along chains and trees
 of joints the matrix is dense near its diagonal alone, so that the cost grows in proportion to
-their length. Where the matrix would be too wide, and for nsgs, the rows are swept one by one.
-
-An island without contacts moves smoothly, and there joints hold exactly: the step is that of
-[Andersen1983] (RATTLE),
-
-    q' = q + dt (v + u) / 2,   u = v + M⁻¹ (dt f + J(q)ᵀ p),   such that the joints fit at q',
-    v' = u - M⁻¹ J(q)ᵀ p / 2 + M⁻¹ J(q')ᵀ r / 2,               such that J(q') v' = 0.
-
-The first needs J u + bias = 0 with a bias that is found by looking at q' (two to three times, with
-the same factors). That keeps the energy over long times, which no correction afterwards does.
+their length. Where the matrix would be too wide, and for nsgs, the rows are swept one by one
+(joint_sweeps.py). Islands that nothing touches move smoothly, and take the way of rattle.py.
 """
 
 import numpy as np
 
-from drystone.drift import LINKED, ROUGH, displace_body
-from drystone.forces import turn_body
-from drystone.gather import band_numbers, order_island
-from drystone.integrate import turn_quaternion
+from drystone.drift import ROUGH
 from drystone.island_matrix import (
-    MOST_OPERATIONS,
-    fill_island,
-    give_impulses,
-    link_group,
     solve_by_newton,
-    take_impulses,
 )
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import kernel
 from drystone.joint_sweeps import sweep_linked
-from drystone.joints.layout import PLANAR, ROW_EQUALITY, ROW_LIMIT
-from drystone.joints.rows import fill_joint, fill_joint_rows
-from drystone.linkage import push_joint_row, row_velocity
-from drystone.newton import (
-    LEAST_ALPHA,
-    natural_error,
-    newton_step,
-    prox_newton,
-    refine,
-    set_velocities,
-)
+from drystone.joints.layout import PLANAR
+from drystone.joints.rows import fill_joint_rows
+from drystone.rattle import set_guess, solve_smooth
 from drystone.sweeps import DEEPER
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
-
-CLOSED = 1e-8  # [m], [rad]: by how much joints may miss at the end of a smooth step
-TINY = 1e-7  # [m], [rad]: errors up to here are taken away with that
-LOOKS = 5  # at the end of the step; each gains two digits or more
-NEWTON_STEPS = 100
 
 
 @kernel
@@ -78,74 +49,6 @@ def keep_joints(linkage, joints, state):
         state.joint_impulse[r] = linkage.rows.impulse[r]
 
 
-@inner_kernel
-def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, dt):
-    """Where the step leads the bodies of the blocks first .. last; if `again`, displace them."""
-    stamp, mark = linkage.mark, linkage.mark.shape[0] - 1
-    stamp[mark] += 1
-    for d in range(first, last):
-        node = linkage.node_list[d]
-        for side in range(2):
-            b = linkage.node_body[node, side]
-            if b == state.position.shape[0] or stamp[b] == stamp[mark]:
-                continue
-            stamp[b] = stamp[mark]
-            if again:
-                displace_body(b, bodies, state, motion, impacts, dt)
-            move, q = motion.move, state.rotation
-            for k in range(3):
-                linkage.position[b, k] = state.position[b, k] + dt * move[b, k]
-            turned = turn_quaternion(
-                (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
-                (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
-            )
-            for k in range(4):
-                linkage.rotation[b, k] = turned[k]
-
-
-@inner_kernel
-def look_ahead(first, last, joints, linkage, dt):
-    """Rows of the joints of the blocks first .. last at the poses that predict_poses() found."""
-    before = -1
-    for d in range(first, last):
-        j = linkage.node_joint[linkage.node_list[d]]
-        if j != before:
-            fill_joint(joints, j, linkage.position, linkage.rotation, dt, linkage.ahead)
-        before = j
-
-
-@kernel
-def _set_guess(first, last, linkage, curve, smooth):
-    """Biases as in the last two steps for joints that move smoothly, none for others."""
-    rows = linkage.rows
-    for d in range(first, last):
-        for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
-            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                guess = 2.0 * curve[r, 0] - curve[r, 1] if smooth else 0.0
-                curve[r, 1] = curve[r, 0] if smooth else 0.0
-                curve[r, 0] = guess
-                if smooth:
-                    rows.bias[r] = guess
-
-
-@kernel
-def _at_limit(first, last, linkage):
-    for d in range(first, last):
-        for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
-            if r >= 0 and linkage.rows.kind[r] == ROW_LIMIT and linkage.rows.impulse[r] != 0.0:
-                return True
-    return False
-
-
-@kernel
-def _mark_bodies(first, last, linkage, rough, how):
-    for d in range(first, last):
-        for side in range(2):
-            rough[linkage.node_body[linkage.node_list[d], side]] = how
-
-
 @kernel
 def _mark_rough(first, last, joints, linkage, rough):
     """Flag the bodies of joints that the mean of two velocities would tear.
@@ -161,289 +64,6 @@ def _mark_rough(first, last, joints, linkage, rough):
             continue
         for side in range(2):
             rough[linkage.node_body[node, side]] = ROUGH
-
-
-@kernel(inline="always")
-def _fit_old(n, first_node, linkage, mass, work, twist):
-    """Make the velocities at the start fit the joints, with the factors of the last step."""
-    room, links = work.newton, work.links
-    for i in range(n):
-        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
-        for k in range(3):
-            if room.free[i] & (1 << k):
-                r = linkage.node_row[node, k]
-                held = linkage.rows.kind[r] == ROW_EQUALITY
-                room.y[at] = -row_velocity(r, linkage.rows, twist) if held else 0.0
-                at += 1
-    refine(n, work.newton)
-    for i in range(n):
-        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
-        for k in range(3):
-            if room.free[i] & (1 << k):
-                r = linkage.node_row[node, k]
-                push_joint_row(r, room.y[at], linkage.rows, mass, twist)
-                at += 1
-
-
-@kernel
-def _missed(r, rows, ahead):
-    """What a joint misses at the end of the step [m], [rad].
-
-    An error that was there before is left to straighten.py unless it is tiny: to take it away by a
-    velocity would add energy.
-    """
-    return ahead.error[r] - (rows.error[r] if abs(rows.error[r]) > TINY else 0.0)
-
-
-@kernel
-def _most_missed(first, last, linkage):
-    worst, rows = 0.0, linkage.rows
-    for d in range(first, last):
-        for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
-            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                worst = max(worst, abs(_missed(r, rows, linkage.ahead)))
-    return worst
-
-
-@kernel(inline="always")
-def _bend(n, first_node, linkage, curve, dt, links, island, room):
-    """Add what the joints miss at the end of the step to their biases.
-
-    What that changes in the equations goes to room.y.
-    """
-    rows, ahead = linkage.rows, linkage.ahead
-    for i in range(n):
-        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
-        for k in range(3):
-            if room.free[i] & (1 << k) == 0:
-                continue
-            r, change = linkage.node_row[node, k], 0.0
-            if rows.kind[r] == ROW_EQUALITY:
-                change = 2.0 * _missed(r, rows, ahead) / dt
-                rows.bias[r] += change
-                curve[r, 0] = rows.bias[r]
-                island.q[i, k] += change
-            room.y[at] = -change
-            at += 1
-
-
-@kernel(inline="always")
-def _add_answer(n, room, own):
-    """Solve for room.y with the factors of the last step, and add it to the impulses."""
-    refine(n, room)
-    for i in range(n):
-        at = room.row[i]
-        for k in range(3):
-            if room.free[i] & (1 << k):
-                own[i, k] += room.y[at]
-                at += 1
-
-
-@kernel
-def _is_held(first, last, linkage, state):
-    """Whether the factors at the end of the last step are those of this group, here and now."""
-    held = linkage.held
-    if held[0] == 0 or held[1] != first or held[2] != last:
-        return False
-    for d in range(first, last):
-        node = linkage.node_list[d]
-        if linkage.held_list[d] != node:
-            return False
-        for side in range(2):
-            b = linkage.node_body[node, side]
-            if b == state.position.shape[0]:
-                continue
-            for k in range(3):
-                if linkage.position[b, k] != state.position[b, k]:
-                    return False
-            for k in range(4):
-                if linkage.rotation[b, k] != state.rotation[b, k]:
-                    return False
-    return True
-
-
-@kernel
-def _hold(first, last, linkage, state):
-    """Note for which group and poses the factors hold, if all of its rows are joints that hold."""
-    linkage.held[0], linkage.held[1], linkage.held[2] = 1, first, last
-    for d in range(first, last):
-        node = linkage.node_list[d]
-        linkage.held_list[d] = node
-        for k in range(3):
-            r = linkage.node_row[node, k]
-            if r >= 0 and linkage.rows.kind[r] != ROW_EQUALITY:
-                linkage.held[0] = 0
-        for side in range(2):
-            b = linkage.node_body[node, side]
-            if b < state.position.shape[0]:
-                for k in range(3):
-                    linkage.position[b, k] = state.position[b, k]
-                for k in range(4):
-                    linkage.rotation[b, k] = state.rotation[b, k]
-
-
-@kernel(inline="always")
-def _set_free(n, first, linkage, free, links, island, room):
-    """Free velocities of joints whose matrix is factored already; into room.y as well."""
-    for i in range(n):
-        node, at = linkage.node_list[first + links.order[i]], room.row[i]
-        for k in range(3):
-            r = linkage.node_row[node, k]
-            links.impulse[i, k] = 0.0
-            if r >= 0:
-                island.q[i, k] = row_velocity(r, linkage.rows, free) + linkage.rows.bias[r]
-                room.y[at] = -island.q[i, k]
-                at += 1
-
-
-@kernel(inline="always")
-def _factor_smooth(first, last, state, rows, linkage, settings, work, motion):
-    """Matrix, factors and first answer of an island of joints; its error and number of blocks."""
-    links, island, room, own = work.links, work.island, work.newton, work.links.impulse
-    mass, goal, nodes = motion.mass, DEEPER * settings.tolerance, last - first
-    linkage.held[0] = 0
-    if not link_group(0, 0, first, nodes, rows, linkage, mass, links):
-        return np.inf, 0
-    n = order_island(0, links.first, links.column, links.place, links.order)
-    if n < nodes:  # not one island after all: a body between them is kinematic
-        return np.inf, 0
-    fill_island(0, 0, n, first, rows, linkage, mass, motion.free, links, island)
-    stored, operations = band_numbers(n, island, room.low, room.high)
-    if stored > room.matrix.shape[0] or operations > MOST_OPERATIONS:
-        return np.inf, 0
-    take_impulses(0, 0, n, first, rows, linkage, links)
-    set_velocities(n, island, 0.0, own, own, room.velocity)
-    good = newton_step(n, island, LEAST_ALPHA, room, own)
-    error = natural_error(n, island, False, room.velocity, own) if good else np.inf
-    if not error <= goal:
-        take_impulses(0, 0, n, first, rows, linkage, links)
-        error, _ = prox_newton(n, island, False, goal, NEWTON_STEPS, room, own)
-    return error, n
-
-
-@kernel(inline="always")
-def _solve_smooth(
-    g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
-):
-    """An island of joints alone; returns its error, infinite if it has to be swept."""
-    links, island, room, own = work.links, work.island, work.newton, work.links.impulse
-    mass, dt = motion.mass, settings.dt
-    held = _is_held(first, last, linkage, state)
-    _set_guess(first, last, linkage, state.joint_curve, True)
-    if held:
-        n, error = last - first, 0.0
-        _set_free(n, first, linkage, motion.free, links, island, room)
-        _add_answer(n, room, own)
-    else:
-        error, n = _factor_smooth(first, last, state, rows, linkage, settings, work, motion)
-        if n == 0:
-            return error
-    give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
-    if not error <= settings.tolerance or _at_limit(first, last, linkage):
-        _mark_bodies(first, last, linkage, motion.rough, ROUGH)
-        return error
-    _mark_bodies(first, last, linkage, motion.rough, LINKED)
-    if not held:
-        _fit_old(n, first, linkage, mass, work, state.twist)
-    linkage.loose[g] = 1
-    for _ in range(LOOKS):
-        predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
-        look_ahead(first, last, joints, linkage, dt)
-        if not _most_missed(first, last, linkage) > CLOSED:
-            linkage.loose[g] = 0
-            break
-        _bend(n, first, linkage, state.joint_curve, dt, links, island, room)
-        _add_answer(n, room, own)
-        give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
-    error = natural_error(n, island, False, room.velocity, own)
-    _take_half(first, last, linkage, mass, motion.twist)
-    return error
-
-
-@kernel
-def _take_half(first, last, linkage, mass, twist):
-    """Half of the impulses of joints belongs to the end of the step: fit_velocities() gives it."""
-    rows = linkage.rows
-    for d in range(first, last):
-        for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
-            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                push_joint_row(r, -0.5 * rows.impulse[r], rows, mass, twist)
-
-
-@kernel(inline="always")
-def _stand_anew(first, last, joints, bodies, state, linkage, motion, dt):
-    """Inertia of the bodies and rows of the joints at the poses after the step."""
-    stamp, mark, before = linkage.mark, linkage.mark.shape[0] - 1, -1
-    stamp[mark] += 1
-    for d in range(first, last):
-        node = linkage.node_list[d]
-        for side in range(2):
-            b = linkage.node_body[node, side]
-            if b == state.position.shape[0] or stamp[b] == stamp[mark]:
-                continue
-            stamp[b] = stamp[mark]
-            q = state.rotation
-            turn_body(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, motion.turn, motion.mass)
-    for d in range(first, last):
-        j = linkage.node_joint[linkage.node_list[d]]
-        if j != before:
-            fill_joint(joints, j, state.position, state.rotation, dt, linkage.rows)
-        before = j
-
-
-@kernel(inline="always")
-def _hold_only(n, first, linkage, links, island, velocity, twist):
-    """Turn the problem into: fit the velocities `twist` to the joints; no limits, no drives."""
-    rows = linkage.rows
-    island.bounded[0] = False
-    for i in range(n):
-        node = linkage.node_list[first + links.order[i]]
-        for k in range(3):
-            r = linkage.node_row[node, k]
-            links.impulse[i, k], velocity[i, k] = 0.0, 0.0
-            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                velocity[i, k] = island.q[i, k] = row_velocity(r, rows, twist)
-            else:
-                island.lower[i, k], island.upper[i, k] = 0.0, 0.0
-
-
-@kernel(inline="always")
-def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work, motion):
-    links, island, room, own = work.links, work.island, work.newton, work.links.impulse
-    _stand_anew(first, last, joints, bodies, state, linkage, motion, settings.dt)
-    linkage.held[0] = 0
-    if not link_group(0, 0, first, last - first, rows, linkage, motion.mass, links):
-        return
-    n = order_island(0, links.first, links.column, links.place, links.order)
-    fill_island(0, 0, n, first, rows, linkage, motion.mass, motion.free, links, island)
-    _hold_only(n, first, linkage, links, island, room.velocity, state.twist)
-    if newton_step(n, island, LEAST_ALPHA, room, own):
-        _hold(first, last, linkage, state)
-        for i in range(n):
-            node = linkage.node_list[first + links.order[i]]
-            for k in range(3):
-                r = linkage.node_row[node, k]
-                if r >= 0:
-                    push_joint_row(r, own[i, k], linkage.rows, motion.mass, state.twist)
-
-
-@kernel
-def fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work, motion):
-    """The second half of a smooth step: velocities that fit the joints where they are now."""
-    if linkage is None:
-        return
-    for g in range(groups):
-        first, last = np.int64(linkage.group_node[g]), np.int64(linkage.group_node[g + 1])
-        if first == last:
-            continue
-        a = linkage.node_body[linkage.node_list[first], 0]
-        b = linkage.node_body[linkage.node_list[first], 1]
-        if motion.rough[a] == LINKED or motion.rough[b] == LINKED:
-            _fit_group(
-                first, last, joints, bodies, state, rows, linkage, settings, work, motion
-            )
 
 
 @kernel
@@ -466,13 +86,14 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, u
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
         error, sweeps = np.inf, 0
         if settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT:
-            error = _solve_smooth(
+            error = solve_smooth(
                 g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
             )
             newtons, steps = newtons + 1, steps + 1
         if not error < np.inf:
             linkage.loose[g], linkage.held[0] = 1, 0
-            _set_guess(first, last, linkage, state.joint_curve, False)
+            reset = settings.drift == DEFAULT_DRIFT
+            set_guess(first, last, linkage, state.joint_curve, False, reset)
             _mark_rough(first, last, joints, linkage, motion.rough)
             if settings.newton == 1:
                 error, islands, taken = solve_by_newton(

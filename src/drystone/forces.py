@@ -4,13 +4,9 @@ The gyroscopic torque is not here: integrate.py turns every body along its free 
 conserves momentum and energy, so no torque of that kind is ever added to a velocity.
 """
 
-from numba import prange
-
 from drystone.arrays import KINEMATIC
-from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import rotation_matrix
-
-_CHUNK = 512  # bodies per task
 
 
 @kernel
@@ -59,25 +55,12 @@ def _free_range(lo, hi, bodies, state, settings, turn, mass, twist):
         twist[b, 5] += dt * (mass[b, 3] * x + mass[b, 5] * y + mass[b, 6] * z)
 
 
-@parallel_kernel
-def _free_parallel(chunks, n, bodies, state, settings, turn, mass, twist):
-    for chunk in prange(chunks):
-        _free_range(
-            chunk * _CHUNK, min((chunk + 1) * _CHUNK, n),
-            bodies, state, settings, turn, mass, twist,
-        )  # fmt: skip
-
-
 @kernel
 def free_twists(bodies, state, settings, motion):
     """Rotation matrices, world inverse masses and free twists; the last row is the fixed world."""
     n = bodies.kind.shape[0]
     turn, mass, twist = motion.turn, motion.mass, motion.free
-    if n <= 2 * _CHUNK:
-        _free_range(0, n, bodies, state, settings, turn, mass, twist)
-    else:
-        chunks = (n + _CHUNK - 1) // _CHUNK
-        _free_parallel(chunks, n, bodies, state, settings, turn, mass, twist)
+    _free_range(0, n, bodies, state, settings, turn, mass, twist)
     for k in range(7):
         mass[n, k] = 0.0
     for k in range(6):

@@ -36,6 +36,7 @@ from drystone.newton_system import (
     clamp_row,
     fill_matrix,
     fill_right_side,
+    prox_weight,
     read_impulses,
     set_low,
     set_statuses,
@@ -105,9 +106,11 @@ def set_velocities(n, island, alpha, centre, impulse, velocity):
     for c in range(n):
         un, u1, u2 = velocity_in(c, island.first, island.column, island.value, island.q, impulse)
         if island.joint[c]:
-            velocity[c, 0] = un + island.soft[c, 0] * impulse[c, 0]
-            velocity[c, 1] = u1 + island.soft[c, 1] * impulse[c, 1]
-            velocity[c, 2] = u2 + island.soft[c, 2] * impulse[c, 2]
+            velocity[c, 0], velocity[c, 1], velocity[c, 2] = un, u1, u2
+            for k in range(3):
+                moved = impulse[c, k] - centre[c, k]
+                velocity[c, k] += island.soft[c, k] * impulse[c, k]
+                velocity[c, k] += prox_weight(c, k, island, alpha) * moved
             continue
         a = alpha * island.scale[c]
         velocity[c, 0] = un + a * (impulse[c, 0] - centre[c, 0])
@@ -116,11 +119,11 @@ def set_velocities(n, island, alpha, centre, impulse, velocity):
 
 
 @inner_kernel
-def joint_error(c, island, impulse, velocity):
+def joint_error(c, island, alpha, impulse, velocity):
     """How far the rows of joint block `c` are from their law, as a velocity [m/s], [rad/s]."""
     worst = 0.0
     for k in range(3):
-        z = clamp_row(c, k, island, impulse, velocity)
+        z = clamp_row(c, k, island, alpha, impulse, velocity)
         z = min(max(z, island.lower[c, k]), island.upper[c, k])
         worst = max(worst, abs(impulse[c, k] - z) * island.own[c, k])
     return worst
@@ -132,7 +135,7 @@ def alart_curnier_error(n, island, alpha, impulse, velocity):
     total = 0.0
     for c in range(n):
         if island.joint[c]:
-            total += joint_error(c, island, impulse, velocity) ** 2
+            total += joint_error(c, island, alpha, impulse, velocity) ** 2
             continue
         s = (1.0 + alpha) * island.scale[c]
         zn = max(0.0, impulse[c, 0] - velocity[c, 0] / s)
@@ -215,7 +218,7 @@ def natural_error(n, island, relative, velocity, impulse):
     set_velocities(n, island, 0.0, impulse, impulse, velocity)
     for c in range(n):
         if island.joint[c]:
-            error = joint_error(c, island, impulse, velocity)
+            error = joint_error(c, island, 0.0, impulse, velocity)
         else:
             rho = 1.0 if relative else 1.0 / island.scale[c]
             error = contact_error(

@@ -11,7 +11,7 @@ lies between its bounds has the unknown p and the equation u + softness p = 0; o
 none. `free` tells which are which, one bit a row.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from drystone.jit import inner_kernel, kernel
 
@@ -19,17 +19,25 @@ OPEN, STICK, SLIDE, HELD = 0, 1, 2, 3
 
 
 @inner_kernel
-def clamp_row(c, k, island, impulse, velocity):
+def prox_weight(c, k, island, alpha):
+    """What alpha D is for row `k` of joint block `c`: joints that hold both ways do without."""
+    free = island.lower[c, k] == -inf and island.upper[c, k] == inf
+    return 0.0 if free else alpha * island.own[c, k]
+
+
+@inner_kernel
+def clamp_row(c, k, island, alpha, impulse, velocity):
     """Where row `k` of joint block `c` wants its impulse; beyond its bounds or between."""
-    return impulse[c, k] - velocity[c, k] / island.own[c, k]
+    own = island.own[c, k] + prox_weight(c, k, island, alpha)
+    return impulse[c, k] - velocity[c, k] / own
 
 
 @kernel
-def _free_rows(c, island, impulse, velocity):
+def _free_rows(c, island, alpha, impulse, velocity):
     """The rows of joint block `c` between their bounds, one bit each, and their number."""
     mask, count = 0, 0
     for k in range(3):
-        z = clamp_row(c, k, island, impulse, velocity)
+        z = clamp_row(c, k, island, alpha, impulse, velocity)
         if island.lower[c, k] < z < island.upper[c, k]:
             mask, count = mask | (1 << k), count + 1
     return mask, count
@@ -45,11 +53,12 @@ def set_statuses(n, island, alpha, impulse, velocity, status, free, axis, drag, 
     for c in range(n):
         if island.joint[c]:
             row[c], status[c] = total, HELD
-            free[c], count = _free_rows(c, island, impulse, velocity)
+            free[c], count = _free_rows(c, island, alpha, impulse, velocity)
             total += count
             for k in range(3):
                 if free[c] & (1 << k) == 0:
-                    low = clamp_row(c, k, island, impulse, velocity) <= island.lower[c, k]
+                    z = clamp_row(c, k, island, alpha, impulse, velocity)
+                    low = z <= island.lower[c, k]
                     impulse[c, k] = island.lower[c, k] if low else island.upper[c, k]
             continue
         s = (1.0 + alpha) * island.scale[c]
@@ -157,7 +166,9 @@ def fill_matrix(n, island, alpha, status, free, axis, drag, row, at, matrix):
                 b = _entries(k, island.value)
                 _add_block(i, j, b, status, free, axis, island.friction[j], row, at, matrix)
         if status[i] == HELD:
-            a0, a1, a2 = island.soft[i, 0], island.soft[i, 1], island.soft[i, 2]
+            a0 = island.soft[i, 0] + prox_weight(i, 0, island, alpha)
+            a1 = island.soft[i, 1] + prox_weight(i, 1, island, alpha)
+            a2 = island.soft[i, 2] + prox_weight(i, 2, island, alpha)
         else:
             a0 = a1 = a2 = alpha * island.scale[i]
         b = (a0, 0.0, 0.0, 0.0, a1, 0.0, 0.0, 0.0, a2)
@@ -195,6 +206,9 @@ def fill_right_side(n, island, alpha, centre, status, free, axis, row, impulse, 
             u0, u1, u2 = _bound_velocity(c, island, status, free, impulse)
             bn, b1, b2 = bn - u0, b1 - u1, b2 - u2
         if status[c] == HELD:
+            bn += prox_weight(c, 0, island, alpha) * centre[c, 0]
+            b1 += prox_weight(c, 1, island, alpha) * centre[c, 1]
+            b2 += prox_weight(c, 2, island, alpha) * centre[c, 2]
             bn, b1, b2 = _pick(free[c], bn, b1, b2)
         else:
             a = alpha * island.scale[c]

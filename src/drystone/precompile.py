@@ -47,11 +47,11 @@ def _compile_together(settings, linked: bool) -> None:
     halves = ("compile_other_linked_half", _compile_linked_half) if linked else (
         "compile_other_half", _compile_half
     )  # fmt: skip
-    _start_and_wait(halves[0], lambda: halves[1](settings))
-    # All parts have been optimised by now; to do it once more in the loop over steps takes long
-    # and gains nothing.
-    whole = "compile_linked_step" if linked else "compile_step"
-    _start_and_wait(whole, lambda: None, {"NUMBA_OPT": "0"})
+    helper = _start_helper(halves[0])
+    halves[1](settings)
+    if helper is not None:
+        helper.wait()
+    compile_step(empty_linkage() if linked else None)
     mark = _mark(linked)
     try:
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -60,21 +60,14 @@ def _compile_together(settings, linked: bool) -> None:
         pass  # a folder that cannot be written: the next process compiles again
 
 
-def _start_and_wait(function: str, meanwhile, environment: dict | None = None) -> None:
-    helper = _start_helper(function, environment or {})
-    meanwhile()
-    if helper is not None:
-        helper.wait()
-
-
-def _start_helper(function: str, extra: dict) -> subprocess.Popen | None:
+def _start_helper(function: str) -> subprocess.Popen | None:
     if (os.cpu_count() or 1) < 2:
         return None
     folder = str(Path(__file__).parent.parent)
     environment = os.environ | {
         "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
-    } | extra
+    }
     command = [sys.executable, "-c", f"import drystone.precompile as p; p.{function}()"]
     try:
         return subprocess.Popen(
@@ -105,10 +98,10 @@ def _empty_world():
 
 def compile_other_half() -> None:
     """What the other process does: the narrow phase."""
-    from drystone.narrowphase.near import collide_near
+    from drystone.timestep import collide
 
     model, state, work = _empty_world()
-    collide_near(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+    collide(None, model.shapes, work.boxes, state, work.near, 0)
 
 
 def _compile_half(settings) -> None:
@@ -184,12 +177,12 @@ def compile_other_linked_half() -> None:
 
 def _compile_linked_half(settings) -> None:
     """The parts of the step that joints change, but for the solver."""
-    from drystone import articulate, islands, straighten
+    from drystone import articulate, islands, rattle, straighten
     from drystone.linkage import start_joints
 
     model, state, work = _empty_world()
     linkage, shapes, bodies = empty_linkage(), model.shapes, model.bodies
-    articulate.fit_velocities(
+    rattle.fit_velocities(
         linkage, model.joints, bodies, state, work.rows, 0, settings, work.island, work.motion
     )
     straighten.straighten(
@@ -211,10 +204,6 @@ def compile_step(linkage=None) -> None:
 
     model, state, work = _empty_world()
     timestep.advance(model, None, state, Settings(), work, linkage, None, 0)
-
-
-def compile_linked_step() -> None:
-    compile_step(empty_linkage())
 
 
 def empty_linkage():

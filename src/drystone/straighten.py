@@ -8,13 +8,7 @@ miss after it, so that the pose at the end of a step is a good one.
 
 import numpy as np
 
-from drystone.articulate import (
-    BAUMGARTE,
-    NEWTON_STEPS,
-    NO_DRIFT,
-    look_ahead,
-    predict_poses,
-)
+from drystone.articulate import BAUMGARTE, NO_DRIFT
 from drystone.coulomb import normal_velocity_at, push
 from drystone.drift import room_wanted
 from drystone.gather import band_numbers, order_island
@@ -23,8 +17,9 @@ from drystone.jit import kernel
 from drystone.joints.layout import ROW_EQUALITY, ROW_LIMIT
 from drystone.linkage import SOFTNESS, push_joint_row
 from drystone.newton import prox_newton
+from drystone.rattle import NEWTON_STEPS, look_ahead, predict_poses
 
-STRAIGHT = 1e-8  # [m], [rad]: what joints may miss
+STRAIGHT = 1e-6  # [m], [rad]: what joints may miss; one round leaves a tenth of that
 ROUNDS = 3  # at most; each gains a factor of about spin * dt
 
 

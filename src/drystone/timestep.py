@@ -36,14 +36,7 @@ from drystone.arrays import (
     State,
     Work,
 )
-from drystone.articulate import (
-    BAUMGARTE,
-    NO_DRIFT,
-    fit_velocities,
-    keep_joints,
-    pose_joints,
-    solve_linked,
-)
+from drystone.articulate import BAUMGARTE, NO_DRIFT, keep_joints, pose_joints, solve_linked
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
 from drystone.clock import tick_seconds, ticks
@@ -69,6 +62,7 @@ from drystone.measures import measure_rows
 from drystone.narrowphase.flat import collide_flat
 from drystone.narrowphase.near import collide_near
 from drystone.problem import measure
+from drystone.rattle import fit_velocities
 from drystone.readout import last_impulse, last_problem
 from drystone.report import StepReport, step_report
 from drystone.rest import fall_asleep, wake_touched
@@ -89,11 +83,14 @@ def _lap(clock, stage, since):
     return now
 
 
+_collide_near = inlined(collide_near)
+
+
 @kernel
-def _collide(outlines, shapes, boxes, state, near, near_count):
+def collide(outlines, shapes, boxes, state, near, near_count):
     """Stage 3, in three dimensions or in two."""
     if outlines is None:
-        collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
+        _collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
     else:
         collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
 
@@ -122,7 +119,7 @@ def find_touching(model, outlines, state, settings, work):
         since = _lap(clock, _PAIRS, since)
         if near.slot_first[near_count] > near.slot.shape[0]:
             return MORE_SLOTS, near.slot_first[near_count]
-        _collide(outlines, shapes, work.boxes, state, near, near_count)
+        collide(outlines, shapes, work.boxes, state, near, near_count)
         since = _lap(clock, _COLLIDE, since)
         if not wake_touched(
             shapes.body, bodies.kind, model.joints.body, state, near, near_count
