@@ -18,19 +18,21 @@ from drystone.joints.layout import PLANAR
 from drystone.joints.rows import fill_joint_rows
 from drystone.rattle import set_guess, solve_smooth
 from drystone.sweeps import DEEPER
+from drystone.taut import stiffen_bodies
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
 
 @kernel
-def pose_joints(linkage, joints, state, settings):
-    """Rows of all joints at the start of a step."""
+def pose_joints(linkage, joints, bodies, state, settings, mass):
+    """Rows of all joints at the start of a step; bodies on which they pull hard are stiffened."""
     if linkage is None:
         return
     for j in range(joints.kind.shape[0]):
         for k in range(3):
             joints.value[j, k] = state.joint_value[j, k]
     fill_joint_rows(joints, state.position, state.rotation, settings.dt, linkage.rows)
+    stiffen_bodies(joints, linkage, bodies, state, mass, settings.dt)
     if settings.drift == BAUMGARTE:
         rows = linkage.rows
         for r in range(rows.error.shape[0]):

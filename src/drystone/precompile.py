@@ -188,7 +188,9 @@ def _compile_linked_half(settings) -> None:
     straighten.straighten(
         linkage, model.joints, bodies, state, work.rows, 0, settings, work.island, work.motion
     )
-    articulate.pose_joints(linkage, model.joints, state, settings)
+    articulate.pose_joints(
+        linkage, model.joints, bodies, state, settings, work.motion.mass
+    )
     articulate.keep_joints(linkage, model.joints, state)
     start_joints(linkage, state, work.motion.mass, work.motion.twist)
     islands.order_contacts(

@@ -9,8 +9,6 @@ The first needs J u + bias = 0 with a bias that is found by looking at q' (two t
 the same factors). That keeps the energy over long times, which no correction afterwards does.
 """
 
-from math import sqrt
-
 import numpy as np
 
 from drystone.drift import LINKED, displace_body
@@ -37,10 +35,10 @@ from drystone.newton import (
     set_velocities,
 )
 from drystone.sweeps import DEEPER
+from drystone.taut import TAUT, tautness
 
 CLOSED = 1e-8  # [m], [rad]: by how much joints may miss at the end of a smooth step
 TINY = 1e-7  # [m], [rad]: errors up to here are taken away with that
-TAUT = 1.0  # of 4, for joints pull at both ends and along chains
 LOOKS = 5  # at the end of the step; each gains two digits or more
 NEWTON_STEPS = 100
 
@@ -107,31 +105,16 @@ def _at_limit(first, last, linkage):
 
 
 @kernel
-def _is_taut(first, last, joints, linkage, mass, dt):
-    """Whether joints pull so hard that the scheme for smooth motion would swing up.
-
-    A body of inertia I that is pulled with the force F at the arm r turns back and forth with the
-    square of the frequency F r / I or more; an explicit scheme follows that while it is less
-    than 4 / dt².
-    """
-    rows, before = linkage.rows, -1
+def _is_taut(first, last, joints, linkage, inv_inertia, dt):
+    """Whether joints pull so hard that the scheme for smooth motion would swing up."""
+    before = -1
     for d in range(first, last):
         j = linkage.node_joint[linkage.node_list[d]]
         if j == before:
             continue
         before = j
-        x, y, z = 0.0, 0.0, 0.0
-        for r in range(joints.row_first[j], joints.row_first[j + 1]):
-            x += rows.impulse[r] * rows.linear[r, 0]
-            y += rows.impulse[r] * rows.linear[r, 1]
-            z += rows.impulse[r] * rows.linear[r, 2]
-        pull = dt * sqrt(x * x + y * y + z * z)
         for side in range(2):
-            b = joints.body[j, side]
-            arm = 0.0
-            for k in range(3):
-                arm += joints.anchor[j, 3 * side + k] ** 2
-            if pull * sqrt(arm) * max(mass[b, 1], mass[b, 4], mass[b, 6]) > TAUT:
+            if tautness(j, side, joints, linkage.rows, inv_inertia, dt) > TAUT:
                 return True
     return False
 
@@ -321,7 +304,7 @@ def solve_smooth(g, first, last, joints, bodies, state, rows, linkage, settings,
     if (
         not error <= settings.tolerance
         or _at_limit(first, last, linkage)
-        or _is_taut(first, last, joints, linkage, mass, dt)
+        or _is_taut(first, last, joints, linkage, bodies.inv_inertia, dt)
     ):
         return np.inf
     _mark_bodies(first, last, linkage, motion.rough, LINKED)

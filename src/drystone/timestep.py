@@ -169,13 +169,13 @@ def pose_rows(model, state, settings, work, linkage):
     )
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
+    pose_joints(linkage, model.joints, model.bodies, state, settings, work.motion.mass)
     assemble_rows(
         model.pairing, state, work.motion.mass, touch, rows, model.bodies.radius,
         count, settings.skin, settings.dt,
     )  # fmt: skip
     if settings.drift == BAUMGARTE:
         lean_out(rows, count, settings.baumgarte)
-    pose_joints(linkage, model.joints, state, settings)
     _lap(clock, _PROBLEM, since)
 
 
