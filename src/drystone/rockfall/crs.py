@@ -83,7 +83,7 @@ def _require_metres(name: str, crs, overridden: bool, box) -> None:
     if crs.is_geographic:
         if max(map(abs, box)) > DEGREES:
             raise InputError(
-                f"{name} says that it is in degrees ({crs_name(crs)}), but its coordinates reach "
+                f"{name}: its system ({crs_name(crs)}) is in degrees, but its coordinates reach "
                 f"{max(box, key=abs):.7g}: the label is wrong. Give the true system, such as "
                 f"crs = 'EPSG:2056'."
             )

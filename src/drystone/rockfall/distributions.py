@@ -84,6 +84,16 @@ class Distribution:
             cut = f" in {self.low:g} to {self.high:g}"
         return f"{self.kind}({numbers}){cut}"
 
+    def entry(self):
+        """What a study says for it: a number or a table."""
+        if self.kind == "fixed":
+            return self.numbers[0]
+        single = self.kind == "exponential"
+        table = {self.kind: self.numbers[0] if single else list(self.numbers)}
+        table |= {"weights": list(self.weights)} if self.weights else {}
+        table |= {"min": self.low} if isfinite(self.low) else {}
+        return table | ({"max": self.high} if isfinite(self.high) else {})
+
     def _kept(self) -> np.ndarray:
         values = np.array(self.numbers)
         return (values >= self.low) & (values <= self.high)

@@ -78,35 +78,35 @@ def _fill(ranked, code, low, cell, shape):
     """What each cell answers, and the lists of those that a rim passes."""
     shapely = load("shapely", "Geometry")
     count = int(shape[0] * shape[1])
-    row, column = np.divmod(np.arange(count), max(int(shape[0]), 1))
-    x, y = low[0] + cell * column, low[1] + cell * row
-    boxes = shapely.box(x, y, x + cell, y + cell)
-    whole = np.zeros((len(ranked), count), dtype=bool)
-    partly = np.zeros((len(ranked), count), dtype=bool)
-    for r, region in enumerate(ranked):
-        shapely.prepare(region.polygon)
-        partly[r] = shapely.intersects(region.polygon, boxes)
-        whole[r] = shapely.contains_properly(region.polygon, boxes)
-    partly &= ~whole
-    return _lists(whole, partly, code, count)
-
-
-def _lists(whole, partly, code, count):
-    regions = len(code)
-    # Nothing below the first region that holds the whole cell can answer.
-    first_whole = np.where(whole.any(axis=0), whole.argmax(axis=0), regions) if regions else None
     answer = np.full(count, NOWHERE, dtype=np.int32)
-    start, listed = np.zeros(count + 1, dtype=np.int64), []
-    for k in range(count):
-        best = int(first_whole[k])
-        above = np.flatnonzero(partly[:best, k])
-        if len(above) == 0:
-            answer[k] = code[best] if best < regions else NOWHERE
-        else:
-            answer[k] = MIXED
-            listed += [*above.tolist(), *([-1 - best] if best < regions else [])]
-        start[k + 1] = len(listed)
-    return answer, start, np.array(listed, dtype=np.int32)
+    if count == 0:
+        return answer, np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32)
+    row, column = np.divmod(np.arange(count), int(shape[0]))
+    x, y = low[0] + cell * column, low[1] + cell * row
+    boxes = shapely.STRtree(shapely.box(x, y, x + cell, y + cell))
+    polygons = [region.polygon for region in ranked]
+    touched, cells = boxes.query(polygons, predicate="intersects")
+    holder, held = boxes.query(polygons, predicate="contains_properly")
+    # Nothing below the first region that holds the whole cell can answer.
+    best = np.full(count, len(ranked))
+    np.minimum.at(best, held, holder)
+    above = touched < best[cells]
+    touched, cells = touched[above], cells[above]
+    known = best < len(ranked)
+    answer[known] = code[best[known]]
+    answer[cells] = MIXED
+    return answer, *_lists(touched, cells, best, answer == MIXED, len(ranked))
+
+
+def _lists(touched, cells, best, mixed, regions):
+    """Of every mixed cell the regions whose rim passes it, then the one that holds all of it."""
+    closing = np.flatnonzero(mixed & (best < regions))
+    cell = np.concatenate([cells, closing])
+    rank = np.concatenate([touched, best[closing]])
+    listed = np.concatenate([touched, -1 - best[closing]])
+    order = np.lexsort((rank, cell))
+    count = np.bincount(cell, minlength=len(mixed))
+    return np.concatenate([[0], np.cumsum(count)]), listed[order].astype(np.int32)
 
 
 @kernel

@@ -16,7 +16,7 @@ from drystone.rockfall.crs import LOCAL, choose_crs
 from drystone.rockfall.mesh_slope import SUFFIXES, read_mesh
 from drystone.rockfall.plan_index import build_plan_index, highest_over
 from drystone.rockfall.raster_files import Raster, read_raster
-from drystone.shapes.checks import positive, vector
+from drystone.shapes.checks import point_array, positive, vector
 
 HEIGHTS = (-1000.0, 9000.0)  # [m] deepest mine and highest mountain; beyond is undeclared NoData
 ON_NODE = 1e-9  # of a cell: a point so near a node is on it, and gets its height to the last digit
@@ -65,8 +65,8 @@ class Slope:
         if path.suffix.lower() in SUFFIXES:
             vertices, triangles = read_mesh(path)
             box = (*vertices[:, :2].min(axis=0), *vertices[:, :2].max(axis=0))
-            return cls.from_mesh(vertices, triangles, choose_crs(path.name, None, crs, box),
-                                 path.name)  # fmt: skip
+            system = choose_crs(path.name, None, crs, box)
+            return cls.from_mesh(vertices, triangles, system, path.name)
         raster = read_raster(path, nodata)
         _require_heights(path.name, raster.values)
         system = choose_crs(path.name, raster.crs, crs, raster.box)
@@ -96,12 +96,18 @@ class Slope:
 
     @classmethod
     def from_mesh(cls, vertices, triangles, crs=None, name: str = "mesh") -> "Slope":
-        """From world vertices (n, 3) and triangles (m, 3), counter-clockwise from outside."""
-        vertices = np.asarray(vertices, dtype=np.float64)
+        """From world vertices (n, 3) and triangles (m, 3), counter-clockwise from outside.
+
+        crs  code, pyproj CRS, or None for local metres
+        """
+        vertices = point_array(f"{name}: vertices", vertices, 3)
         _require_heights(name, vertices[:, 2])
-        origin = _round_origin(vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0))
-        local = np.ascontiguousarray(vertices - origin)
-        return cls(local, np.ascontiguousarray(triangles, dtype=np.int32), origin, crs, None, name)
+        low, high = vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0)
+        system = choose_crs(name, None, crs or LOCAL, (*low, *high))
+        origin = _round_origin(low, high)
+        vertices -= origin
+        triangles = np.ascontiguousarray(triangles, dtype=np.int32)
+        return cls(vertices, triangles, origin, system, None, name)
 
     def __repr__(self) -> str:
         low, high = self.bounds
@@ -181,16 +187,26 @@ def _grid_height(grid: HeightGrid, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         u, v = _snap((x - grid.x0) / grid.dx), _snap((y - grid.y0) / grid.dy)
         inside = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
     u, v = np.where(inside, u, 0.0), np.where(inside, v, 0.0)
-    j = np.minimum(u.astype(np.int64), columns - 2)
-    i = np.minimum(v.astype(np.int64), rows - 2)
-    a, b = u - j, v - i
-    south_west, south_east = grid.z[i, j], grid.z[i, j + 1]
-    north_west, north_east = grid.z[i + 1, j], grid.z[i + 1, j + 1]
-    below = south_west + a * (south_east - south_west) + b * (north_east - south_east)
-    above = south_west + b * (north_west - south_west) + a * (north_east - north_west)
-    height = np.where(a >= b, below, above)
-    whole = inside & np.isfinite(south_west + south_east + north_west + north_east)
-    return np.where(whole, height, np.nan)
+    height = np.full(u.shape, np.nan)
+    # A point on the edge of a cell may belong to the ground of the one before it.
+    for back_i, back_j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        j = np.clip(np.floor(u).astype(np.int64) - back_j, 0, columns - 2)
+        i = np.clip(np.floor(v).astype(np.int64) - back_i, 0, rows - 2)
+        a, b = u - j, v - i
+        touches = inside & (a <= 1.0) & (b <= 1.0) & np.isnan(height)
+        height = np.where(touches, _cell_height(grid.z, i, j, a, b), height)
+    return height
+
+
+def _cell_height(z: np.ndarray, i, j, a, b) -> np.ndarray:
+    """Height in cell (i, j) at shares a, b of its sides; NaN if it is a hole."""
+    south_west, south_east = z[i, j], z[i, j + 1]
+    north_west, north_east = z[i + 1, j], z[i + 1, j + 1]
+    # As weights, so that each corner has its own height to the last digit.
+    below = (1.0 - a) * south_west + (a - b) * south_east + b * north_east
+    above = (1.0 - b) * south_west + (b - a) * north_west + a * north_east
+    whole = np.isfinite(south_west + south_east + north_west + north_east)
+    return np.where(whole, np.where(a >= b, below, above), np.nan)
 
 
 def _snap(u: np.ndarray) -> np.ndarray:

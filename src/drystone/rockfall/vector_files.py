@@ -27,9 +27,7 @@ class Features(NamedTuple):
     def column(self, key: str) -> np.ndarray:
         if key in self.table:
             return self.table[key]
-        raise InputError(
-            f"{self.name} has no column {key!r}. {did_you_mean(key, self.table)}"
-        )
+        raise InputError(f"{self.name} has no column {key!r}. {did_you_mean(key, self.table)}")
 
 
 def read_features(path, slope, kinds) -> Features:
@@ -44,7 +42,7 @@ def read_features(path, slope, kinds) -> Features:
     try:
         info, _, geometry, fields = pyogrio.raw.read(path)
     except Exception as error:  # GDAL's drivers raise errors of many kinds
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = " ".join(str(error).split()).partition(";")[0].rstrip(".")
         raise InputError(f"{path.name} cannot be read as a vector file: {reason}.") from None
     shapes = shapely.from_wkb(geometry if geometry is not None else [])
     there = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))

@@ -1,0 +1,108 @@
+"""`drystone rockfall`: make a study, check it, run it, report on it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drystone.cli_plain import plainly, results, screen
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, help="Rockfall studies on real terrain."
+)
+
+INTERRUPTED = 130  # what shells expect after Ctrl-C
+StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")]
+
+
+@app.command()
+@plainly
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
+) -> None:
+    """Write a complete study on a synthetic valley, to run and to change."""
+    from drystone.rockfall.valley import write_valley
+
+    study = write_valley(folder)
+    results.print(str(study), markup=False, soft_wrap=True)
+    screen.print(f"Next: drystone rockfall run {study}", markup=False, soft_wrap=True)
+
+
+@app.command()
+@plainly
+def check(study_file: StudyPath) -> None:
+    """Check STUDY without running it: what it is, and what is suspicious about it."""
+    from drystone.rockfall.check import check_study
+    from drystone.rockfall.study import Study
+
+    checked = check_study(Study.load(study_file))
+    for name, value in checked.rows:
+        results.print(f"{name:18} {value}", markup=False, soft_wrap=True)
+    for finding in checked.findings:
+        results.print(str(finding), markup=False, soft_wrap=True)
+    screen.print(f"Next: drystone rockfall run {study_file}", markup=False, soft_wrap=True)
+
+
+@app.command("run")
+@plainly
+def run_command(
+    study_file: StudyPath,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if not given.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to use instead.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the study's.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Runs, instead of the study's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the results; the study's if not given.")
+    ] = None,
+    report: Annotated[bool, typer.Option(help="Write the report when done.")] = True,
+) -> None:
+    """Roll all rocks of STUDY and write rasters, tables, maps and the report."""
+    from drystone.rockfall.check import check_study
+    from drystone.rockfall.study import Study
+
+    changes = {"seed": seed, "count": count}
+    study = Study.load(study_file).with_runs(**{k: v for k, v in changes.items() if v is not None})
+    for finding in check_study(study).findings:
+        if finding.severity == "warning":
+            screen.print(str(finding), style="yellow", markup=False, soft_wrap=True)
+    folder = out if out is not None else study.folder / study.output.folder
+    finished = _run(study, folder, workers, cluster, resume)
+    if report:
+        _report(finished)
+    results.print(str(folder), markup=False, soft_wrap=True)
+
+
+@app.command("report")
+@plainly
+def report_command(
+    folder: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of the results.")],
+) -> None:
+    """Write the report of finished RESULTS anew: one HTML file, and its figures."""
+    from drystone.rockfall.results import Results
+
+    _report(Results(folder))
+
+
+def _run(study, folder, workers, cluster, resume):
+    from drystone.rockfall.montecarlo import run_study
+
+    try:
+        return run_study(study, folder, workers=workers, cluster=cluster, resume=resume)
+    except KeyboardInterrupt as interruption:
+        sentence = str(interruption) or "interrupted"
+        screen.print(sentence, style="yellow", markup=False, soft_wrap=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _report(finished) -> None:
+    from drystone.rockfall.report import write_report
+
+    path = write_report(finished)
+    screen.print(f"Next: open {path} in a browser", markup=False, soft_wrap=True)

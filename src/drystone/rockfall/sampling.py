@@ -1,0 +1,41 @@
+"""Random numbers of a run: one between 0 and 1 for everything that varies, by name.
+
+They depend on the seed and the number of the run alone. With Latin hypercube sampling each of the
+`count` equal parts of every variable holds exactly one run: variable d of run i lies in part
+p_d(i), p_d a random permutation for each variable.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+
+# Streams of the seed, so that no two uses draw the same numbers.
+WITHIN, PARTS, AGAIN = 0, 1, 2
+
+
+class Sampler:
+    """names  of the variables, in an order that the study fixes"""
+
+    def __init__(self, names: list[str], seed: int, count: int, sampling: str):
+        self.names, self.seed, self.count, self.sampling = names, seed, count, sampling
+
+    def draw(self, run: int) -> dict[str, float]:
+        """A number in [0, 1) for every name."""
+        u = np.random.default_rng([self.seed, WITHIN, run]).random(len(self.names))
+        if self.sampling == "latin-hypercube":
+            parts = _permutations(self.seed, self.count, len(self.names))[:, run]
+            u = (parts + u) / self.count
+        return dict(zip(self.names, u.tolist(), strict=True))
+
+    def again(self, run: int) -> np.random.Generator:
+        """More numbers for a run whose first place could not be used."""
+        return np.random.default_rng([self.seed, AGAIN, run])
+
+
+@lru_cache(maxsize=4)
+def _permutations(seed: int, count: int, variables: int) -> np.ndarray:
+    """(variables, count) the part of each run."""
+    parts = np.empty((variables, count), dtype=np.int32)
+    for d in range(variables):
+        parts[d] = np.random.default_rng([seed, PARTS, d]).permutation(count)
+    return parts

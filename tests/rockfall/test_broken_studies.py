@@ -1,0 +1,208 @@
+"""Broken studies: one clear sentence each, exit code 2, and nothing written."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from drystone.cli_rockfall import app
+from drystone.rockfall.valley import write_valley
+
+for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
+    pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
+
+
+def replace(old, new):
+    """An edit of the study's text; it must find what it replaces."""
+
+    def edit(folder):
+        path = folder / "study.toml"
+        text = path.read_text()
+        assert old in text, old
+        path.write_text(text.replace(old, new, 1))
+
+    return edit
+
+
+def append(text):
+    return lambda folder: (folder / "study.toml").open("a").write("\n" + text)
+
+
+def heights(change):
+    """An edit of the terrain's numbers; `change` gets and gives (rows, columns), north first."""
+
+    def edit(folder):
+        path = folder / "terrain.asc"
+        head, rows = path.read_text().splitlines()[:6], path.read_text().splitlines()[6:]
+        z = change(np.array([row.split() for row in rows], dtype=float))
+        body = [" ".join(f"{x:g}" for x in row) for row in z]
+        path.write_text("\n".join(head + body) + "\n")
+
+    return edit
+
+
+def ground(change):
+    """An edit of the GeoJSON file."""
+
+    def edit(folder):
+        path = folder / "ground.geojson"
+        table = json.loads(path.read_text())
+        change(table)
+        path.write_text(json.dumps(table))
+
+    return edit
+
+
+def steps(*edits):
+    return lambda folder: [edit(folder) for edit in edits]
+
+
+def write(name, content):
+    def edit(folder):
+        path = folder / name
+        path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content)
+
+    return edit
+
+
+def punched(z):
+    z = z.copy()
+    z[60:80, 50:120] = -9999
+    return z
+
+
+def tetrahedron(folder):
+    import trimesh
+
+    mesh = trimesh.creation.icosphere(subdivisions=1)
+    trimesh.Trimesh(mesh.vertices, mesh.faces[:-3], process=False).export(folder / "open.obj")
+
+
+def texture(folder):
+    rows = "\n".join(["1 1 9"] * 3)
+    head = "ncols 3\nnrows 3\nxllcorner 2600000\nyllcorner 1200000\ncellsize 100\n"
+    (folder / "soil.asc").write_text(head + rows)
+
+
+def degrees(folder):
+    head = "ncols 3\nnrows 3\nxllcorner 9.1\nyllcorner 46.8\ncellsize 0.001\n"
+    (folder / "degrees.asc").write_text(head + "\n".join(["1 2 3"] * 3))
+
+
+POINT = "polygon = [[2600010, 1200280], [2600388, 1200280], [2600388, 1200350], [2600010, 1200350]]"
+STEEP = "steeper_than_deg = 60              # all ground so steep, by its true area in space\n"
+
+BROKEN = {
+    "no crs": (replace('crs = "EPSG:2056"', "#"), "no coordinate reference system.*crs ="),
+    "degrees": (
+        steps(degrees, replace('file = "terrain.asc"', 'file = "degrees.asc"'),
+              replace('"EPSG:2056"', '"EPSG:4326"')),
+        "in degrees.*gdalwarp -t_srs EPSG:32632",
+    ),
+    "wrong label": (replace('"EPSG:2056"', '"EPSG:4326"'), "in degrees, but.*reach 2600398"),
+    "feet": (replace('"EPSG:2056"', '"EPSG:2263"'), "foot"),
+    "unknown crs": (replace('"EPSG:2056"', '"EPSG:1"'), "'EPSG:1', which is unknown"),
+    "hole at the source": (
+        steps(heights(punched), replace(STEEP, "")), "% of its polygon has no ground"),
+    "source outside": (
+        replace(STEEP + POINT, "points = [[2609999, 1200300]]"), "no ground at x = 2609999"),
+    "empty source": (replace("steeper_than_deg = 60", "steeper_than_deg = 89"),
+                     "is empty: there is no ground steeper than 89 degrees"),
+    "crossed polygon": (
+        replace("[2600388, 1200280], [2600388, 1200350]", "[2600388, 1200350], [2600388, 1200280]"),
+        "not valid.*self-intersection"),
+    "unknown material": (replace('default = "talus"', 'default = "tallus"'),
+                         "Did you mean 'talus'"),
+    "unknown material in a file": (
+        ground(lambda t: t["features"][1]["properties"].update(material="medow")),
+        "ground.geojson, polygon 2: material is 'medow'.*Did you mean 'meadow'"),
+    "no such column": (replace('column = "material"', 'column = "soil"'), "no column 'soil'"),
+    "file in degrees": (ground(lambda t: t.pop("crs")), "GeoJSON without a crs member"),
+    "missing file": (replace("ground.geojson", "grund.geojson"), "There is no file"),
+    "not a vector file": (write("ground.geojson", "polygons"), "cannot be read as a vector file"),
+    "no terrain": (replace("terrain.asc", "terain.asc"), "There is no terrain file"),
+    "unreadable terrain": (
+        steps(write("terrain.tif", b"\x00\x01\x02 no picture"),
+              replace('file = "terrain.asc"', 'file = "terrain.tif"')),
+        "terrain.tif cannot be read as a raster"),
+    "cut off terrain": (
+        lambda f: (f / "terrain.asc").write_text((f / "terrain.asc").read_text()[:99_000]),
+        "Is the file cut off"),
+    "nan cells": (heights(lambda z: np.full_like(z, np.nan)), "no cell has a value"),
+    "undeclared nodata": (heights(lambda z: np.where(z > 800, 1e30, z)), "nodata = 1e"),
+    "negative size": (replace("[0.6, 1.0, 1.8]", "[-0.6, 1.0, 1.8]"),
+                      r"axes_m\[0\] can be -0.6, must be > 0"),
+    "zero density": (replace("density_kg_m3 = 2670", "density_kg_m3 = 0"), "must be > 0"),
+    "two sizes": (replace("volume_m3 =", "size_m = 1.0\nvolume_m3 ="), "exactly one of axes_m"),
+    "unknown shape": (replace('"platy"', '"plate"'), "but is 'plate'"),
+    "open mesh": (
+        steps(tetrahedron, replace('shape = "platy"', 'shape = "mesh"\nfile = "open.obj"')),
+        "closed"),
+    "unknown preset": (replace("stone:loose-clastic", "stone:loose-plastic"),
+                       "Did you mean 'stone:loose-clastic'"),
+    "no friction": (replace("friction = { uniform = [0.5, 0.7] }", ""),
+                    r"needs friction \(preset rockyfor3d:7 has none\)"),
+    "restitution": (replace('preset = "stone:carbonate"', "restitution = 1.2\nfriction = 0.3"),
+                    "restitution can be 1.2, must be from 0 to 1"),
+    "negative friction": (
+        replace("friction = { uniform = [0.5, 0.7] }", "friction = { normal = [0.5, 0.1] }"),
+        "friction can be -inf, must be >= 0. Cut it off with min and max"),
+    "distribution": (replace("uniform = [0.5, 0.7]", "unifrom = [0.5, 0.7]"),
+                     "Did you mean 'uniform'"),
+    "unknown key": (replace("capacity_kj", "capacity_kJ"), "Did you mean 'capacity_kj'"),
+    "unknown part": (append("[barriers2]\nx = 1"), "barriers2: no such entry"),
+    "no barrier height": (replace("height_m = 4.0", "height_m = 0.0"), "greater than 0, but is 0"),
+    "barrier off the terrain": (replace("[2600394, 1200146]", "[2600594, 1200146]"),
+                                r"barriers \(net\): the line leaves the ground"),
+    "short check line": (replace(", [2600396, 1200132]", ""), "needs two different points"),
+    "no runs": (replace("count = 1000", "count = 0"), "greater than or equal to 1, but is 0"),
+    "negative seed": (replace("seed = 1", "seed = -1"), "greater than or equal to 0"),
+    "sampling": (replace('"latin-hypercube"', '"latin"'), "'monte-carlo' or 'latin-hypercube'"),
+    "unknown rock": (replace("speed_m_s =", 'rocks = ["blok"]\nspeed_m_s ='),
+                     "Did you mean 'block'"),
+    "same name": (replace('name = "plate"', 'name = "block"'), "two are called 'block'"),
+    "two velocities": (replace("speed_m_s =", "velocity_m_s = [1, 0, 0]\nspeed_m_s ="),
+                       "give only one of them"),
+    "unknown option": (append("[options]\ndt_flite = 0.1"), "Did you mean 'dt_flight'"),
+    "wrong option": (append("[options]\ndt_flight = -0.1"), "dt_flight is -0.1"),
+    "option of another kind": (append("[options]\ndt_flight = 'fast'"), "must be a number"),
+    "texture code": (
+        steps(texture, append("[materials.texture]\nfile = 'soil.asc'\ncodes = { 1 = 'talus' }")),
+        "holds the code 9, which codes does not name"),
+    "triangle ids": (append("[materials.triangles]\nrock = [99999999]"),
+                     "triangles go from 0 to"),
+    "raster cells": (replace("cell_m = 2.0", "cell_m = -2.0"), "greater than 0, but is -2.0"),
+    "not toml": (append("count = = 3"), "is not TOML"),
+    "empty": (write("study.toml", ""), "terrain is missing"),
+    "no study": (lambda folder: (folder / "study.toml").unlink(), "There is no study file"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def valley(tmp_path):
+    write_valley(tmp_path / "demo")
+    return tmp_path / "demo"
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_broken_study(valley, case, command):
+    edit, sentence = BROKEN[case]
+    edit(valley)
+    before = {path: path.read_bytes() for path in valley.parent.rglob("*") if path.is_file()}
+    result = CliRunner().invoke(app, [command, str(valley / "study.toml")])
+    assert result.exit_code == 2, result.output
+    assert re.search(sentence, result.stderr), result.stderr
+    assert result.stderr.startswith("error: ") and "Traceback" not in result.output
+    if case != "empty":  # which lacks several things, each on its line
+        assert len(result.stderr.strip().splitlines()) == 1
+    after = {path: path.read_bytes() for path in valley.parent.rglob("*") if path.is_file()}
+    assert after == before
+
+
+def test_the_study_itself_is_fine(valley):
+    result = CliRunner().invoke(app, ["check", str(valley / "study.toml")])
+    assert result.exit_code == 0, result.output
+    assert "warning" not in result.stdout
