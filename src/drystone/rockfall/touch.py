@@ -229,7 +229,7 @@ def find_contacts(rocks, rock, x, m, grid, found, found_count, skin, contacts, s
     radius, rounding = rocks.body[rock, 4], rocks.body[rock, 5]
     count = 0
     for f in range(found_count):
-        t = found[f]
+        t = np.int64(found[f])  # one integer type, one compilation of what follows
         c0 = load(grid.vertex, grid.triangle[t, 0])
         c1 = load(grid.vertex, grid.triangle[t, 1])
         c2 = load(grid.vertex, grid.triangle[t, 2])
