@@ -96,7 +96,6 @@ def rescue(world) -> str:
 
     Whatever happens here must not hide the failure that is being reported.
     """
-    _forget_bad_guesses(world._state)
     name = f"drystone-step-{world.step_count}"
     reason = ""
     for folder in (Path(world.checkpoint_folder or "."), Path(tempfile.gettempdir())):
@@ -111,11 +110,6 @@ def rescue(world) -> str:
             continue
         return f"It was saved as {path.resolve()}; World.load() continues from there."
     return f"It could not be saved ({reason})"
-
-
-def _forget_bad_guesses(state: State) -> None:
-    """Joints note the guess for their next solve while they solve, also if that fails."""
-    state.joint_curve[~np.isfinite(state.joint_curve)] = 0.0
 
 
 def load_world(path) -> World:
