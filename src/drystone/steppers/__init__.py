@@ -10,8 +10,8 @@ from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.shapes.checks import positive
 
-STEPPERS = ("time-stepping", "implicit")
-PLANNED_STEPPERS = ("verlet", "event", "rk4")
+STEPPERS = ("time-stepping", "implicit", "event")
+PLANNED_STEPPERS = ("verlet", "rk4")
 
 DRIFTS = ("default", "none", "baumgarte", "post")  # as settings.drift counts them
 
@@ -38,6 +38,10 @@ def take_steps(world, count: int):
     """Up to `count` steps of `world`: new state, work and the report of the engine."""
     if world._stepper == "implicit":
         from drystone.steppers.implicit import step  # SciPy's sparse factors take a while to load
+
+        return step(world)
+    if world._stepper == "event":
+        from drystone.steppers.event import step
 
         return step(world)
     built, elements = world._build, forced.elements_of(world) if world._forces else None
