@@ -243,3 +243,15 @@ def test_every_solver_steps_two_dimensions(solver):
     world.run(0.25)
     assert block.velocity[0] == pytest.approx(2 - 0.25 * 0.3 * G, abs=2e-3)
     assert block.velocity[1] == 0.0
+
+
+def test_recording_replays_edits_bit_for_bit(tmp_path):
+    world = ds.World(dim=2)
+    world.add_fixed(ds.Plane())
+    disc = world.add_body(ds.Disc(0.3), position=(0, 0.5))
+    with ds.record(world, tmp_path / "flat.h5"):
+        world.run(0.1)
+        disc.spin, disc.angle, disc.inertia = 3.0, 0.2, 20.0
+        world.add_body(ds.Polygon.box(0.5, 0.5), position=(0, 2), angle=0.4)
+        world.run(0.5)
+    assert ds.replay(tmp_path / "flat.h5")
