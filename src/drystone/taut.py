@@ -8,13 +8,13 @@ the stiffness of the pull [Andrews2017]: the body turns more slowly, and stays w
 
 from math import sqrt
 
-from drystone.jit import inner_kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import rotation_matrix
 
 TAUT = 1.0  # dt² F r / I; a body between two joints swings up from 2 on
 
 
-@inner_kernel
+@kernel
 def _pull(j, side, joints, rows, dt):
     """dt² F r of joint `j` on one of its bodies [kg m²], from the impulses that stand in rows."""
     x, y, z, arm = 0.0, 0.0, 0.0, 0.0
@@ -37,7 +37,7 @@ def tautness(j, side, joints, rows, inv_inertia, dt):
     return light * _pull(j, side, joints, rows, dt)
 
 
-@inner_kernel
+@kernel
 def _set_inertia(b, q, inertia, extra, mass):
     """World inverse inertia of body `b`, with `extra` added to its moments."""
     m = rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3])
