@@ -71,7 +71,7 @@ _HOME = {
 }
 
 # Parts of the library that stand for themselves, under their own name.
-_MODULES = ("lcp",)
+_MODULES = ("lcp", "rockfall")
 
 __all__ = sorted((*_HOME, *_MODULES))
 
