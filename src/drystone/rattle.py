@@ -37,9 +37,9 @@ from drystone.newton import (
 from drystone.sweeps import DEEPER
 from drystone.taut import TAUT, tautness
 
-CLOSED = 1e-8  # [m], [rad]: by how much joints may miss at the end of a smooth step
+CLOSED = 1e-10  # [m], [rad]: by how much joints may miss at the end of a smooth step
 TINY = 1e-7  # [m], [rad]: errors up to here are taken away with that
-LOOKS = 5  # at the end of the step; each gains two digits or more
+LOOKS = 6  # at the end of the step; each gains two digits or more
 NEWTON_STEPS = 100
 
 

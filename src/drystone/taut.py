@@ -11,7 +11,7 @@ from math import sqrt
 from drystone.jit import inner_kernel, kernel
 from drystone.vec import rotation_matrix
 
-TAUT = 1.0  # dt² F r / I; a body between two joints swings up from 2 on
+TAUT = 2.0  # dt² F r / I; a body between two joints swings up from here on
 
 
 @kernel

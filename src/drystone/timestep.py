@@ -376,7 +376,7 @@ def step_with(
     pose_rows(model, state, settings, work, linkage)
     with contact_ellipses(model, state, work, ellipses):
         start_rows(state, settings, work, linkage)
-    if solver.compiled:
+    if getattr(solver, "compiled", False):
         count = int(work.log.info[INFO_CONTACTS])
         sweeps, residual = solve(model, state, settings, work, linkage, count)
         measure_step(work.log.info, work.log.measures, work.rows, work.motion)

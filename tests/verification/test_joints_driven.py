@@ -98,10 +98,6 @@ def test_limits_carry_a_weight():
     assert hinge.angle == pytest.approx(0.0, abs=1e-8)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="a joint at a limit keeps the bias of its last smooth step, and with it a velocity",
-)
 def test_body_that_rests_on_a_limit_has_no_velocity():
     world = ds.World(sleeping=False)
     rod = world.add_body(ds.Box(1.0, 0.1, 0.1), position=(0.5, 0, 0))

@@ -27,10 +27,6 @@ def test_agony_hangs():
     assert max(joint.separation for joint in world.joints) < 1e-6
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="joints at a limit keep the bias of their last smooth step, and with it a velocity",
-)
 def test_agony_comes_to_rest():
     world = SCENES["agony"].build()
     world.run(10.0)

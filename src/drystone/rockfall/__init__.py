@@ -12,7 +12,6 @@ _HOME = {
     "Slope": "slope",
     "Start": "roll",
     "Study": "study",
-    "roll": "roll",
     "roll_many": "roll",
     "run_study": "montecarlo",
     "write_report": "report",
