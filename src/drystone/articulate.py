@@ -69,15 +69,10 @@ def _mark_rough(first, last, joints, linkage, rough):
 
 
 @kernel
-def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, used, motion):
-    """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps.
-
-    used        whether the room for matrices was used in this step before
-    """
+def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, motion):
+    """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps."""
     if linkage is None:
         return 0, 0.0, 0, 0
-    if used:
-        linkage.held[0] = 0
     most, worst, steps, newtons = 0, 0.0, 0, 0
     mass, tolerance = motion.mass, settings.tolerance
     for g in range(groups):
@@ -93,7 +88,7 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, u
             )
             newtons, steps = newtons + 1, steps + 1
         if not error < np.inf:
-            linkage.loose[g], linkage.held[0] = 1, 0
+            linkage.loose[g] = 1
             reset = settings.drift == DEFAULT_DRIFT
             set_guess(first, last, linkage, state.joint_curve, False, reset)
             _mark_rough(first, last, joints, linkage, motion.rough)

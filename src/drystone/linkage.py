@@ -32,8 +32,6 @@ class Linkage(NamedTuple):
     island_group: np.ndarray  # (n + 1,) int32: group of an island with joints, -1 for others
     loose: np.ndarray  # (n + 2,) int32: groups whose joints miss at the end of the step
     stiff: np.ndarray  # (n + 1,) what is added to the moments of inertia (taut.py) [kg m²]
-    held: np.ndarray  # (3,) int64: whether factors were kept from the last step; of which blocks
-    held_list: np.ndarray  # (nodes,) int32: those blocks
     mark: np.ndarray  # (n + 2,) int64: bodies seen, and the number of the look
     position: np.ndarray  # (n + 1, 3) poses to which the step leads
     rotation: np.ndarray  # (n + 1, 4)
@@ -66,8 +64,6 @@ def room_for_joints(joints: Joints, bodies: int) -> Linkage:
         island_group=np.zeros(bodies + 1, np.int32),
         loose=np.zeros(bodies + 2, np.int32),
         stiff=np.zeros(bodies + 1),
-        held=np.zeros(3, np.int64),
-        held_list=np.zeros(count, np.int32),
         mark=np.zeros(bodies + 2, np.int64),
         position=np.zeros((bodies + 1, 3)),
         rotation=rotation,

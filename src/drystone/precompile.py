@@ -171,7 +171,7 @@ def compile_other_linked_half() -> None:
     model, state, work = _empty_world()
     solve_linked(
         empty_linkage(), model.joints, model.bodies, state, work.rows, 0, Settings(), work.island,
-        False, work.motion,
+        work.motion,
     )  # fmt: skip
 
 

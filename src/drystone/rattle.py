@@ -38,8 +38,10 @@ from drystone.sweeps import DEEPER
 from drystone.taut import TAUT, tautness
 
 CLOSED = 1e-10  # [m], [rad]: by how much joints may miss at the end of a smooth step
+FITS = 1e-11  # [m/s], [rad/s]
 TINY = 1e-7  # [m], [rad]: errors up to here are taken away with that
-LOOKS = 6  # at the end of the step; each gains two digits or more
+TORN = 1e-5  # [m], [rad]: what they may miss after all looks; straighten.py takes it away
+LOOKS = 10  # at the end of the step; each gains two digits or more
 NEWTON_STEPS = 100
 
 
@@ -128,8 +130,8 @@ def _mark_bodies(first, last, linkage, rough, how):
 
 @kernel(inline="always")
 def _fit_old(n, first_node, linkage, mass, work, twist):
-    """Make the velocities at the start fit the joints, with the factors of the last step."""
-    room, links = work.newton, work.links
+    """Make the velocities at the start fit the joints, if somebody has changed them."""
+    room, links, worst = work.newton, work.links, 0.0
     for i in range(n):
         node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
         for k in range(3):
@@ -137,7 +139,10 @@ def _fit_old(n, first_node, linkage, mass, work, twist):
                 r = linkage.node_row[node, k]
                 held = linkage.rows.kind[r] == ROW_EQUALITY
                 room.y[at] = -row_velocity(r, linkage.rows, twist) if held else 0.0
+                worst = max(worst, abs(room.y[at]))
                 at += 1
+    if worst < FITS:  # what is left after fit_velocities() is rounding
+        return
     refine(n, work.newton)
     for i in range(n):
         node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
@@ -203,69 +208,11 @@ def _add_answer(n, room, own):
                 at += 1
 
 
-@kernel
-def _is_held(first, last, linkage, state):
-    """Whether the factors at the end of the last step are those of this group, here and now."""
-    held = linkage.held
-    if held[0] == 0 or held[1] != first or held[2] != last:
-        return False
-    for d in range(first, last):
-        node = linkage.node_list[d]
-        if linkage.held_list[d] != node:
-            return False
-        for side in range(2):
-            b = linkage.node_body[node, side]
-            if b == state.position.shape[0]:
-                continue
-            for k in range(3):
-                if linkage.position[b, k] != state.position[b, k]:
-                    return False
-            for k in range(4):
-                if linkage.rotation[b, k] != state.rotation[b, k]:
-                    return False
-    return True
-
-
-@kernel
-def _hold(first, last, linkage, state):
-    """Note for which group and poses the factors hold, if all of its rows are joints that hold."""
-    linkage.held[0], linkage.held[1], linkage.held[2] = 1, first, last
-    for d in range(first, last):
-        node = linkage.node_list[d]
-        linkage.held_list[d] = node
-        for k in range(3):
-            r = linkage.node_row[node, k]
-            if r >= 0 and linkage.rows.kind[r] != ROW_EQUALITY:
-                linkage.held[0] = 0
-        for side in range(2):
-            b = linkage.node_body[node, side]
-            if b < state.position.shape[0]:
-                for k in range(3):
-                    linkage.position[b, k] = state.position[b, k]
-                for k in range(4):
-                    linkage.rotation[b, k] = state.rotation[b, k]
-
-
-@kernel(inline="always")
-def _set_free(n, first, linkage, free, links, island, room):
-    """Free velocities of joints whose matrix is factored already; into room.y as well."""
-    for i in range(n):
-        node, at = linkage.node_list[first + links.order[i]], room.row[i]
-        for k in range(3):
-            r = linkage.node_row[node, k]
-            links.impulse[i, k] = 0.0
-            if r >= 0:
-                island.q[i, k] = row_velocity(r, linkage.rows, free) + linkage.rows.bias[r]
-                room.y[at] = -island.q[i, k]
-                at += 1
-
-
 @kernel(inline="always")
 def _factor_smooth(first, last, state, rows, linkage, settings, work, motion):
     """Matrix, factors and first answer of an island of joints; its error and number of blocks."""
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
     mass, goal, nodes = motion.mass, DEEPER * settings.tolerance, last - first
-    linkage.held[0] = 0
     if not link_group(0, 0, first, nodes, rows, linkage, mass, links):
         return np.inf, 0
     n = order_island(0, links.first, links.column, links.place, links.order)
@@ -290,16 +237,10 @@ def solve_smooth(g, first, last, joints, bodies, state, rows, linkage, settings,
     """An island of joints alone; returns its error, infinite if it has to be swept."""
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
     mass, dt = motion.mass, settings.dt
-    held = _is_held(first, last, linkage, state)
     set_guess(first, last, linkage, state.joint_curve, True, False)
-    if held:
-        n, error = last - first, 0.0
-        _set_free(n, first, linkage, motion.free, links, island, room)
-        _add_answer(n, room, own)
-    else:
-        error, n = _factor_smooth(first, last, state, rows, linkage, settings, work, motion)
-        if n == 0:
-            return error
+    error, n = _factor_smooth(first, last, state, rows, linkage, settings, work, motion)
+    if n == 0:
+        return error
     give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
     if (
         not error <= settings.tolerance
@@ -308,8 +249,7 @@ def solve_smooth(g, first, last, joints, bodies, state, rows, linkage, settings,
     ):
         return np.inf
     _mark_bodies(first, last, linkage, motion.rough, LINKED)
-    if not held:
-        _fit_old(n, first, linkage, mass, work, state.twist)
+    _fit_old(n, first, linkage, mass, work, state.twist)
     linkage.loose[g] = 1
     for _ in range(LOOKS):
         predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
@@ -320,7 +260,7 @@ def solve_smooth(g, first, last, joints, bodies, state, rows, linkage, settings,
         _bend(n, first, linkage, state.joint_curve, dt, links, island, room)
         _add_answer(n, room, own)
         give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
-    if linkage.loose[g] == 1:
+    if linkage.loose[g] == 1 and not _most_missed(first, last, linkage) < TORN:
         return np.inf
     error = natural_error(n, island, False, room.velocity, own)
     _take_half(first, last, linkage, mass, motion.twist)
@@ -379,14 +319,12 @@ def _hold_only(n, first, linkage, links, island, velocity, twist):
 def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work, motion):
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
     _stand_anew(first, last, joints, bodies, state, linkage, motion, settings.dt)
-    linkage.held[0] = 0
     if not link_group(0, 0, first, last - first, rows, linkage, motion.mass, links):
         return
     n = order_island(0, links.first, links.column, links.place, links.order)
     fill_island(0, 0, n, first, rows, linkage, motion.mass, motion.free, links, island)
     _hold_only(n, first, linkage, links, island, room.velocity, state.twist)
     if newton_step(n, island, LEAST_ALPHA, room, own):
-        _hold(first, last, linkage, state)
         for i in range(n):
             node = linkage.node_list[first + links.order[i]]
             for k in range(3):

@@ -127,7 +127,6 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
             look_ahead(first, last, joints, linkage, settings.dt)
             if not _missed(first, last, linkage) > STRAIGHT:
                 break
-            linkage.held[0] = 0
             _straighten_group(
                 lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
             )

@@ -268,14 +268,13 @@ def solve(model, state, settings, work, linkage, count):
         motion.twist,
     )  # fmt: skip
     log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
-    used = hasty and residual > settings.tolerance
-    if used:
+    if hasty and residual > settings.tolerance:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, linkage, motion.mass, motion.free,
             settings.tolerance, settings.max_sweeps, work.island, motion.twist, log.info,
         )  # fmt: skip
     most, worst, islands, steps = solve_linked(
-        linkage, model.joints, model.bodies, state, rows, groups, settings, work.island, used,
+        linkage, model.joints, model.bodies, state, rows, groups, settings, work.island,
         motion,
     )  # fmt: skip
     log.info[INFO_NEWTON_ISLANDS] += islands
@@ -432,7 +431,7 @@ def _solve_in_python(model, state, work, solver, ellipses, linkage):
         keep_impulses(problem.joints, impulse[count:], linkage.rows)
         work.motion.rough[problem.joints.body] = ROUGH
         state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
-        linkage.loose[:], linkage.held[0] = 1, 0
+        linkage.loose[:] = 1
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
     work.log.measures[:] = measure(problem, impulse)
     return solved.iterations, solved.residual, solved.solver

@@ -312,7 +312,8 @@ def _velocities_after(body, step, w, m, q, s):
     v = add(step.v_start, scale(sub(step.v_end, step.v_start), s / step.h))
     if step.pressed:
         return v, add(w, scale(sub(step.w_end, w), s / step.h))
-    return v, carry_spin(w, body.inertia, m, rotation_matrix(q[0], q[1], q[2], q[3]))
+    turned = rotation_matrix(q[0], q[1], q[2], q[3])
+    return v, carry_spin(w, body.inertia, m, turned, False)
 
 
 @kernel
