@@ -617,7 +617,6 @@ def test_what_is_not_there_yet_says_so():
         lambda: ds.World(dim=2),
         lambda: ds.World(stepper="verlet"),
         lambda: world.add_joint(None),
-        lambda: world.add_force(None),
         lambda: world.exclude(world["crate"], world["ground"]),
     ):
         with pytest.raises(ds.UnsupportedFeature):

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone import readout, timestep
-from drystone.arrays import FIXED, KINEMATIC, PLANE, State
+from drystone.arrays import FIXED, KINEMATIC, PLANE
+from drystone.build import for_new_work
 
 MASS_RATIO = 1e3  # heavier on lighter needs many sweeps
 OVERLAP = 0.01  # of the smaller body's size
@@ -225,7 +226,7 @@ def _numbers(world):
 def _contacts(world) -> list[Finding]:
     """From the contacts of a step that is made with copies and thrown away."""
     model = world._build.model
-    state = State(*(array.copy() for array in world._state))
+    state = for_new_work(world._state)
     state, work, report = timestep.run_steps(
         model, state, timestep.allocate(model), world._settings, 1
     )

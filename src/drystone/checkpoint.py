@@ -35,6 +35,7 @@ from drystone.arrays import (
     State,
     new_state,
 )
+from drystone.elements.describe import describe_force, restore_force
 from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice
 from drystone.narrowphase.memory import (
@@ -237,6 +238,7 @@ def _describe(world, arrays) -> dict:
         "bodies": bodies,
         "excluded": sorted(world._excluded),
         "pairs": pairs,
+        "forces": [describe_force(force) for force in world._forces],
     }
 
 
@@ -288,7 +290,16 @@ def _restore(file, source) -> World:
     world._excluded = {(int(a), int(b)) for a, b in said["excluded"]}
     _check_numbers(world)
     _adopt_arrays(world, file, source)
+    _restore_forces(world, said.get("forces", []))
     return world
+
+
+def _restore_forces(world, described):
+    bodies = {body._number: body for body in world._bodies}
+    for value in described:
+        force = restore_force(value, bodies.__getitem__)
+        object.__setattr__(force, "_world", world)
+        world._forces.append(force)
 
 
 def _checked_settings(values: dict) -> Settings:
@@ -321,7 +332,7 @@ def _check_numbers(world):
 def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
-    world._state = _checked_state(file["state"], built.model)
+    world._state = build.for_new_work(_checked_state(file["state"], built.model))
     world._work = timestep.allocate(built.model)
     for row, body in enumerate(world._bodies):
         body._row = row

@@ -22,6 +22,8 @@ import numpy as np
 from drystone import describe as to
 from drystone.body import Body, FixedBody
 from drystone.checkpoint import world_image
+from drystone.elements.describe import describe_force
+from drystone.elements.element import Element
 from drystone.errors import InputError, SimulationError
 from drystone.materials import Material
 
@@ -228,6 +230,8 @@ def _plain(value):
         if isinstance(value, Body):
             described["start"] = to.describe_start(value._start)
         return described
+    if isinstance(value, Element):
+        return describe_force(value)
     if isinstance(value, Material):
         return to.describe_material(value)
     if isinstance(value, list):
