@@ -13,6 +13,8 @@ STONE = ds.Material(friction=0.5, restitution=0.3)
 class InPython:
     """Nsgs called as any solver written in Python."""
 
+    compiled = False
+
     def __init__(self, **options):
         self.inner = Nsgs(**options)
         self.calls = 0

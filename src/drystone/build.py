@@ -241,6 +241,21 @@ def _carry_pairs(world, built, state, old, fresh) -> State:
     )
 
 
+def for_new_work(state: State) -> State:
+    """A copy without spare room for pairs.
+
+    A stage asks for room if the state has too little; were there room in the state but none in
+    scratch that was just made, pairs would be lost.
+    """
+    count = int(state.counter[COUNTER_PAIRS])
+    copy = State(*(array.copy() for array in state))
+    return copy._replace(
+        pair=copy.pair[:count].copy(),
+        pair_kept=copy.pair_kept[:count].copy(),
+        pair_axis=copy.pair_axis[:count].copy(),
+    )
+
+
 def _shape_map(old: Build, new: Build, fresh) -> np.ndarray:
     """Number of each old shape in the new build, -1 if it is gone or in another frame now."""
     gone = set(new.numbers[fresh].tolist())

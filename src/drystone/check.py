@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from drystone import check_joints, readout, timestep
-from drystone.arrays import FIXED, KINEMATIC, PLANE, State
+from drystone.arrays import FIXED, KINEMATIC, PLANE
+from drystone.build import for_new_work
 from drystone.finding import Finding
 from drystone.linkage import link_room
 
@@ -218,7 +219,7 @@ def _numbers(world):
 def _contacts(world) -> list[Finding]:
     """From the contacts of a step that is made with copies and thrown away."""
     model = world._build.model
-    state = State(*(array.copy() for array in world._state))
+    state = for_new_work(world._state)
     state, work, report = timestep.run_steps(
         model, state, timestep.allocate(model), world._settings, 1,
         link_room(model.joints, len(world)),

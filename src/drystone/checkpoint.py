@@ -37,6 +37,7 @@ from drystone.arrays import (
 )
 from drystone.body import Start
 from drystone.describe_joints import describe_joint, restore_joint
+from drystone.elements.describe import describe_force, restore_force
 from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice
 from drystone.joints.attach import HERE, NO_TURN
@@ -246,6 +247,7 @@ def _describe(world, arrays) -> dict:
         ],
         "excluded": sorted(world._excluded),
         "pairs": pairs,
+        "forces": [describe_force(force) for force in world._forces],
     }
 
 
@@ -302,7 +304,16 @@ def _restore(file, source) -> World:
     _check_numbers(world)
     _restore_joints(world, said["joints"])
     _adopt_arrays(world, file, source)
+    _restore_forces(world, said.get("forces", []))
     return world
+
+
+def _restore_forces(world, described):
+    bodies = {body._number: body for body in world._bodies}
+    for value in described:
+        force = restore_force(value, bodies.__getitem__)
+        object.__setattr__(force, "_world", world)
+        world._forces.append(force)
 
 
 def _checked_settings(values: dict) -> Settings:
@@ -345,7 +356,7 @@ def _restore_joints(world, described):
 def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
-    world._state = _checked_state(file["state"], built.model)
+    world._state = build.for_new_work(_checked_state(file["state"], built.model))
     world._work = timestep.allocate(built.model)
     world._linkage = link_room(built.model.joints, len(world))
     for row, body in enumerate(world._bodies):

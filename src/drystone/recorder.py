@@ -23,6 +23,8 @@ from drystone import describe as to
 from drystone.body import Body, FixedBody
 from drystone.checkpoint import world_image
 from drystone.describe_joints import describe_joint
+from drystone.elements.describe import describe_force
+from drystone.elements.element import Element
 from drystone.errors import InputError, SimulationError
 from drystone.joints.joint import Joint
 from drystone.materials import Material
@@ -232,6 +234,8 @@ def _plain(value):
         return described
     if isinstance(value, Joint):
         return describe_joint(value)
+    if isinstance(value, Element):
+        return describe_force(value)
     if isinstance(value, Material):
         return to.describe_material(value)
     if isinstance(value, list):

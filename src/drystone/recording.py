@@ -1,5 +1,6 @@
 """Reading recordings, and running them again to see whether every step comes out the same."""
 
+import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from drystone import linked
 from drystone.body import Body
 from drystone.checkpoint import world_from_image
 from drystone.describe_joints import change_joint, restore_joint
+from drystone.elements.describe import restore_force
 from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice
 from drystone.recorder import FORMAT, FRAME, VERSION
@@ -301,7 +303,23 @@ def _gravity(world, value):
     world.gravity = value
 
 
+def _add_force(world, value):
+    world.add_force(restore_force(value, lambda number: _thing(world, number)))
+
+
+def _set_force(world, value):
+    index, described = value
+    force = world.forces[index]
+    new = restore_force(described, lambda number: _thing(world, number))
+    for field in dataclasses.fields(force):
+        object.__setattr__(force, field.name, getattr(new, field.name))
+    world.force_changed(force)
+
+
 _EDITS = {
+    "add_force": _add_force,
+    "set_force": _set_force,
+    "remove_force": lambda world, index: world.remove(world.forces[index]),
     "set": _set,
     "add_body": _add_body,
     "add_fixed": _add_fixed,

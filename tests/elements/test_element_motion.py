@@ -202,3 +202,31 @@ def test_function_of_time_pushes_a_sleeper():
     assert box.asleep
     world.run(0.5)
     assert box.velocity[0] == pytest.approx(0.5, abs=2 * world.dt)
+
+
+def test_saved_and_recorded_worlds_keep_their_forces(tmp_path):
+    world = ds.World(sleeping=False)
+    one = world.add_body(ds.Box(0.2, 0.3, 0.4), position=(0, 0, 1), spin=(1, 2, 3))
+    two = world.add_body(ds.Sphere(0.1), position=(1, 0, 1))
+    world.add_force(ds.Spring(one, two, 30, 0.1, point_a=(0.1, 0.1, 1.1)))
+    world.add_force(ds.Drag(linear=0.1))
+    with ds.record(world, tmp_path / "run.h5") as _:
+        pointer = world.add_force(ds.Attractor((0, 0, 3), 5.0, two, core=0.1))
+        world.run(0.2)
+        pointer.set(position=(0, 1, 3))
+        world.run(0.2)
+        world.remove(pointer)
+        world.save(tmp_path / "world.h5")
+        world.run(0.2)
+    again = ds.World.load(tmp_path / "world.h5")
+    assert [type(force).__name__ for force in again.forces] == ["Spring", "Drag"]
+    again.run(0.2)
+    assert again.hash() == world.hash()
+    assert ds.replay(tmp_path / "run.h5", verify=True).verified
+
+
+def test_functions_cannot_be_saved(tmp_path):
+    world, _ = ball_world()
+    world.add_force(ds.Force(spring_function))
+    with pytest.raises(ds.UnsupportedFeature, match="cannot be saved"):
+        world.save(tmp_path / "world.h5")

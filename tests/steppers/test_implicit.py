@@ -128,3 +128,32 @@ def test_elliptic_friction_is_refused():
         world.add_fixed(ds.Plane(), ice)
         world.add_body(ds.Box(1, 1, 1), ice, position=(0, 0, 0.5))
         world.step()
+
+
+def test_joints_and_limits_hold():
+    """A beam on a hinge, its end on a stiff spring: k d 2a = m g a, and the hinge stays closed."""
+    world = ds.World(sleeping=False, stepper="implicit")
+    beam = world.add_body(ds.Box(0.1, 0.02, 0.02), position=(0.05, 0, 0), mass=0.04)
+    hinge = world.add_joint(ds.Hinge(None, beam, point=(0, 0, 0), axis=(0, 1, 0)))
+    world.add_force(ds.Spring(None, beam, 1e6, point_a=(0.1, 0, 0.3), point_b=(0.1, 0, 0)))
+    world.run(1.0)
+    sunk = 0.04 * 9.81 / 2 / 1e6
+    assert hinge.angle == pytest.approx(sunk / 0.1, rel=1e-4)
+    assert hinge.separation < 1e-9
+    world = ds.World(sleeping=False, stepper="implicit")
+    beam = world.add_body(ds.Box(0.1, 0.02, 0.02), position=(0.05, 0, 0), mass=0.04)
+    hinge = world.add_joint(
+        ds.Hinge(None, beam, point=(0, 0, 0), axis=(0, 1, 0), limits=(-0.3, 0.3))
+    )
+    world.add_force(ds.Drag(linear=0.05))
+    world.run(1.0)
+    assert hinge.angle == pytest.approx(0.3, abs=1e-5) and hinge.separation < 1e-6
+
+
+def test_drives_with_a_bound_are_refused():
+    world = ds.World(stepper="implicit")
+    beam = world.add_body(ds.Box(0.1, 0.02, 0.02))
+    motor = ds.Motor(speed=1.0, max_torque=1.0)
+    world.add_joint(ds.Hinge(None, beam, point=(0, 0, 0), axis=(0, 1, 0), motor=motor))
+    with pytest.raises(ds.UnsupportedFeature, match="largest force"):
+        world.step()

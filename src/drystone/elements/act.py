@@ -6,7 +6,7 @@ mean of v and v', and then
 
     v' += dt (F' - F) / (2 m)         F': the forces at the new poses and velocities
 
-makes the step that of Verlet [Verlet1967]: of second order, and without it a spring would gain
+makes the step that of Verlet: of second order, and without it a spring would gain
 energy in every step. Bodies that were struck, or that drift control alone moves, go on with the
 velocity after the step, and are left alone: for them v' = v + dt F / m is symplectic as it is.
 

@@ -12,10 +12,12 @@ import numpy as np
 
 from drystone import timestep
 from drystone.arrays import COUNTER_STEP, INFO_CONTACTS, State
+from drystone.build import for_new_work
 from drystone.capabilities import solver_name
 from drystone.drift import TINY
 from drystone.errors import UnsupportedFeature
 from drystone.forced import Forces
+from drystone.readout import last_problem
 
 # A part of the step is cut no further than this share of the whole: 2^-20 of 1/240 s is 4 ns, in
 # which even a bullet moves by 4 μm. What then still overlaps is left to the contacts.
@@ -37,7 +39,6 @@ def step(world):
             f"'auto' or 'nsgs'."
         )
     model, settings, state, work = world._build.model, world._settings, world._state, world._work
-    probe = timestep.allocate(model)  # what the step leaves behind must not be that of a look
     forces = Forces(world) if world._forces else None
     begin, first, whole = _copy(state), int(state.counter[COUNTER_STEP]), settings.dt
     done, part, tried = 0.0, whole, 0
@@ -48,12 +49,15 @@ def step(world):
         part_settings = settings._replace(dt=part, hashing=0)
         tried += 1
         cut = tried < MOST_PARTS
-        state, work, report, before = _take_part(world, state, work, part_settings, forces, cut)
+        state, work, report, before, through = _take_part(
+            world, state, work, part_settings, forces, cut
+        )
         if report.failed:
-            return begin, work, report
-        after, probe = _look(model, state, probe, part_settings)
+            return _put_back(state, begin), work, report
+        after = max(_look(model, state, part_settings), through)
         if cut and after > max(1.0, before) and part > LEAST_SHARE * whole:
-            state, part = old, 0.5 * part if tried + 1 < MOST_PARTS else whole - done
+            state = _put_back(state, old)
+            part = 0.5 * part if tried + 1 < MOST_PARTS else whole - done
             continue
         done += part
         if done >= whole * (1.0 - LEAST_SHARE):
@@ -69,10 +73,18 @@ def _copy(state: State) -> State:
     return State(*(array.copy() for array in state))
 
 
+def _put_back(state: State, old: State) -> State:
+    """`state` as it was, in arrays that keep the room that was made since: scratch has it too."""
+    for array, before in zip(state, old, strict=True):
+        array[: len(before)] = before
+    return state
+
+
 def _take_part(world, state, work, settings, forces, cut: bool):
     """A step of settings.dt in which, if `cut`, only contacts that touch act.
 
-    Returns state, work, report and the deepest overlap at its start, in skins.
+    Returns state, work, report, the deepest overlap at its start, in skins, and infinity if a body
+    has passed through another: by more than its radius, which a look at the end may not see.
     """
     model, linkage = world._build.model, world._linkage
     state, work = timestep.find_contacts(model, state, work, settings, forces)
@@ -89,13 +101,18 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     solved = sweeps, residual, solver_name(world._solver)
     result = timestep.end_step(model, state, work, settings, linkage, forces, solved)
     rows.gap[:count] = gap
-    return *result, depth
+    way = last_problem(model, state, work).relative(work.motion.move)[:, 0] * settings.dt
+    radius = np.append(model.bodies.radius, np.inf)[rows.body[:count]].min(axis=1)
+    passed = apart[(gap + way < -radius)[apart]]
+    return *result, depth, np.inf if len(passed) else 0.0
 
 
-def _look(model, state, work, settings):
-    """The deepest overlap of `state`, in skins, and the scratch for the next look."""
-    _, work = timestep.find_contacts(model, _copy(state), work, settings)
+def _look(model, state, settings) -> float:
+    """The deepest overlap of `state`, in skins; with scratch of its own, for what the step leaves
+    behind must not be that of a look."""
+    work = timestep.allocate(model)
+    _, work = timestep.find_contacts(model, for_new_work(state), work, settings)
     touch, count = work.touch, int(work.log.info[INFO_CONTACTS])
     radius = np.append(model.bodies.radius, np.inf)[touch.body[:count]].min(axis=1)
     overlap = -touch.place[:count, 6] / (settings.skin * radius + TINY)
-    return float(overlap.max(initial=0.0)), work
+    return float(overlap.max(initial=0.0))

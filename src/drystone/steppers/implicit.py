@@ -1,4 +1,4 @@
-"""stepper="implicit": the linearly implicit step of [Anitescu2000] (CLINE 2.50 to 2.55).
+"""stepper="implicit": the linearly implicit step of CLINE 2.50 to 2.55.
 
     A = M - dt dF/dv - dt² dF/dx                                  (2.53)
     A (v' - v) = dt F + dt² dF/dx v + Jᵀ p                        (2.52), with impulses p
@@ -27,7 +27,7 @@ from drystone.drift import ROUGH
 from drystone.elements.gradient import stiffness
 from drystone.errors import UnsupportedFeature
 from drystone.forced import Forces
-from drystone.joints.layout import ROW_LIMIT
+from drystone.joints.layout import DRIVE_NONE, ROW_LIMIT
 from drystone.linkage import SOFTNESS
 from drystone.matrix_problem import STRIP, MatrixProblem
 from drystone.measure import rotation_matrices
@@ -92,9 +92,9 @@ def _refuse(linkage, built) -> None:
         raise UnsupportedFeature("stepper 'implicit' does not support elliptic friction.")
     if linkage is None:
         return
-    rows = linkage.rows
-    bound = np.isfinite(rows.lower) | np.isfinite(rows.upper)
-    if (bound & (rows.kind != ROW_LIMIT)).any():
+    joints = built.model.joints
+    bounded = (joints.drive_mode != DRIVE_NONE) & np.isfinite(joints.drive[:, :, 3])
+    if bounded.any() or joints.friction.any():
         raise UnsupportedFeature(
             "stepper 'implicit' does not support friction of joints, nor drives with a largest "
             "force; use 'time-stepping'."
