@@ -1,0 +1,17 @@
+"""Tests run on two cores: the engine is compiled once, before they are handed out."""
+
+import os
+
+
+def pytest_configure(config):
+    if hasattr(config, "workerinput") or os.environ.get("NUMBA_DISABLE_JIT"):
+        return
+    # Threads of two processes on two cores: whoever waits must not keep a core busy.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    import drystone as ds
+
+    world = ds.World()
+    body = world.add_body(ds.Box(1, 1, 1))
+    world.add_joint(ds.Ball(None, body, (0, 0, 1)))
+    world.run(world.dt)
+    ds.World().run(world.dt)
