@@ -15,26 +15,34 @@ TAUT = 2.0  # dt² F r / I; a body between two joints swings up from here on
 
 
 @kernel
-def _pull(j, side, joints, rows, dt):
-    """dt² F r of joint `j` on one of its bodies [kg m²], from the impulses that stand in rows."""
-    x, y, z, arm = 0.0, 0.0, 0.0, 0.0
+def _pull(j, joints, rows, dt):
+    """dt² F of joint `j` [kg m], from the impulses that stand in rows."""
+    x, y, z = 0.0, 0.0, 0.0
     for r in range(joints.row_first[j], joints.row_first[j + 1]):
         x += rows.impulse[r] * rows.linear[r, 0]
         y += rows.impulse[r] * rows.linear[r, 1]
         z += rows.impulse[r] * rows.linear[r, 2]
+    return dt * sqrt(x * x + y * y + z * z)
+
+
+@kernel
+def _arm(j, side, joints, axis):
+    """How far the point of the joint lies from that principal axis of the body [m]."""
+    total = 0.0
     for k in range(3):
-        arm += joints.anchor[j, 3 * side + k] ** 2
-    return dt * sqrt((x * x + y * y + z * z) * arm)
+        if k != axis:
+            total += joints.anchor[j, 3 * side + k] ** 2
+    return sqrt(total)
 
 
 @inner_kernel
 def tautness(j, side, joints, rows, inv_inertia, dt):
-    """dt² F r / I of joint `j` on one of its bodies."""
-    b = joints.body[j, side]
-    if b == inv_inertia.shape[0]:
-        return 0.0
-    light = max(inv_inertia[b, 0], inv_inertia[b, 1], inv_inertia[b, 2])
-    return light * _pull(j, side, joints, rows, dt)
+    """dt² F r / I of joint `j` on one of its bodies, about the axis for which it is largest."""
+    b, worst = joints.body[j, side], 0.0
+    if b < inv_inertia.shape[0]:
+        for axis in range(3):
+            worst = max(worst, inv_inertia[b, axis] * _arm(j, side, joints, axis))
+    return worst * _pull(j, joints, rows, dt)
 
 
 @kernel
@@ -63,7 +71,10 @@ def stiffen_bodies(joints, linkage, bodies, state, mass, dt):
     for j in range(joints.kind.shape[0]):
         for side in range(2):
             if tautness(j, side, joints, rows, bodies.inv_inertia, dt) > TAUT:
-                stiff[joints.body[j, side]] += _pull(j, side, joints, rows, dt)
+                reach = max(
+                    _arm(j, side, joints, 0), _arm(j, side, joints, 1), _arm(j, side, joints, 2)
+                )
+                stiff[joints.body[j, side]] += reach * _pull(j, joints, rows, dt)
                 taut = True
     if taut:
         for b in range(bodies.kind.shape[0]):

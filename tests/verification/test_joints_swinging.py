@@ -67,7 +67,7 @@ def test_pendulum_is_of_second_order():
 
 
 @pytest.mark.xfail(
-    reason="steps in which the end cracks are taken the general way, which brakes: 7 %", strict=True
+    reason="steps in which the end cracks are taken the general way, which brakes: 7 %"
 )
 def test_energy_of_a_chain_in_free_swing_stays():
     """Six links of 1 m let go from the horizontal, 5 s: the end cracks like a whip."""
