@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from drystone.cli import app
+from drystone.cli_plain import Debug
 
 runner = CliRunner()
 
@@ -80,7 +81,8 @@ def test_wrong_input_gets_one_sentence_and_exit_2(arguments, message):
     assert "Traceback" not in result.output
 
 
-def test_debug_shows_the_traceback():
+def test_debug_shows_the_traceback(monkeypatch):
+    monkeypatch.setattr(Debug, "on", False)  # and so it is again afterwards
     result = runner.invoke(app, ["--debug", "run", "wal"])
     assert result.exit_code == 1 and result.exception is not None
 

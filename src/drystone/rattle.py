@@ -28,6 +28,7 @@ from drystone.joints.rows import fill_joint
 from drystone.linkage import push_joint_row, row_velocity
 from drystone.newton import (
     LEAST_ALPHA,
+    copy_impulses,
     natural_error,
     newton_step,
     prox_newton,
@@ -224,6 +225,7 @@ def _factor_smooth(first, last, state, rows, linkage, settings, work, motion):
         return np.inf, 0
     take_impulses(0, 0, n, first, rows, linkage, links)
     set_velocities(n, island, 0.0, own, own, room.velocity)
+    copy_impulses(n, own, room.centre)
     good = newton_step(n, island, LEAST_ALPHA, room, own)
     error = natural_error(n, island, False, room.velocity, own) if good else np.inf
     if not error <= goal:
@@ -324,6 +326,7 @@ def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work
     n = order_island(0, links.first, links.column, links.place, links.order)
     fill_island(0, 0, n, first, rows, linkage, motion.mass, motion.free, links, island)
     _hold_only(n, first, linkage, links, island, room.velocity, state.twist)
+    copy_impulses(n, own, room.centre)
     if newton_step(n, island, LEAST_ALPHA, room, own):
         for i in range(n):
             node = linkage.node_list[first + links.order[i]]

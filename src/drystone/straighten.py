@@ -19,7 +19,7 @@ from drystone.linkage import SOFTNESS, push_joint_row
 from drystone.newton import prox_newton
 from drystone.rattle import NEWTON_STEPS, look_ahead, predict_poses
 
-STRAIGHT = 1e-7  # [m], [rad]: what joints may miss
+STRAIGHT = 1e-8  # [m], [rad]: what joints may miss
 ROUNDS = 3  # at most; each gains a factor of about spin * dt
 
 

@@ -87,7 +87,9 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     has passed through another: by more than its radius, which a look at the end may not see.
     """
     model, linkage = world._build.model, world._linkage
-    state, work = timestep.find_contacts(model, state, work, settings, forces)
+    state, work = timestep.find_contacts(
+        model, state, work, settings, world._linkage, forces
+    )
     timestep.pose_rows(model, state, settings, work, linkage)
     count, rows = int(work.log.info[INFO_CONTACTS]), work.rows
     gap = rows.gap[:count].copy()

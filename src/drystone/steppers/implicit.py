@@ -84,6 +84,8 @@ def step(world):
     if linkage is not None:
         work.motion.rough[linkage.node_body] = ROUGH
     solved = _solve(world, state, work, linkage, forces.system)
+    if linkage is not None:
+        linkage.loose[:] = 1  # all joints are straightened
     return timestep.end_step(model, state, work, settings, linkage, forces, solved)
 
 
