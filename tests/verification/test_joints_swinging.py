@@ -66,9 +66,6 @@ def test_pendulum_is_of_second_order():
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.3)
 
 
-@pytest.mark.xfail(
-    reason="steps in which the end cracks are taken the general way, which brakes: 7 %"
-)
 def test_energy_of_a_chain_in_free_swing_stays():
     """Six links of 1 m let go from the horizontal, 5 s: the end cracks like a whip."""
     world = SCENES["chain"].build(length=1.0, dt=1 / 240)
