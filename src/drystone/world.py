@@ -284,13 +284,8 @@ class World:
     def fixed(self) -> tuple[FixedBody, ...]:
         return tuple(self._fixed)
 
-    @property
-    def joints(self) -> tuple:
-        return tuple(self._joints)
-
-    @property
-    def forces(self) -> tuple:
-        return tuple(self._forces)
+    joints = property(lambda self: tuple(self._joints))
+    forces = property(lambda self: tuple(self._forces))
 
     def __len__(self) -> int:
         return len(self._bodies)
