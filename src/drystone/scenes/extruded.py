@@ -1,4 +1,4 @@
-"""Flat things of equal thickness as closed meshes: plates with a bore, bars, channels; and outlines.
+"""Flat things of equal thickness as closed meshes: plates with a bore, bars, channels, outlines.
 
 A solid lies between two lines of points that face each other: outline and bore of a plate, teeth
 and back of a rack. Strips of triangles join them, so that no outline has to be triangulated; the

@@ -1,4 +1,4 @@
-"""Closed meshes turned on a lathe: solids of revolution about z, from a profile of (radius, height).
+"""Closed meshes turned on a lathe: solids of revolution about z, from profiles.
 
 Every function returns vertices (n, 3) [m] and faces (m, 3), counter-clockwise seen from outside.
 A profile runs so that the solid lies on its left: up along the outer side, down along the inner
@@ -36,7 +36,7 @@ def turn(profile, sections: int):
 
 
 def turn_ring(profile, sections: int):
-    """Turn a closed profile (k, 2) that stays off the axis, counter-clockwise: 2 k sections faces."""
+    """Turn a closed profile (k, 2), counter-clockwise, that stays off the axis."""
     profile = np.asarray(profile, float)
     return _rings(profile, sections), band_faces(len(profile), sections, closed=True)
 
