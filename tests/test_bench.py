@@ -9,7 +9,14 @@ from typer.testing import CliRunner
 from drystone.bench import drive, yardstick
 from drystone.bench.chain import chain_figures
 from drystone.bench.scaling import scaling_rows
-from drystone.bench.standard import SUMMARIES, make_hulls, pile, standard_scene, unit_boxes
+from drystone.bench.standard import (
+    SUMMARIES,
+    make_hulls,
+    pile,
+    standard_scene,
+    torus_pile,
+    unit_boxes,
+)
 from drystone.cli import app
 
 QUICK = [name for name in SUMMARIES if name != "S6"]  # S6 first makes its thousand hulls
@@ -22,7 +29,7 @@ def test_standard_scenes_are_complete(name):
     assert scene.position.shape == scene.inertia.shape == (n, 3)
     assert np.allclose(np.linalg.norm(scene.orientation, axis=1), 1.0)
     assert [end for _, _, end in scene.phases()][-1] == scene.steps
-    assert n == {"S1": 1, "S2": 10, "S3": 210, "S8": 2, "S9": 50}.get(name, 1000)
+    assert n == {"S1": 1, "S2": 10, "S3": 210, "S7": 500, "S8": 2, "S9": 50}.get(name, 1000)
 
 
 def test_standard_scenes_have_not_changed():
@@ -74,6 +81,45 @@ def test_yardstick_measures_boxes():
     figures = yardstick.measure_overlap(scene._asdict(), scene.position, scene.orientation)
     assert figures["pair_max_mm"] == pytest.approx(1.0, abs=1e-6)
     assert figures["fixed_max_mm"] == 0.0
+
+
+def test_tori_have_the_mass_of_their_mesh():
+    """Against trimesh, which integrates over the same triangles in another way."""
+    trimesh = pytest.importorskip("trimesh")
+    scene = standard_scene("S7")
+    mesh = trimesh.Trimesh(*scene.hull(3), process=False)
+    assert mesh.volume * 1000 == pytest.approx(scene.mass[3], rel=1e-12)
+    assert np.diag(mesh.moment_inertia) * 1000 == pytest.approx(scene.inertia[3], rel=1e-12)
+    assert len(mesh.faces) == 600
+
+
+def test_yardstick_knows_how_deep_a_point_lies_in_a_torus():
+    """From the middle of a face straight in: as far as one went; at the corners zero."""
+    scene = standard_scene("S7")
+    corner, face = scene.hull(0)
+    a, b, c = (corner[face[:, k]] for k in range(3))
+    normal = np.cross(b - a, c - a)
+    normal /= np.linalg.norm(normal, axis=1)[:, None]
+    for depth in (-1e-3, 0.0, 1e-4, 2e-3):
+        point = (a + b + c) / 3 - depth * normal
+        assert yardstick.torus_depth(point, 0.1, 0.04) == pytest.approx(depth, abs=1e-12)
+    assert np.abs(yardstick.torus_depth(corner, 0.1, 0.04)).max() < 1e-12
+
+
+def test_yardstick_measures_tori():
+    """Two lying on each other, the upper one sunk by 0.4 mm: flat sides in flat sides."""
+    scene = torus_pile(2, 1.2, 20, 10)
+    width = 2 * 0.04 * np.sin(np.pi / 2)  # the profile has corners above and below
+    position = np.array([(0.0, 0.0, 1.0), (0.0, 0.0, 1.0 + width - 4e-4)])
+    upright = np.tile([1.0, 0.0, 0.0, 0.0], (2, 1))
+    figures = yardstick.measure_overlap(scene._asdict(), position, upright)
+    assert figures["touching"] == 1
+    # A ridge of 150 degrees that enters by h is h cos 15 degrees from the sides it came through.
+    assert figures["pair_max_mm"] == pytest.approx(0.4 * np.cos(np.pi / 12), rel=1e-2)
+    linked = position[1] - (0.0, 0.0, width) + (0.1, 0.0, 0.0)
+    turned = np.array([upright[0], [0.5**0.5, 0.5**0.5, 0.0, 0.0]])
+    figures = yardstick.measure_overlap(scene._asdict(), np.array([position[0], linked]), turned)
+    assert figures["touching"] == 0
 
 
 def test_drive_times_phases_apart():

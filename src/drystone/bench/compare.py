@@ -46,7 +46,7 @@ def run_peer(engine, variant, scene_file: Path, pose_file: Path, python: Path) -
 
 def overlap(scene, scene_file: Path, pose_file: Path, python: Path) -> dict:
     """The yardstick's figures for final poses; empty where Coal would be needed and is missing."""
-    if scene.kind == "sphere" or len(scene.mass) == 1:
+    if scene.kind in ("sphere", "torus") or len(scene.mass) == 1:
         poses = np.load(pose_file)
         return yardstick.measure_overlap(scene._asdict(), poses["pos"], poses["quat"])
     for candidate in dict.fromkeys((Path(sys.executable), python)):

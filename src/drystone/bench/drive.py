@@ -40,6 +40,8 @@ def _shape(scene, b):
         return ds.Sphere(scene.size[b, 0])
     if scene.kind == "box":
         return ds.Box(*(2 * scene.size[b]))
+    if scene.kind == "torus":
+        return ds.Mesh(*scene.hull(b))
     return ds.ConvexHull(scene.hull(b)[0])
 
 

@@ -112,7 +112,7 @@ def _run_scene(scene, found, python, ours, repeat, keep, folder, screen) -> list
     The engines take turns, so that a minute in which the machine is slow hurts all alike.
     """
     scene_file = folder / f"{scene.name}.npz"
-    scene.save(scene_file)
+    scene.save(scene_file, parts=bool(found))
     engines = [("drystone", "default")]
     for engine in found:
         engines += [(engine, variant) for variant in _variants(engine, scene)]

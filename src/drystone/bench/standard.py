@@ -1,15 +1,16 @@
-"""The fixed scenes S1 to S6, S8 and S9 as plain arrays, the same numbers for us and for every peer.
+"""The fixed scenes S1 to S9 as plain arrays, the same numbers for us and for every peer.
 
 SI units, z up, friction 0.5, restitution 0, steps of 1/200 s, the ground is the plane z = 0.
 Every body frame sits at the centre of mass and along principal axes. The scenes are those on
 which published comparisons of engines agree: resting box, stack, wall, falling piles, mass ratio,
-chain.
+chain. The tori of S7 are meshes of 600 triangles.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from drystone.bench.yardstick import TORUS_SECTIONS
 from drystone.errors import InputError
 from drystone.inputs import did_you_mean
 from drystone.scenes.piles import (
@@ -18,12 +19,14 @@ from drystone.scenes.piles import (
     random_hull_points,
     random_quaternion,
 )
+from drystone.scenes.turned import torus
 
 DT = 1 / 200  # [s]
 FRICTION = 0.5
 DENSITY = 1000.0  # [kg/m³]
 INNER = 1.2  # half width of the container [m]
 SEED, HULL_SEED = 7, 2024
+TORUS = 0.1, 0.04  # [m] radii of the ring and of its tube
 
 SUMMARIES = {
     "S1": "one box at rest",
@@ -33,6 +36,7 @@ SUMMARIES = {
     "S5": "1000 cubes, nearly aligned",
     "S5r": "1000 cubes, any orientation",
     "S6": "1000 random hulls",
+    "S7": "500 tori, as meshes",
     "S8": "1000 kg on 1 kg",
     "S9": "chain of 50 links",
 }
@@ -42,16 +46,16 @@ class StandardScene(NamedTuple):
     """Everything a driver needs, as arrays, so that it travels to a peer as one file."""
 
     name: str
-    kind: str  # "box", "sphere" or "hull", the same for all bodies
-    size: np.ndarray  # (n, 3) half sizes of a box; the radius of a sphere, first
+    kind: str  # "box", "sphere", "hull" or "torus", the same for all bodies
+    size: np.ndarray  # (n, 3) half sizes of a box; radius of a sphere; the two radii of a torus
     mass: np.ndarray  # (n,) [kg]
     inertia: np.ndarray  # (n, 3) [kg m²]
     position: np.ndarray  # (n, 3) [m]
     orientation: np.ndarray  # (n, 4)
     walls: np.ndarray  # (w, 2, 3) half sizes and positions of fixed boxes
-    vertex: np.ndarray  # (v, 3) corners of all hulls, one after the other
+    vertex: np.ndarray  # (v, 3) corners of all hulls or tori, one after the other
     vertex_first: np.ndarray  # (n + 1,)
-    face: np.ndarray  # (f, 3) triangles of all hulls, corners numbered within the hull
+    face: np.ndarray  # (f, 3) triangles of all of them, corners numbered within the body
     face_first: np.ndarray  # (n + 1,)
     steps: int
     split: int  # steps before this one are the phase "fall", the rest "settled"; 0: one phase
@@ -69,8 +73,10 @@ class StandardScene(NamedTuple):
             return [("all", 0, self.steps)]
         return [("fall", 0, self.split), ("settled", self.split, self.steps)]
 
-    def save(self, path):
-        np.savez(path, **self._asdict())
+    def save(self, path, parts: bool = False):
+        """Write all arrays; `parts`: also the convex parts that peers use for a torus."""
+        split = torus_parts() if parts and self.kind == "torus" else {}
+        np.savez(path, **self._asdict(), **split)
 
 
 def standard_scene(name: str, scale: float = 1.0) -> StandardScene:
@@ -93,6 +99,8 @@ def standard_scene(name: str, scale: float = 1.0) -> StandardScene:
         return unit_boxes(name, [(0, 0, 0.5), (0, 0, 1.5)], [1.0, 1000.0], count(1000))
     if name == "S9":
         return hanging_chain(name, 50, count(2000))
+    if name == "S7":
+        return torus_pile(500, INNER, count(1500), count(1000))
     return pile(name, 1000, INNER, count(1500), count(1000))
 
 
@@ -130,6 +138,32 @@ def pile(name, bodies, inner, steps, split, per_side=None) -> StandardScene:
     mass = np.full(bodies, DENSITY * 0.008)
     inertia = _box_inertia(size, mass)
     return _scene(name, "box", size, mass, inertia, position, orientation, walls, steps, split)
+
+
+def torus_pile(bodies, inner, steps, split, per_side=8) -> StandardScene:
+    """S7: tori of radii 0.1 and 0.04 m, any way up, from a grid into the container."""
+    rng = np.random.default_rng(SEED)
+    position = grid_positions(bodies, per_side, 0.29, rng, 0.002)
+    orientation = np.array([random_quaternion(rng) for _ in range(bodies)])
+    vertex, face = torus(*TORUS, *TORUS_SECTIONS)
+    mass, inertia = _torus_mass(vertex, face)
+    first = np.arange(bodies + 1, dtype=np.int32)
+    return StandardScene(
+        "S7", "torus", np.tile([*TORUS, 0.0], (bodies, 1)), np.full(bodies, mass),
+        np.tile(inertia, (bodies, 1)), position, orientation, container_walls(inner, 4.0),
+        np.tile(vertex, (bodies, 1)), first * len(vertex),
+        np.tile(face.astype(np.int32), (bodies, 1)), first * len(face), steps, split,
+    )  # fmt: skip
+
+
+def _torus_mass(vertex, face):
+    """Mass and principal moments of a mesh about its centre, which is the origin."""
+    a, b, c = (vertex[face[:, k]] for k in range(3))
+    volume = np.einsum("ni,ni->n", a, np.cross(b, c)) / 6
+    total = a + b + c
+    squares = sum(p**2 for p in (a, b, c)) + total**2  # 20 times the mean of x², y², z²
+    second = DENSITY * (volume[:, None] * squares).sum(axis=0) / 20
+    return DENSITY * volume.sum(), second.sum() - second
 
 
 def unit_boxes(name, position, mass, steps) -> StandardScene:
@@ -173,13 +207,38 @@ def _hull_scene(name, position, orientation, walls, steps, split):
 
 def standard_hulls() -> dict:
     """The thousand hulls of S6, made once and kept in the user's cache folder."""
+    return _made_once(f"hulls-{HULL_SEED}.npz", lambda: make_hulls(1000))
+
+
+def torus_parts() -> dict:
+    """Corners of the convex parts of the torus of S7, for engines that know no moving meshes."""
+    return _made_once("torus-parts.npz", split_torus)
+
+
+def split_torus() -> dict:
+    """As CoACD splits it with a concavity of 0.05: part_vertex (v, 3), part_first."""
+    try:
+        import coacd
+    except ImportError:
+        raise InputError(
+            "S7: other engines need the torus in convex parts; pip install 'drystone[bench]'."
+        ) from None
+    coacd.set_log_level("error")
+    mesh = coacd.Mesh(*torus(*TORUS, *TORUS_SECTIONS))
+    parts = [corners for corners, _ in coacd.run_coacd(mesh, threshold=0.05, seed=1)]
+    first = np.cumsum([0, *map(len, parts)])
+    return {"part_vertex": np.concatenate(parts), "part_first": first.astype(np.int32)}
+
+
+def _made_once(name, make) -> dict:
+    """The arrays that `make` returns, from the user's cache folder if they are there."""
     from drystone.jit import cache_folder
 
-    path = cache_folder().parent / f"hulls-{HULL_SEED}.npz"
+    path = cache_folder().parent / name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part.npz")
-        np.savez(part, **make_hulls(1000))
+        np.savez(part, **make())
         part.replace(path)  # whole or not at all, also if two runs meet
     return dict(np.load(path))
 

@@ -2,9 +2,10 @@
 
     python yardstick.py SCENE.npz POSES.npz
 
-Spheres in closed form, boxes and hulls with Coal's signed distance; ground and walls are half
-spaces. Bodies that left the container are counted as lost, not measured. Needs NumPy, and Coal
-(the bench extra) for boxes and hulls; prints one JSON object, overlaps in millimetres.
+Spheres in closed form, boxes and hulls with Coal's signed distance; of tori, which are meshes,
+how deep an edge of the one lies in the other. Ground and walls are half spaces. Bodies that left
+the container are counted as lost, not measured. Needs NumPy, and Coal (the bench extra) for
+boxes and hulls; prints one JSON object, overlaps in millimetres.
 """
 
 import json
@@ -12,6 +13,7 @@ import sys
 
 import numpy as np
 
+TORUS_SECTIONS = 25, 12  # corners of the ring, and of its tube
 SLACK = 0.05  # [m] beyond the container before a body counts as lost
 
 
@@ -27,7 +29,7 @@ def matrices(q):
 
 
 def corners_of(scene, b):
-    if scene["kind"] == "hull":
+    if scene["kind"] in ("hull", "torus"):
         first = scene["vertex_first"]
         return scene["vertex"][first[b] : first[b + 1]]
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
@@ -76,6 +78,64 @@ def coal_distance(scene):
     return distance
 
 
+def torus_depth(point, major, minor):
+    """How deep points (n, 3) lie in the torus of TORUS_SECTIONS about z; below 0 outside [m].
+
+    Between two of its rings it is a prism across their bisector, on which its profile is a
+    polygon; the depth is the distance to the nearest side of that prism.
+    """
+    rings, corners = TORUS_SECTIONS
+    half = np.pi / rings
+    sector = np.floor(np.arctan2(point[:, 1], point[:, 0]) / (2 * half))
+    middle = (2 * sector + 1) * half
+    out = point[:, 0] * np.cos(middle) + point[:, 1] * np.sin(middle)
+    side = 2 * np.pi * (np.arange(corners) + 0.5) / corners
+    # Normals of the sides of the tube, whose profile is a little narrower across the bisector.
+    normal = np.stack([np.cos(side), np.cos(half) * np.sin(side)])
+    normal /= np.linalg.norm(normal, axis=0)
+    start = 2 * np.pi * np.arange(corners) / corners
+    on = np.stack([(major + minor * np.cos(start)) * np.cos(half), minor * np.sin(start)])
+    offset = (normal * on).sum(axis=0)
+    return (offset - np.outer(out, normal[0]) - np.outer(point[:, 2], normal[1])).min(axis=1)
+
+
+def torus_distance(scene):
+    """A function (i, j, position, rotation) -> minus the deepest overlap, or a gap [m].
+
+    Edges are sampled, and where one comes close sampled finer, to 0.03 mm.
+    """
+    corner = corners_of(scene, 0)
+    face = scene["face"][: scene["face_first"][1]]
+    edge = np.unique(np.sort(face[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
+    start, along = corner[edge[:, 0]], corner[edge[:, 1]] - corner[edge[:, 0]]
+    major, minor = scene["size"][0, :2]
+
+    def deepest(shift, turn):
+        """Of the edges, moved into the axes of the other torus."""
+        p, d = start @ turn.T + shift, along @ turn.T
+        near = np.hypot(np.hypot(p[:, 0], p[:, 1]) - major, p[:, 2])
+        close = near < minor + np.linalg.norm(d, axis=1)
+        p, d = p[close], d[close]
+        if not len(p):
+            return -minor
+        middle, width, best = np.full(len(p), 0.5), 0.5, None
+        for _ in range(4):
+            at = np.clip(middle[:, None] + width * np.linspace(-1, 1, 9), 0.0, 1.0)
+            point = p[:, None] + at[:, :, None] * d[:, None]
+            depth = torus_depth(point.reshape(-1, 3), major, minor).reshape(at.shape)
+            best = depth.argmax(axis=1)
+            middle, width = at[np.arange(len(at)), best], width / 4
+        return depth.max()
+
+    def distance(i, j, position, rotation):
+        turns = rotation[j].T @ rotation[i], rotation[i].T @ rotation[j]
+        shift = position[i] - position[j]
+        one = deepest(rotation[j].T @ shift, turns[0])
+        return -max(one, deepest(-rotation[i].T @ shift, turns[1]))
+
+    return distance
+
+
 def measure_overlap(scene, position, orientation) -> dict:
     """Worst, 95th percentile and mean overlap of pairs, and worst overlap with ground and walls."""
     if not np.isfinite(position).all():
@@ -92,6 +152,7 @@ def measure_overlap(scene, position, orientation) -> dict:
         radius = scene["size"][:, 0]
     else:
         radius = np.array([np.linalg.norm(corners_of(scene, b), axis=1).max() for b in bodies])
+    of_kind = torus_distance if scene["kind"] == "torus" else coal_distance
     distance = None
     pairs, fixed = [], []
     for i, j in near_pairs(position, radius):
@@ -99,7 +160,7 @@ def measure_overlap(scene, position, orientation) -> dict:
             if round_shape:
                 gap = np.linalg.norm(position[i] - position[j]) - radius[i] - radius[j]
             else:
-                distance = distance or coal_distance(scene)
+                distance = distance or of_kind(scene)
                 gap = distance(i, j, position, rotation)
             pairs.append(-gap)
     for b in np.flatnonzero(kept):

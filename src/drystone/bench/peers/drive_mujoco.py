@@ -15,20 +15,18 @@ def add_shape(spec, body, scene, b):
         size = [scene.size[b, 0], 0, 0]
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=size, **geom)
     else:
-        corners, faces = scene.hull(b)
-        name = f"hull{b}"
-        spec.add_mesh(
-            name=name, uservert=corners.ravel().tolist(), userface=faces.ravel().tolist()
-        )
-        body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **geom)
+        for k, corners in enumerate(scene.parts(b)):
+            # The parts of a torus are the same for all bodies: their meshes are made once.
+            name = f"part {k}" if scene.kind == "torus" else f"hull {b}"
+            if scene.kind != "torus" or b == 0:
+                spec.add_mesh(name=name, uservert=corners.ravel().tolist())
+            body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **geom)
 
 
 def add_bodies(spec, ground, scene):
     ground.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[20, 20, 1], friction=FRICTION)
     for half, position in scene.walls:
-        ground.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_BOX, size=half, pos=position, friction=FRICTION
-        )
+        ground.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=half, pos=position, friction=FRICTION)
     for b in scene.bodies:
         body = ground.add_body(
             pos=scene.position[b], quat=scene.orientation[b], mass=scene.mass[b],

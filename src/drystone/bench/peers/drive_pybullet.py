@@ -1,10 +1,27 @@
 """PyBullet: 50 solver iterations, no sleeping (its defaults)."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import numpy as np
 import pybullet as bullet
 from loop import Peer, main
 
 FRICTION = 0.5**0.5  # Bullet multiplies the coefficients of the two bodies
+
+
+def joined_hulls(parts):
+    """One shape of several hulls; Bullet takes those from files alone."""
+    with TemporaryDirectory() as folder:
+        names = []
+        for k, corners in enumerate(parts):
+            lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in corners]
+            # Of the faces it only wants to see some: it makes the hull itself.
+            lines += [f"f {i} {i + 1} {i + 2}" for i in range(1, len(corners) - 1)]
+            names.append(f"{folder}/part{k}.obj")
+            Path(names[-1]).write_text("\n".join(lines))
+        kinds = [bullet.GEOM_MESH] * len(names)
+        return bullet.createCollisionShapeArray(shapeTypes=kinds, fileNames=names)
 
 
 def xyzw(q):
@@ -24,6 +41,8 @@ def build(scene, variant):
                 new = bullet.createCollisionShape(bullet.GEOM_BOX, halfExtents=scene.size[b])
             elif scene.kind == "sphere":
                 new = bullet.createCollisionShape(bullet.GEOM_SPHERE, radius=scene.size[b, 0])
+            elif scene.kind == "torus":
+                new = joined_hulls(scene.parts(b))
             else:
                 corners = scene.hull(b)[0].tolist()
                 new = bullet.createCollisionShape(bullet.GEOM_MESH, vertices=corners)

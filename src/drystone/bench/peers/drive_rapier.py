@@ -13,12 +13,12 @@ def isometry(position, orientation=(1, 0, 0, 0)):
     )
 
 
-def collider(scene, b):
+def colliders(scene, b):
     if scene.kind == "box":
-        return rp.Collider.cuboid(*map(float, scene.size[b]))
+        return [rp.Collider.cuboid(*map(float, scene.size[b]))]
     if scene.kind == "sphere":
-        return rp.Collider.ball(float(scene.size[b, 0]))
-    return rp.Collider.convex_hull(scene.hull(b)[0].astype(np.float32))
+        return [rp.Collider.ball(float(scene.size[b, 0]))]
+    return [rp.Collider.convex_hull(part.astype(np.float32)) for part in scene.parts(b)]
 
 
 def build(scene, variant):
@@ -37,9 +37,12 @@ def build(scene, variant):
         inertia = tuple(map(float, scene.inertia[b]))
         mass = rp.MassProperties((0.0, 0.0, 0.0), float(scene.mass[b]), inertia)
         body = rp.RigidBody.dynamic().position(isometry(scene.position[b], scene.orientation[b]))
-        shape = collider(scene, b).friction(0.5).restitution(0.0).mass_properties(massless)
+        shapes = [
+            shape.friction(0.5).restitution(0.0).mass_properties(massless)
+            for shape in colliders(scene, b)
+        ]
         body = body.additional_mass_properties(mass).can_sleep(False)
-        handles.append(world.add_body(body, [shape]))
+        handles.append(world.add_body(body, shapes))
 
     def state():
         rows = []

@@ -10,13 +10,13 @@ from loop import Peer, main  # noqa: E402
 from sapien import physx  # noqa: E402
 
 
-def collision_shape(scene, b, material):
+def collision_shapes(scene, b, material):
     if scene.kind == "box":
-        return physx.PhysxCollisionShapeBox(scene.size[b].astype(np.float32), material)
+        return [physx.PhysxCollisionShapeBox(scene.size[b].astype(np.float32), material)]
     if scene.kind == "sphere":
-        return physx.PhysxCollisionShapeSphere(float(scene.size[b, 0]), material)
-    corners = scene.hull(b)[0].astype(np.float32)
-    return physx.PhysxCollisionShapeConvexMesh(corners, np.ones(3, np.float32), material)
+        return [physx.PhysxCollisionShapeSphere(float(scene.size[b, 0]), material)]
+    convex, scale = physx.PhysxCollisionShapeConvexMesh, np.ones(3, np.float32)
+    return [convex(part.astype(np.float32), scale, material) for part in scene.parts(b)]
 
 
 def build(scene, variant):
@@ -31,8 +31,9 @@ def build(scene, variant):
     system.timestep = scene.dt
     material = physx.PhysxMaterial(0.5, 0.5, 0.0)
 
-    def add(component, shape, pose):
-        component.attach(shape)
+    def add(component, shapes, pose):
+        for shape in shapes:
+            component.attach(shape)
         entity = sapien.Entity()
         entity.add_component(component)
         entity.set_pose(pose)
@@ -40,10 +41,10 @@ def build(scene, variant):
 
     # PhysX planes face +x; turned to face +z.
     up = sapien.Pose([0, 0, 0], [0.7071068, 0, -0.7071068, 0])
-    add(physx.PhysxRigidStaticComponent(), physx.PhysxCollisionShapePlane(material), up)
+    add(physx.PhysxRigidStaticComponent(), [physx.PhysxCollisionShapePlane(material)], up)
     for half, position in scene.walls:
         wall = physx.PhysxCollisionShapeBox(half.astype(np.float32), material)
-        add(physx.PhysxRigidStaticComponent(), wall, sapien.Pose(position))
+        add(physx.PhysxRigidStaticComponent(), [wall], sapien.Pose(position))
     bodies = []
     for b in scene.bodies:
         body = physx.PhysxRigidDynamicComponent()
@@ -53,7 +54,7 @@ def build(scene, variant):
         body.set_linear_damping(0.0)
         body.set_angular_damping(0.0)
         pose = sapien.Pose(scene.position[b], scene.orientation[b])
-        add(body, collision_shape(scene, b, material), pose)
+        add(body, collision_shapes(scene, b, material), pose)
         bodies.append(body)
 
     def step():

@@ -26,7 +26,10 @@ class Peer(NamedTuple):
 
 
 def load_scene(path):
-    """The arrays of a saved scene by name, with `hull(b)` for the corners and triangles of one."""
+    """The arrays of a saved scene by name.
+
+    `hull(b)` gives corners and triangles of a body, `parts(b)` the corners of its convex parts.
+    """
     scene = SimpleNamespace(**{k: v if v.ndim else v.item() for k, v in np.load(path).items()})
     scene.bodies = range(len(scene.mass))
 
@@ -34,7 +37,12 @@ def load_scene(path):
         corners = scene.vertex[scene.vertex_first[b] : scene.vertex_first[b + 1]]
         return corners, scene.face[scene.face_first[b] : scene.face_first[b + 1]]
 
-    scene.hull = hull
+    def parts(b):
+        if scene.kind == "torus":
+            return np.split(scene.part_vertex, scene.part_first[1:-1])
+        return [hull(b)[0]]
+
+    scene.hull, scene.parts = hull, parts
     return scene
 
 
