@@ -5,10 +5,14 @@ from drystone.inputs import did_you_mean
 from drystone.scenes import (
     arches,
     chains,
+    chess,
     dominoes,
     figures,
+    fits,
     impacts,
     linkages,
+    loop,
+    mechanism,
     piles,
     pointer,
     skate,
@@ -16,6 +20,8 @@ from drystone.scenes import (
     snakes,
     spinning,
     stacks,
+    thin_shells,
+    tori,
     tray,
     vehicle,
     walls,
@@ -41,6 +47,12 @@ SCENES: dict[str, Scene] = {
         figures,
         pointer,
         vehicle,
+        chess,
+        thin_shells,
+        tori,
+        fits,
+        loop,
+        mechanism,
     )
     for scene in module.SCENES
 }

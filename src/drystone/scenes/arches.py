@@ -28,9 +28,7 @@ def fill_arch(world, stones=25, thickness_percent=12.0, radius=2.0, depth=0.6, f
     for k in range(stones):
         corners = voussoir_corners(radius, thickness, depth, joints[k], joints[k + 1])
         middle = corners.mean(axis=0)
-        world.add_body(
-            ds.ConvexHull(corners - middle), rock, position=middle, name=f"voussoir {k}"
-        )
+        world.add_body(ds.ConvexHull(corners - middle), rock, position=middle, name=f"voussoir {k}")
 
 
 SCENES = [

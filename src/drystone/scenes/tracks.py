@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-TURN = np.radians(0.3)  # [rad] by which the path turns from row to row, at most
+TURN_DEG = 0.3  # by which the path turns from row to row, at most
 # A ball that meets a corner of angle a in the path loses sin² a of its energy of motion, so all
 # of them together 2 π a in a loop: 3 %.
 
@@ -39,14 +39,14 @@ def loop_pieces(drop, slope, bend, flat, loop, drift, rise):
     )
 
 
-def path_rows(pieces, heading, turn=TURN):
+def path_rows(pieces, heading, turn_deg=TURN_DEG):
     """Points (n, 3) on the path, its headings (n,) [rad above x] and lengths (n,) from the start.
 
     Starts at the origin; straight pieces have only their ends.
     """
     points, headings, lengths = [np.zeros(3)], [heading], [0.0]
     for length, curvature, drift in pieces:
-        rows = max(1, int(np.ceil(abs(curvature) * length / turn - 1e-9)))
+        rows = max(1, int(np.ceil(np.degrees(abs(curvature) * length) / turn_deg - 1e-9)))
         start, first, base = points[-1], headings[-1], lengths[-1]
         for k in range(1, rows + 1):
             part = k / rows
@@ -64,14 +64,14 @@ def path_rows(pieces, heading, turn=TURN):
     return np.array(points), np.array(headings), np.array(lengths)
 
 
-def sweep(pieces, heading, groove, opening, thickness, columns=11, turn=TURN):
+def sweep(pieces, heading, groove, opening, thickness, columns=11, turn_deg=TURN_DEG):
     """The track as vertices (n, 3) [m] and faces (m, 3), its path the bottom of the groove.
 
     groove     radius of its round bottom [m], on which the columns lie
     opening    angle of the groove to either side of its bottom [rad]
     thickness  of what is left below the bottom, and of the rims beside the groove [m]
     """
-    points, headings, _ = path_rows(pieces, heading, turn)
+    points, headings, _ = path_rows(pieces, heading, turn_deg)
     angle = np.linspace(opening, -opening, columns)  # left of the way is +y
     side, up = groove * np.sin(angle), groove * (1 - np.cos(angle))
     edge = side[0] + thickness
