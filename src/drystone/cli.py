@@ -173,20 +173,27 @@ def bench(
     siconos: Annotated[
         Path | None, typer.Option(help="Only `auto` beside Siconos, on a folder of problems.")
     ] = None,
+    mesh: Annotated[
+        bool, typer.Option("--mesh", help="Only piles of meshes, phase by phase.")
+    ] = False,
+    plot: Annotated[Path | None, typer.Option(help="Of --mesh: draw the phases (png).")] = None,
     sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures as JSON lines.")
     ] = None,
-    poses: Annotated[
-        Path | None, typer.Option(help="Folder for the final poses (npz).")
-    ] = None,
+    poses: Annotated[Path | None, typer.Option(help="Folder for the final poses (npz).")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
 ) -> None:
-    """Time the fixed scenes S1 to S6 and S8, with the accuracy beside every time."""
+    """Time the fixed scenes S1 to S9, with the accuracy beside every time."""
     from drystone.bench.report import print_orderings, run_bench
     from drystone.bench.siconos import run_siconos
 
     names = scenes.split(",") if scenes else None
+    if mesh:
+        from drystone.bench.phases import run_phases
+
+        run_phases(names, scale, threads, json_file, plot, screen, results)
+        return
     with _use_threads(threads):
         if orderings:
             print_orderings(json_file, screen, results)

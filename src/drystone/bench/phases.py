@@ -1,0 +1,207 @@
+"""Piles of meshes, phase by phase, as FFD Fig. 8 and 9 show them: time, contacts, memory.
+
+A step is divided as there: collision detection, contact resolution, and the half steps before and
+after (forces, poses, sleep). Figures are kept for blocks of steps. Resolution time against the
+number of contacts gets a straight line and its R². Every run has a process of its own, so that
+the peak of its memory is its own.
+"""
+
+import json
+import resource
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from time import perf_counter
+
+import numpy as np
+
+from drystone.text_table import text_table
+
+SCENES = ("chess-drop", "helmets")
+METHODS = ("ffd", "auto")
+BLOCK = 10  # steps
+DETECTION, OTHER = ("pairs", "collide"), ("forces", "move")  # stages; the rest is resolution
+
+# heading, key, format
+COLUMNS = (
+    ("method", "method", "{}"),
+    ("steps", "steps", "{}"),
+    ("contacts, most", "contacts", "{:.0f}"),
+    ("ms/step", "ms_mean", "{:.1f}"),
+    ("most", "ms_peak", "{:.1f}"),
+    ("detection", "detection_ms", "{:.1f}"),
+    ("resolution", "resolution_ms", "{:.1f}"),
+    ("other", "other_ms", "{:.2f}"),
+    ("us/contact", "us_per_contact", "{:.2f}"),
+    ("R²", "r_squared", "{:.4f}"),
+    ("overlap mm", "penetration_mm", "{:.2f}"),
+    ("energy J", "kinetic_energy", "{:.2g}"),
+    ("lost", "lost", "{}"),
+    ("GiB", "peak_gib", "{:.2f}"),
+)
+
+
+def run_phases(names, scale, threads, json_file, plot, screen, results) -> None:
+    """What `drystone bench --mesh` does: run, print a table for each scene, write and draw."""
+    from drystone.compare_plots import check_plots
+    from drystone.scenes import find_scene
+
+    scenes = [find_scene(name) for name in names or SCENES]
+    if plot is not None:
+        check_plots()
+    all_rows = []
+    for scene in scenes:
+        rows = []
+        for method in METHODS:
+            with screen.status(f"{scene.name} with {method} ..."):
+                rows.append(run_apart(scene.name, method, scale * scene.seconds, threads))
+        all_rows += rows
+        results.print(f"{scene.name}: {scene.summary}, sleeping off", style="bold", soft_wrap=True)
+        results.print(text_table(rows, COLUMNS) + "\n", markup=False, soft_wrap=True)
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text("".join(json.dumps(row) + "\n" for row in all_rows))
+    if plot is not None:
+        draw_phases(all_rows, plot)
+
+
+def run_apart(name, method, seconds=None, threads=None, **options) -> dict:
+    """`measure_phases` in a process of its own."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(measure_phases, name, method, seconds, threads, **options).result()
+
+
+def measure_phases(name, method, seconds=None, threads=None, **options) -> dict:
+    """Run scene `name` with solver `method`; figures of the run, and of its blocks as lists.
+
+    seconds  of simulated time, the scene's own if not given
+    options  of the scene and of its world
+    """
+    from drystone.bench.drive import compile_engine
+    from drystone.cli_run import use_threads
+    from drystone.scenes import find_scene
+
+    scene = find_scene(name)
+    if threads is not None:
+        with use_threads(threads):
+            return measure_phases(name, method, seconds, **options)
+    compile_engine()
+    world = scene.build(solver=method, **({"sleeping": False} | options))
+    steps = max(BLOCK, round((seconds or scene.seconds) / world.dt))
+    walls = _walls(world)
+    world.run(world.dt)  # makes the arrays, and compiles what only meshes need
+    blocks, depth = _run_blocks(world, steps)
+    return {
+        "scene": name,
+        "method": method,
+        "bodies": len(world),
+        "steps": steps,
+        **_summary(blocks),
+        "penetration_mm": 1e3 * depth,
+        "kinetic_energy": world.energy().kinetic,
+        "lost": count_lost(world, walls),
+        "peak_gib": peak_gib(),
+        "blocks": {key: values.tolist() for key, values in blocks.items()},
+    }
+
+
+def _run_blocks(world, steps) -> tuple[dict, float]:
+    """Columns of figures, one value for each block of steps [ms per step], and the worst depth."""
+    from drystone.watch import Watch, stage_seconds
+
+    watch, rows = Watch(world), []
+    while watch.steps < steps:
+        before, start, first = stage_seconds(world), perf_counter(), watch.steps
+        watch.advance(min(BLOCK, steps - watch.steps))
+        wall, count = perf_counter() - start, watch.steps - first
+        spent = {key: value - before[key] for key, value in stage_seconds(world).items()}
+        detection = sum(spent[key] for key in DETECTION)
+        other = sum(spent[key] for key in OTHER)
+        times = detection, wall - detection - other, other, wall
+        rows.append((watch.steps, watch.contacts[-1], _touching(world), *times, count))
+    table = np.array(rows, float)
+    table[:, 3:7] *= 1e3 / table[:, 7:]
+    names = ("step", "contacts", "touching", "detection", "resolution", "other", "all")
+    return dict(zip(names, table.T, strict=False)), watch.worst_penetration
+
+
+def _touching(world) -> int:
+    """How many bodies touch anything."""
+    found = world.contacts()
+    sides = np.concatenate([found.body_a, found.body_b])
+    return len(np.unique(sides[sides >= 0]))
+
+
+def _summary(blocks) -> dict:
+    slope, base, r_squared = fit_line(blocks["contacts"], blocks["resolution"])
+    return {
+        "contacts": blocks["contacts"].max(),
+        "ms_mean": blocks["all"].mean(),
+        "ms_peak": blocks["all"].max(),
+        "detection_ms": blocks["detection"].mean(),
+        "resolution_ms": blocks["resolution"].mean(),
+        "other_ms": blocks["other"].mean(),
+        "us_per_contact": 1e3 * slope,
+        "base_ms": base,
+        "r_squared": r_squared,
+    }
+
+
+def fit_line(x, y) -> tuple[float, float, float]:
+    """Slope and height at 0 of the straight line of least squares, and its R²."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    spread = ((y - y.mean()) ** 2).sum()
+    if len(x) < 3 or np.ptp(x) == 0.0 or spread == 0.0:
+        return 0.0, float(y.mean()), float("nan")
+    slope, base = np.polyfit(x, y, 1)
+    left = ((y - slope * x - base) ** 2).sum()
+    return float(slope), float(base), float(1.0 - left / spread)
+
+
+def _walls(world) -> float:
+    """Half the width of the box that the fixed boxes of `world` make, infinite without [m]."""
+    from drystone.shapes import Box
+
+    inner = np.inf
+    for body in world.fixed:
+        if isinstance(body.shape, Box):
+            at, half = np.abs(body.position), np.array([body.shape.x, body.shape.y]) / 2
+            inner = min(inner, max(at[0] - half[0], at[1] - half[1]))
+    return inner
+
+
+def count_lost(world, inner) -> int:
+    """Bodies whose centre is outside the walls or below the ground."""
+    centre = np.array([body.centre for body in world.bodies])
+    return int(((np.abs(centre[:, :2]) > inner).any(axis=1) | (centre[:, 2] < 0.0)).sum())
+
+
+def peak_gib() -> float:
+    """Most memory that this process ever held."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
+
+
+def draw_phases(rows, path) -> None:
+    """Time and contacts step by step above, resolution against contacts below."""
+    from matplotlib.figure import Figure
+
+    figure = Figure((6 * len(rows), 8), layout="constrained")
+    axes = figure.subplots(2, len(rows), squeeze=False)
+    for (above, below), row in zip(axes.T, rows, strict=True):
+        blocks = {key: np.array(values) for key, values in row["blocks"].items()}
+        for key in ("detection", "resolution", "other"):
+            above.plot(blocks["step"], blocks[key], label=key)
+        above.set(title=f"{row['scene']}, {row['method']}", xlabel="step", ylabel="ms per step")
+        above.legend(loc="upper left")
+        beside = above.twinx()
+        beside.plot(blocks["step"], blocks["contacts"], "k:", label="contacts")
+        beside.plot(blocks["step"], blocks["touching"], "k--", label="bodies that touch")
+        beside.set_ylabel("number")
+        beside.legend(loc="lower right")
+        below.plot(blocks["contacts"], blocks["resolution"], ".", markersize=4)
+        ends = np.array([0.0, blocks["contacts"].max()])
+        below.plot(ends, row["base_ms"] + 1e-3 * row["us_per_contact"] * ends)
+        title = f"{row['us_per_contact']:.2f} us per contact, R² = {row['r_squared']:.4f}"
+        below.set(title=title, xlabel="contacts", ylabel="resolution, ms per step")
+    figure.savefig(path, dpi=120)
