@@ -33,6 +33,7 @@ class Shapes(NamedTuple):
     #                   box: half sizes, also of the box that holds an outline; plane (normal is
     #                   local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
+    thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain, else -1
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
@@ -146,6 +147,7 @@ class Settings(NamedTuple):
     # 3 post-stabilization alone.
     drift: int = 0
     baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
+    ccd: int = 1  # 1: pairs that move far are followed along their way (ccd.py)
     hashing: int = 0  # 1: hash the state after every step
 
 
@@ -254,6 +256,20 @@ class Near(NamedTuple):
     slot: np.ndarray  # (slots, 7) point, normal, gap
 
 
+class Sweep(NamedTuple):
+    """Bodies on their way within a step, see ccd.py."""
+
+    boxes: Boxes  # only pose and spread
+    near: Near  # of one pair
+    pair: np.ndarray  # (1, 2)
+    axis: np.ndarray  # (1, 8)
+    position: np.ndarray  # (n, 3)
+    rotation: np.ndarray  # (n, 4)
+    fraction: np.ndarray  # (n,) float: share of the step that a body goes
+    changed: np.ndarray  # (n,) 1 if that was shortened in this round
+    before: np.ndarray  # (n,) likewise in the round before
+
+
 class Touch(NamedTuple):
     """Contacts in the order of the pairs."""
 
@@ -300,6 +316,7 @@ class Work(NamedTuple):
     motion: Motion
     boxes: Boxes
     near: Near
+    sweep: Sweep
     touch: Touch
     graph: Graph
     rows: Rows
@@ -324,7 +341,8 @@ FLAG_PLACED, FLAG_COLLIDED = range(2)
     INFO_IMPACTS,
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
-) = range(15)
+    INFO_STOPPED,
+) = range(16)
 
 
 def allocate(model: Model) -> Work:
@@ -346,6 +364,7 @@ def allocate(model: Model) -> Work:
             pair_start=i(ns + 1), **_search_room(0),
         ),
         near=_near_room(0, 0),
+        sweep=_sweep_room(n, ns),
         touch=_touch_room(0),
         graph=Graph(
             tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n), queue=i(n),
@@ -383,6 +402,18 @@ def _search_room(room: int) -> dict:
 def _near_room(pairs: int, slots: int) -> Near:
     i = _integers
     return Near(i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7))
+
+
+def _sweep_room(n: int, ns: int) -> Sweep:
+    f, i = _floats, _integers
+    boxes = Boxes(
+        pose=f(ns, 12), reach=f(0), spread=f(ns), box=f(0, 6), left=np.zeros(0, np.int64),
+        cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
+        **_search_room(0),
+    )  # fmt: skip
+    return Sweep(
+        boxes, _near_room(1, 16), i(1, 2), f(1, 8), f(n, 3), f(n, 4), f(n), i(n), i(n)
+    )
 
 
 def _touch_room(room: int) -> Touch:

@@ -2,6 +2,7 @@
 
 from numba import prange
 
+from drystone.apart import stage
 from drystone.arrays import (
     COUNTER_PAIRS,
     FIXED,
@@ -70,7 +71,7 @@ def _overlap_spread(boxes, s, t):
     )
 
 
-@kernel
+@stage
 def select_near(shapes, kind, state, boxes, near):
     """List the pairs whose tight boxes overlap and that are awake; returns their number."""
     pair, body = state.pair, shapes.body
@@ -176,7 +177,7 @@ def _gather_parallel(chunks, near_count, body, material, radius, state, turn, ne
         _gather_range(chunk * _CHUNK, hi, body, material, radius, state, turn, near, touch)
 
 
-@kernel
+@stage
 def gather_contacts(shapes, state, turn, near, touch, near_count):
     """Fill the list of contacts, in the order of the pairs, with the guess for each impulse."""
     body, material, radius = shapes.body, shapes.material, shapes.radius

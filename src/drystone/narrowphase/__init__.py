@@ -1,5 +1,6 @@
 """Points, normals and gaps of each pair of shapes; one file per family of pairs."""
 
+from drystone.apart import stage
 from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE, TERRAIN
 from drystone.jit import kernel
 from drystone.narrowphase.box import ASK_DISTANCE, box_box
@@ -45,7 +46,7 @@ def _plane_contacts(kind, size, table, polytope, vertex, radius, pose, a, b, mar
     return plane_hull(pose, a, b, table, polytope, vertex, radius, margin, out, first, scratch)
 
 
-@kernel
+@stage
 def collide_pairs(
     # in
     shapes, pose, pair, near, margin_of_shape,

@@ -7,6 +7,7 @@ import numpy as np
 from drystone.arrays import BOX, HULL, TERRAIN, Shapes
 from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
+from drystone.shapes.thickness import half_thickness
 
 
 class Entry(NamedTuple):
@@ -36,6 +37,7 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         local=local,
         size=np.array([part.size for part in parts], dtype=np.float64).reshape(count, 3),
         radius=np.array([part.radius for part in parts], dtype=np.float64),
+        thickness=np.array([half_thickness(part) for part in parts], dtype=np.float64),
         table=table,
         material=np.array(material, dtype=np.int32),
         group=_bits(group),
