@@ -10,7 +10,7 @@ Inside, directions are world axes and points are relative to the position of the
 
 from math import sqrt
 
-from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL
+from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.candidates import add_candidate, write_candidates
 from drystone.narrowphase.gjk import core_support
@@ -51,6 +51,8 @@ SUNK = 3.0
 # Corners this far outside a triangle, as a part of the shape's radius, count as above it, so
 # that none falls into the crack between two triangles.
 CRACK = 1e-9
+# Contacts of a shape with a terrain, with a mesh.
+MOST_ON_TERRAIN, MOST_ON_MESH = 16, 11
 # Contacts nearer than this part of the shape's radius are one.
 TWIN = 1e-4
 
@@ -285,11 +287,12 @@ def _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch):
 
 @inner_kernel
 def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
-    """At most 16 contacts of the convex shape `a` with terrain `t`, written from row `first`."""
+    """The few contacts of the convex shape `a` with terrain or mesh `t`, from row `first`."""
     rounding = shapes.size[a, 0] if shapes.kind[a] < CYLINDER else 0.0
     grow, ridges = rounding + margin, True
     count = _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch)
     if count == 0 and _is_buried(shapes, pose, a, t):
         grow, ridges = SUNK * shapes.radius[a], False
         count = _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch)
-    return write_candidates(scratch, count, pose_position(pose, a), out, first)
+    most = MOST_ON_MESH if shapes.kind[t] == MESH else MOST_ON_TERRAIN
+    return write_candidates(scratch, count, pose_position(pose, a), most, out, first)
