@@ -100,27 +100,40 @@ def _corner(kind, size, table, polytope, vertex, a, i, q):
 @kernel
 def _is_way_out(
     # terrain
-    pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
+    on_mesh, pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
     cell_first, cell_triangle,
-    # in: a corner at this height under the triangle in `row`
-    x, origin, height, row, radius,
+    # in: a corner at this height under the triangle in `row` with normal `n`
+    x, origin, height, row, n, radius,
     # scratch
     scratch,
 ):  # fmt: skip
-    """Whether a corner behind a triangle came in through it, not through another."""
-    reach = -HOLLOW_REACH * height + CRACK * radius
-    found = triangles_at(
-        pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
-        cell_first, cell_triangle, x, origin, reach, CRACK * radius, scratch,
-    )  # fmt: skip
-    if is_hidden(scratch, found, row, CRACK * radius):
-        return False
-    if height > -SHALLOW * radius:
-        return True
-    distance = signed_distance(
+    """Whether a corner behind a triangle came in through it, not through another.
+
+    A mesh has an inside, so there the nearest point of its surface tells: a triangle holds the
+    corner if that point does not lie behind it. It lies in front of the other side of a
+    hollow, and behind all other sides of a ridge or a wall.
+    """
+    if on_mesh:
+        if height > -CRACK * radius:
+            return True
+        reach = -HOLLOW_REACH * height + CRACK * radius
+    else:
+        reach = -HOLLOW_REACH * height + CRACK * radius
+        found = triangles_at(
+            pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
+            cell_first, cell_triangle, x, origin, reach, CRACK * radius, scratch,
+        )  # fmt: skip
+        if is_hidden(scratch, found, row, CRACK * radius):
+            return False
+        if height > -SHALLOW * radius:
+            return True
+        reach = -height
+    distance, way = signed_distance(
         pose, t, terrain, grid, k, ground, triangle, triangle_normal,
-        cell_first, cell_triangle, x, origin, -height,
+        cell_first, cell_triangle, x, origin, reach,
     )  # fmt: skip
+    if on_mesh and (distance > 0.0 or dot(n, way) + height < -CRACK * radius):
+        return False
     return HOLLOW_REACH * distance <= height  # no way out is much shorter
 
 
@@ -153,8 +166,8 @@ def _add_face(
         ) == NOT_OVER:  # fmt: skip
             continue
         if height >= 0.0 or _is_way_out(
-            pose, t, terrain, grid, table[t], ground, triangle, triangle_normal, neighbour,
-            cell_first, cell_triangle, x, origin, height, row, radius, scratch,
+            kind[t] == MESH, pose, t, terrain, grid, table[t], ground, triangle, triangle_normal,
+            neighbour, cell_first, cell_triangle, x, origin, height, row, n, radius, scratch,
         ):  # fmt: skip
             foot = mad(x, n, -height)
             gap = height - rounding
@@ -231,7 +244,18 @@ def _add_ridges(
 
 @kernel
 def _is_buried(shapes, pose, a, t):
-    """Whether the lowest point of the shape is under the triangle straight above or below it."""
+    """Whether the shape's origin is under ground, and not too deep to be pushed out.
+
+    Under the triangle of a terrain straight above or below it; in a mesh the nearest one decides.
+    """
+    if shapes.kind[t] == MESH:
+        reach = SUNK * shapes.radius[a]
+        depth, _ = signed_distance(
+            pose, t, shapes.terrain, shapes.terrain_grid, shapes.table[t], shapes.terrain_vertex,
+            shapes.triangle, shapes.triangle_normal, shapes.cell_first, shapes.cell_triangle,
+            (0.0, 0.0, 0.0), pose_position(pose, a), reach,
+        )  # fmt: skip
+        return depth < 0.0 and depth > -reach
     local = to_local(pose, t, pose_position(pose, a))
     row = column_triangle(
         shapes.terrain, shapes.terrain_grid, shapes.table[t], shapes.terrain_vertex,
