@@ -14,6 +14,7 @@ from drystone.arrays import MESH
 from drystone.errors import InputError
 from drystone.finding import Finding
 from drystone.shapes.checks import positive
+from drystone.shapes.decompose import decompose
 from drystone.shapes.mass import MassProperties, polyhedron_mass, read_only
 from drystone.shapes.mesh_check import examine
 from drystone.shapes.mesh_repair import repair_mesh
@@ -107,6 +108,17 @@ class Mesh:
     def check(self) -> list[Finding]:
         """What is suspicious about it, and what repair=True did when it was made."""
         return list(self.findings)
+
+    def decompose(self, threshold: float = 0.05, most: int | None = None, seed: int = 0):
+        """A Compound of ConvexHulls that covers about the same space, by coacd.
+
+        threshold  how hollow a hull may be, as a part of the size; 0.01 is fine, 1 is coarse
+        most       hulls at most; None: as many as the threshold asks for
+
+        An approximation that is faster in contact, never made unless asked for. Its mass is
+        that of the hulls; for that of the mesh give mass= and inertia= to add_body().
+        """
+        return decompose(self.vertices, self.faces, threshold, most, seed)
 
     def mass_properties(self) -> MassProperties:
         return self._mass

@@ -155,10 +155,11 @@ def _look_at_vertices(surface: Surface, given: int) -> None:
             "They are merged.",
         )
     if surface.size > LARGEST or surface.size < SMALLEST:
+        large = "a file in millimetres needs scale=0.001."
         surface.add(
             "warning",
             f"has implausible units: it is {surface.size:.3g} m large.",
-            "Lengths are in metres; a file in millimetres needs scale=0.001.",
+            f"Lengths are in metres; {large if surface.size > 1.0 else 'was it scaled twice?'}",
         )
 
 
