@@ -226,11 +226,12 @@ def _look_at_edges(surface: Surface, edges: Edges) -> None:
             "An edge has two faces: remove inner walls, or make each part a Mesh of a Compound.",
         )
     if len(edges.against):
+        other = surface.kept[edges.against[0, 1] // 3]
         surface.add(
             "error",
-            f"has inconsistent winding: the faces on both sides of "
-            f"{_edge(surface, edges.against[0])} run along it the same way "
-            f"({len(edges.against)} such edges).",
+            f"has inconsistent winding: {_edge(surface, edges.against[0, 0])} and of face {other} "
+            f"runs the same way in both, so one of them is turned over ({len(edges.against)} such "
+            f"edges).",
             f"Turn faces so that all are counter-clockwise seen from outside; {REPAIR}",
         )
 

@@ -9,14 +9,14 @@ import numpy as np
 
 
 class Edges(NamedTuple):
-    """The edges of `face_count` faces; every list holds one half-edge of each edge meant."""
+    """The edges of `face_count` faces; lists hold one half-edge of each edge, or both."""
 
     face_count: int
     pair: np.ndarray  # (k, 2) the half-edges of an edge of just two faces
     open: np.ndarray  # edges of one face
     crowded: np.ndarray  # edges of three or more
     crowd: int  # faces at the first of these
-    against: np.ndarray  # edges along which two faces run the same way
+    against: np.ndarray  # (k, 2) half-edges of edges along which two faces run the same way
 
     @property
     def closed(self) -> bool:
@@ -43,7 +43,7 @@ def edges_of(face: np.ndarray, vertex_count: int) -> Edges:
         open=np.sort(order[first[count == 1]]),
         crowded=order[first[many]],
         crowd=int(count[many][0]) if many.any() else 0,
-        against=pair[start[pair[:, 0]] == start[pair[:, 1]], 0],
+        against=pair[start[pair[:, 0]] == start[pair[:, 1]]],
     )
 
 

@@ -12,7 +12,8 @@ from drystone.shapes.mesh_fill import fill_loop
 from drystone.shapes.terrain_table import flat_faces
 
 # A hole is small if its longest extent is below this part of the mesh's, and its border has no
-# more edges than this: what is larger is a missing part, not a defect of a part that is there.
+# more edges than this: what is larger is a missing part, not a defect of a part that is there. A
+# hole of three edges is a missing face, of whatever size.
 SMALL_HOLE = 0.3
 # Vertices at open edges that are nearer than this part of the median open edge were one.
 CRACK = 0.02
@@ -159,7 +160,8 @@ def _closed(vertex, face, done):
     beside = _normals_at_borders(vertex, face, edges)
     for loop in loops_of(face, edges):
         extent = float(np.ptp(vertex[loop], axis=0).max())
-        if 3 <= len(loop) <= MOST_EDGES and extent <= SMALL_HOLE * size:
+        small = len(loop) <= MOST_EDGES and extent <= SMALL_HOLE * size
+        if len(loop) == 3 or (small and len(loop) > 3):
             new.append(fill_loop(vertex, loop, _normals_beside(loop, beside)))
             filled += 1
     if filled:
