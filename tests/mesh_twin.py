@@ -77,3 +77,49 @@ def channel(width=1.0, depth=1.0, wall=0.2, length=4.0):
     outline = [(-o, -wall), (o, -wall), (o, depth), (w, depth), (w, 0), (-w, 0), (-w, depth),
                (-o, depth)]  # fmt: skip
     return extruded(outline, length)
+
+
+def surface_distance(one, two):
+    """Least distance of two surfaces, each (vertices, edges, faces); 0 if one pierces the other.
+
+    Between a vertex and a face, either way, or between two edges: all pairs are asked.
+    """
+    (v, e, f), (w, g, h) = one, two
+    if any_pierces(v[e], w[h]) or any_pierces(w[g], v[f]):
+        return 0.0
+    least = segment_distances(v[e], w[g]).min()
+    for points, corners in ((v, w[h]), (w, v[f])):
+        for point in points if len(corners) else ():
+            near = trimesh.triangles.closest_point(corners, np.tile(point, (len(corners), 1)))
+            least = min(least, np.linalg.norm(near - point, axis=1).min())
+    return least
+
+
+def any_pierces(segments, corners):
+    """Whether any segment (n, 2, 3) passes through any triangle (m, 3, 3), by signs of volumes."""
+    p, q = segments[:, None, 0], segments[:, None, 1]
+    a, b, c = (corners[None, :, k] for k in range(3))
+
+    def side(u, v, w, x):
+        return np.sign((np.cross(v - u, w - u) * (x - u)).sum(-1))
+
+    ab, bc, ca = side(p, q, a, b), side(p, q, b, c), side(p, q, c, a)
+    return ((side(p, a, b, c) != side(q, a, b, c)) & (ab == bc) & (bc == ca)).any()
+
+
+def segment_distances(one, two):
+    """(n, m) distances of segments (n, 2, 3) and (m, 2, 3) [Ericson2005, 5.1.9]."""
+    p, q = one[:, None, 0], two[None, :, 0]
+    d, g = one[:, None, 1] - p, two[None, :, 1] - q
+    r = p - q
+    a, e, f = (d * d).sum(-1), (g * g).sum(-1), (g * r).sum(-1)
+    b, c = (d * g).sum(-1), (d * r).sum(-1)
+    bottom = a * e - b * b
+    s = np.where(bottom > 1e-12 * a * e, (b * f - c * e) / np.where(bottom > 0, bottom, 1), 0)
+    t = np.clip((b * np.clip(s, 0, 1) + f) / e, 0, 1)
+    s = np.clip((b * t - c) / a, 0, 1)
+    return np.linalg.norm(r + s[..., None] * d - t[..., None] * g, axis=-1)
+
+
+def mesh_surface(vertices, faces):
+    return vertices, np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), faces
