@@ -16,7 +16,7 @@ from drystone.joints.layout import Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE = range(8)
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
 
 DYNAMIC, KINEMATIC = 0, 1
 
@@ -26,15 +26,15 @@ FIXED = -1  # the body number of the world itself
 class Shapes(NamedTuple):
     """What bodies look like. A shape sits in its body's frame (centre of mass, principal axes)."""
 
-    kind: np.ndarray  # (ns,) PLANE ... TERRAIN
+    kind: np.ndarray  # (ns,) PLANE ... MESH
     body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
     local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
     size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
-    #                   box: half sizes, also of the box that holds an outline; plane (normal is
-    #                   local z), hull, terrain: unused
+    #                   box: half sizes, also of the box that holds an outline or a mesh; plane
+    #                   (normal is local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
     thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
-    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain, else -1
+    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
@@ -47,7 +47,7 @@ class Shapes(NamedTuple):
     edge: np.ndarray  # (ne, 4) vertices from, to; face on its left (it runs from, to), on its right
     vertex_star: np.ndarray  # (nv, 2) first entry in `star` (absolute), edges at the vertex
     star: np.ndarray  # the edges at each vertex
-    # terrains: one-sided triangles, front is counter-clockwise; in the shape's axes
+    # terrains and meshes: one-sided triangles, front is counter-clockwise; in the shape's axes
     terrain: np.ndarray  # (nt, 6) first vertex, first triangle and count, first cell, cells in x, y
     terrain_grid: np.ndarray  # (nt, 3) lower corner x, y and side of the cells
     terrain_vertex: np.ndarray  # (ntv, 3)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.arrays import BOX, HULL, TERRAIN, Shapes
+from drystone.arrays import BOX, HULL, MESH, TERRAIN, Shapes
 from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
 from drystone.shapes.thickness import half_thickness
@@ -61,8 +61,8 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
             continue
         number = numbers.get(part.geometry)
         if number is None:
-            assert part.kind in (BOX, HULL, TERRAIN)
-            kept = terrains if part.kind == TERRAIN else polytopes
+            assert part.kind in (BOX, HULL, TERRAIN, MESH)
+            kept = terrains if part.kind in (TERRAIN, MESH) else polytopes
             number = numbers[part.geometry] = len(kept)
             kept.append(part.geometry)
         table[s] = number
