@@ -16,7 +16,7 @@ from drystone.joints.layout import Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE = range(8)
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
 
 DYNAMIC, KINEMATIC = 0, 1
 
@@ -26,14 +26,14 @@ FIXED = -1  # the body number of the world itself
 class Shapes(NamedTuple):
     """What bodies look like. A shape sits in its body's frame (centre of mass, principal axes)."""
 
-    kind: np.ndarray  # (ns,) PLANE ... TERRAIN
+    kind: np.ndarray  # (ns,) PLANE ... MESH
     body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
     local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
     size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
     #                   box: half sizes, also of the box that holds an outline; plane (normal is
     #                   local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
-    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain, else -1
+    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (mesh), else -1
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
@@ -46,7 +46,7 @@ class Shapes(NamedTuple):
     edge: np.ndarray  # (ne, 4) vertices from, to; face on its left (it runs from, to), on its right
     vertex_star: np.ndarray  # (nv, 2) first entry in `star` (absolute), edges at the vertex
     star: np.ndarray  # the edges at each vertex
-    # terrains: one-sided triangles, front is counter-clockwise; in the shape's axes
+    # terrains and meshes: one-sided triangles, front is counter-clockwise; in the shape's axes
     terrain: np.ndarray  # (nt, 6) first vertex, first triangle and count, first cell, cells in x, y
     terrain_grid: np.ndarray  # (nt, 3) lower corner x, y and side of the cells
     terrain_vertex: np.ndarray  # (ntv, 3)
@@ -55,6 +55,12 @@ class Shapes(NamedTuple):
     neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1: none
     cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle, terrain by terrain
     cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
+    # trees over the triangles of meshes, and of terrains in a world with a mesh; node i has the
+    # children i + 1 and node_link[i, 0], or is a leaf: its first triangle and their number
+    tree: np.ndarray  # (nt,) first node, -1: none
+    node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
+    node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
+    owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/tree.py
 
 
 class Bodies(NamedTuple):

@@ -1,12 +1,16 @@
 """From the parts of all bodies to the flat tables that the compiled stages read."""
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from drystone.arrays import BOX, HULL, TERRAIN, Shapes
+from drystone.arrays import BOX, HULL, MESH, TERRAIN, Shapes
 from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
+from drystone.shapes.terrain_table import with_tree
+
+_planted = WeakKeyDictionary()  # terrain -> the same with a tree: worlds are compiled many times
 
 
 class Entry(NamedTuple):
@@ -30,6 +34,8 @@ def build_shapes(entries: list[Entry]) -> Shapes:
     local[:, :3] = np.array(position, dtype=np.float64).reshape(count, 3)
     local[:, 3:] = np.array(rotation, dtype=np.float64).reshape(count, 9)
     polytopes, terrains, table = _number_geometries(parts)
+    if any(part.kind == MESH for part in parts):
+        terrains = [_plant(terrain) for terrain in terrains]
     return Shapes(
         kind=np.array([part.kind for part in parts], dtype=np.int32),
         body=np.array(body, dtype=np.int32),
@@ -59,12 +65,20 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
             continue
         number = numbers.get(part.geometry)
         if number is None:
-            assert part.kind in (BOX, HULL, TERRAIN)
-            kept = terrains if part.kind == TERRAIN else polytopes
+            assert part.kind in (BOX, HULL, TERRAIN, MESH)
+            kept = terrains if part.kind in (TERRAIN, MESH) else polytopes
             number = numbers[part.geometry] = len(kept)
             kept.append(part.geometry)
         table[s] = number
     return polytopes, terrains, table
+
+
+def _plant(terrain):
+    if terrain.owns is not None:
+        return terrain
+    if terrain not in _planted:
+        _planted[terrain] = with_tree(terrain)
+    return _planted[terrain]
 
 
 def _stack(tables, shape=(), dtype=np.int32) -> np.ndarray:
@@ -124,4 +138,21 @@ def _terrain_tables(terrains) -> dict[str, np.ndarray]:
         "neighbour": _stack([t.neighbour for t in terrains], (3,)),
         "cell_first": _stack([*first, [entries.sum()]]),
         "cell_triangle": _stack([t.cell_triangle for t in terrains]),
+        **_tree_tables(terrains, triangles),
+    }
+
+
+def _tree_tables(terrains, triangles: np.ndarray) -> dict[str, np.ndarray]:
+    nodes = _counts(terrains, "node_box")
+    node_link = _stack([t.node_link for t in terrains], (2,))
+    leaf = node_link[:, 1] > 0
+    shift = np.where(leaf, np.repeat(_starts(triangles), nodes), np.repeat(_starts(nodes), nodes))
+    node_link[:, 0] += shift.astype(np.int32)
+    none = [np.zeros(count, np.int32) for count in triangles]
+    owns = [bits if t.owns is None else t.owns for t, bits in zip(terrains, none, strict=True)]
+    return {
+        "tree": np.where(nodes > 0, _starts(nodes), -1).astype(np.int32),
+        "node_box": _stack([t.node_box for t in terrains], (6,), np.float64),
+        "node_link": node_link,
+        "owns": _stack(owns),
     }
