@@ -33,7 +33,7 @@ class Shapes(NamedTuple):
     #                   box: half sizes, also of the box that holds an outline; plane (normal is
     #                   local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
-    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (mesh), else -1
+    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
@@ -60,6 +60,11 @@ class Shapes(NamedTuple):
     tree: np.ndarray  # (nt,) first node, -1: none
     node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
     node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
+    # the same trees with eight children to a node, see shapes/lanes.py and shapes/patch.py
+    block: np.ndarray  # (nt,) first block of eight lanes, -1: none
+    lane_box: np.ndarray  # (48 blocks,) middles and half sizes
+    lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
+    lane_patch: np.ndarray  # (lanes, 10) where its triangles lie and which way they look
     owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/tree.py
 
 

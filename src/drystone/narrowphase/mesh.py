@@ -28,6 +28,7 @@ from drystone.narrowphase.mesh_features import (
 from drystone.narrowphase.mesh_plane import plane_mesh
 from drystone.narrowphase.mesh_reduce import write_reduced
 from drystone.narrowphase.mesh_tree import STACK, walk_trees
+from drystone.shapes.lanes import LANES
 from drystone.vec import mul_t, pose_position, pose_rotation, scale, sub
 
 _CHUNK = 16  # pairs per task: their cost differs widely
@@ -68,7 +69,7 @@ def surface_contacts(
     # in and out
     axis, p,
     # out, scratch
-    out, first, rows, level, scratch, stack,
+    out, first, rows, level, lane_gap, scratch, stack,
 ):  # fmt: skip
     """Contacts of mesh a with mesh or terrain b; their number."""
     r, t = _relative_pose(pose, a, b)
@@ -88,10 +89,10 @@ def surface_contacts(
     while True:
         level[REACH], level[BOUND] = reach, reach
         count = walk_trees(
-            surfaces, shapes.node_box, shapes.node_link,
-            shapes.tree[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
-            shapes.tree[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
-            r, t, deep, rows, level, stack,
+            surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
+            shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
+            shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
+            r, t, deep, rows, level, lane_gap, stack,
         )  # fmt: skip
         # Where one is in the other by more than triangles were looked for, there may be deeper.
         depth = -_deepest(rows, count)
@@ -111,7 +112,7 @@ def surface_contacts(
 
 @kernel(_nrt=True)
 def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
-    rows, level = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS)
+    rows, level, lane_gap = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS), np.empty(LANES)
     scratch, stack = np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32)
     surfaces = Surfaces(
         shapes.terrain_vertex, shapes.triangle, shapes.triangle_normal, shapes.neighbour,
@@ -134,7 +135,7 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
         elif kind[b] == MESH or kind[b] == TERRAIN:
             near.slot_count[k] = surface_contacts(
                 shapes, surfaces, pose, a, b, margin, turn, axis, p,
-                near.slot, near.slot_first[k], rows, level, scratch, stack,
+                near.slot, near.slot_first[k], rows, level, lane_gap, scratch, stack,
             )  # fmt: skip
 
 

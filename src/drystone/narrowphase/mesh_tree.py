@@ -5,7 +5,9 @@ axes [Gottschalk1996]; the nine crossed ones seldom decide and cost more than th
 node is opened depends on sizes alone, so that triangles come in the same order in every step.
 """
 
-from math import inf
+from math import inf, sqrt
+
+import numpy as np
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh_features import (
@@ -14,10 +16,15 @@ from drystone.narrowphase.mesh_features import (
     corner_and_triangle,
     ridge_and_ridge,
 )
-from drystone.shapes.tree import OWNS_CORNER, OWNS_EDGE
-from drystone.vec import add, dot, load, mul, sub
+from drystone.shapes.lanes import BLOCK, LANES
+from drystone.shapes.patch import NOT_A_PATCH
+from drystone.shapes.tree import MOST_LEVELS, OWNS_CORNER, OWNS_EDGE
+from drystone.vec import add, dot, load, mul, mul_t, scale, sub
 
-STACK = 512  # pairs of nodes that wait: at most one for each level of the two trees
+# Pairs of lanes that wait: seven for each level of the two trees, and eight.
+STACK = 14 * MOST_LEVELS + 8
+LANE_Y, LANE_Z = np.uint64(LANES), np.uint64(2 * LANES)
+HALF_X, HALF_Y, HALF_Z = np.uint64(3 * LANES), np.uint64(4 * LANES), np.uint64(5 * LANES)
 
 
 @kernel
@@ -82,74 +89,124 @@ def _triangle_pair(
 
 
 @kernel
-def _box_gap(node_box, i, j, r, q, t):
-    """Largest gap of two boxes along their axes, and the sizes of both; q: absolute values of r."""
-    ax, ay, az = node_box[i, 3], node_box[i, 4], node_box[i, 5]
-    px, py, pz = node_box[i, 0], node_box[i, 1], node_box[i, 2]
-    bx, by, bz = node_box[j, 3], node_box[j, 4], node_box[j, 5]
-    ox, oy, oz = node_box[j, 0], node_box[j, 1], node_box[j, 2]
-    hax, hay, haz = 0.5 * (ax - px), 0.5 * (ay - py), 0.5 * (az - pz)
-    hbx, hby, hbz = 0.5 * (bx - ox), 0.5 * (by - oy), 0.5 * (bz - oz)
-    cx, cy, cz = 0.5 * (bx + ox), 0.5 * (by + oy), 0.5 * (bz + oz)
-    dx = r[0] * cx + r[1] * cy + r[2] * cz + t[0] - 0.5 * (ax + px)
-    dy = r[3] * cx + r[4] * cy + r[5] * cz + t[1] - 0.5 * (ay + py)
-    dz = r[6] * cx + r[7] * cy + r[8] * cz + t[2] - 0.5 * (az + pz)
-    gap = max(
-        abs(dx) - hax - (q[0] * hbx + q[1] * hby + q[2] * hbz),
-        abs(dy) - hay - (q[3] * hbx + q[4] * hby + q[5] * hbz),
-        abs(dz) - haz - (q[6] * hbx + q[7] * hby + q[8] * hbz),
-        abs(r[0] * dx + r[3] * dy + r[6] * dz) - hbx - (q[0] * hax + q[3] * hay + q[6] * haz),
-        abs(r[1] * dx + r[4] * dy + r[7] * dz) - hby - (q[1] * hax + q[4] * hay + q[7] * haz),
-        abs(r[2] * dx + r[5] * dy + r[8] * dz) - hbz - (q[2] * hax + q[5] * hay + q[8] * haz),
+def _size(lane_box, lane):
+    """Half sizes of the box of a lane, added up."""
+    at = lane // LANES * BLOCK + lane % LANES
+    return lane_box[at + 3 * LANES] + lane_box[at + 4 * LANES] + lane_box[at + 5 * LANES]
+
+
+@kernel
+def _box_gaps(lane_box, block, lane, r, t, gap):
+    """Largest gaps along their axes of the eight boxes of a block and that of another tree's lane.
+
+    r, t  pose of the other tree in the axes of the block's
+    gap   (8,) out
+
+    The loop is written for the compiler to go through all lanes at once: unsigned indices, as
+    signed ones are checked, one row of numbers, no branches.
+    """
+    at = np.uint64(lane // LANES * BLOCK + lane % LANES)
+    x, y, z = lane_box[at], lane_box[at + LANE_Y], lane_box[at + LANE_Z]
+    hx, hy, hz = lane_box[at + HALF_X], lane_box[at + HALF_Y], lane_box[at + HALF_Z]
+    x, y, z = (
+        r[0] * x + r[1] * y + r[2] * z + t[0],
+        r[3] * x + r[4] * y + r[5] * z + t[1],
+        r[6] * x + r[7] * y + r[8] * z + t[2],
     )
-    return gap, hax + hay + haz, hbx + hby + hbz
+    q0, q1, q2, q3, q4 = abs(r[0]), abs(r[1]), abs(r[2]), abs(r[3]), abs(r[4])
+    q5, q6, q7, q8 = abs(r[5]), abs(r[6]), abs(r[7]), abs(r[8])
+    ex = q0 * hx + q1 * hy + q2 * hz
+    ey = q3 * hx + q4 * hy + q5 * hz
+    ez = q6 * hx + q7 * hy + q8 * hz
+    first = np.uint64(block * BLOCK)
+    for k in range(np.uint64(gap.shape[0])):
+        i = first + k
+        dx, dy, dz = x - lane_box[i], y - lane_box[i + LANE_Y], z - lane_box[i + LANE_Z]
+        ax, ay, az = lane_box[i + HALF_X], lane_box[i + HALF_Y], lane_box[i + HALF_Z]
+        g = max(abs(dx) - ax - ex, abs(dy) - ay - ey)
+        g = max(g, abs(dz) - az - ez)
+        g = max(
+            g, abs(r[0] * dx + r[3] * dy + r[6] * dz) - hx - (q0 * ax + q3 * ay + q6 * az)
+        )
+        g = max(
+            g, abs(r[1] * dx + r[4] * dy + r[7] * dz) - hy - (q1 * ax + q4 * ay + q7 * az)
+        )
+        g = max(
+            g, abs(r[2] * dx + r[5] * dy + r[8] * dz) - hz - (q2 * ax + q5 * ay + q8 * az)
+        )
+        gap[k] = g
+
+
+@kernel
+def _patch_gap(patch, i, j, r, t):
+    """How far two patches are apart at least, seen along the axis of either; inf if they cannot
+    face each other."""
+    u = load(patch, i)
+    w = mul(r, load(patch, j))
+    c = -dot(u, w)
+    if c < patch[i, 8] * patch[j, 8] - patch[i, 9] * patch[j, 9]:
+        return inf
+    s = sqrt(max(0.0, 1.0 - c * c))
+    m = (patch[j, 3], patch[j, 4], patch[j, 5])
+    d = sub(add(mul(r, m), t), (patch[i, 3], patch[i, 4], patch[i, 5]))
+    q = abs(c)
+    return max(
+        dot(u, d) - patch[i, 6] - q * patch[j, 6] - s * patch[j, 7],
+        -dot(w, d) - patch[j, 6] - q * patch[i, 6] - s * patch[i, 7],
+    )
 
 
 @inner_kernel
 def walk_trees(
-    # trees of all surfaces, the two that meet: first node, vertex and triangle
-    surfaces, node_box, node_link, root_a, v_a, t_a, root_b, v_b, t_b,
+    # trees of all surfaces, the two that meet: first block, vertex and triangle
+    surfaces, lane_box, lane_link, patch, block_a, v_a, t_a, block_b, v_b, t_b,
     # in: pose of B in the axes of A, how deep one may be in the other
     r, t, deep,
     # in and out
     rows, level,
     # scratch
-    stack,
+    gap, stack,
 ):  # fmt: skip
     """Fill `rows` with the candidates of two surfaces; their number."""
-    q = (
-        abs(r[0]), abs(r[1]), abs(r[2]), abs(r[3]), abs(r[4]), abs(r[5]),
-        abs(r[6]), abs(r[7]), abs(r[8]),
-    )  # fmt: skip
+    back, t_back = (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]), mul_t(r, scale(t, -1.0))
     count, top = 0, 1
-    stack[0, 0], stack[0, 1] = root_a, root_b
+    stack[0, 0], stack[0, 1] = LANES * block_a, LANES * block_b
     while top > 0:
         top -= 1
         i, j = stack[top, 0], stack[top, 1]
-        gap, size_a, size_b = _box_gap(node_box, i, j, r, q, t)
-        if gap >= level[REACH]:
-            level[BOUND] = min(level[BOUND], gap)
-            continue
-        count_a, count_b = node_link[i, 1], node_link[j, 1]
+        count_a, count_b = lane_link[i, 1], lane_link[j, 1]
         if count_a > 0 and count_b > 0:
-            for row_b in range(node_link[j, 0], node_link[j, 0] + count_b):
+            for row_b in range(lane_link[j, 0], lane_link[j, 0] + count_b):
                 n_b = mul(r, load(surfaces.normal, row_b))
                 b0 = _corner_of_b(surfaces, v_b, row_b, 0, r, t)
                 b1 = _corner_of_b(surfaces, v_b, row_b, 1, r, t)
                 b2 = _corner_of_b(surfaces, v_b, row_b, 2, r, t)
-                for row_a in range(node_link[i, 0], node_link[i, 0] + count_a):
+                for row_a in range(lane_link[i, 0], lane_link[i, 0] + count_a):
                     count = _triangle_pair(
                         surfaces, v_a, t_a, row_a, v_b, t_b, row_b, b0, b1, b2, n_b,
                         r, deep, rows, count, level,
                     )  # fmt: skip
-        elif count_b > 0 or (count_a == 0 and size_a >= size_b):
-            stack[top, 0], stack[top, 1] = node_link[i, 0], j
-            stack[top + 1, 0], stack[top + 1, 1] = i + 1, j
-            top += 2
+            continue
+        open_a = count_b > 0 or (count_a == 0 and _size(lane_box, i) >= _size(lane_box, j))
+        if open_a:
+            block = lane_link[i, 0]
+            _box_gaps(lane_box, block, j, r, t, gap)
         else:
-            stack[top, 0], stack[top, 1] = i, node_link[j, 0]
-            stack[top + 1, 0], stack[top + 1, 1] = i, j + 1
-            top += 2
+            block = lane_link[j, 0]
+            _box_gaps(lane_box, block, i, back, t_back, gap)
+        for k in range(LANES - 1, -1, -1):
+            if gap[k] < level[REACH]:
+                lane_a, lane_b = (block * LANES + k, j) if open_a else (i, block * LANES + k)
+                g = gap[k]
+                if patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
+                    g = _patch_gap(patch, lane_a, lane_b, r, t)
+                if g < level[REACH]:
+                    stack[top, 0], stack[top, 1] = lane_a, lane_b
+                    top += 1
+                else:
+                    level[BOUND] = min(level[BOUND], g)
+            else:
+                level[BOUND] = min(level[BOUND], gap[k])
     return count
 
 

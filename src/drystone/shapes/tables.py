@@ -6,8 +6,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from drystone.arrays import BOX, HULL, MESH, TERRAIN, Shapes
+from drystone.shapes.lanes import LANES
 from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
+from drystone.shapes.patch import PATCH_COLUMNS
 from drystone.shapes.terrain_table import with_tree
 
 _planted = WeakKeyDictionary()  # terrain -> the same with a tree: worlds are compiled many times
@@ -143,16 +145,26 @@ def _terrain_tables(terrains) -> dict[str, np.ndarray]:
 
 
 def _tree_tables(terrains, triangles: np.ndarray) -> dict[str, np.ndarray]:
-    nodes = _counts(terrains, "node_box")
-    node_link = _stack([t.node_link for t in terrains], (2,))
-    leaf = node_link[:, 1] > 0
-    shift = np.where(leaf, np.repeat(_starts(triangles), nodes), np.repeat(_starts(nodes), nodes))
-    node_link[:, 0] += shift.astype(np.int32)
+    nodes, lanes = _counts(terrains, "node_box"), _counts(terrains, "lane_link")
     none = [np.zeros(count, np.int32) for count in triangles]
     owns = [bits if t.owns is None else t.owns for t, bits in zip(terrains, none, strict=True)]
+    node_links = [t.node_link for t in terrains]
+    lane_links = [t.lane_link for t in terrains]
     return {
         "tree": np.where(nodes > 0, _starts(nodes), -1).astype(np.int32),
         "node_box": _stack([t.node_box for t in terrains], (6,), np.float64),
-        "node_link": node_link,
+        "node_link": _shifted(node_links, nodes, _starts(nodes), triangles),
+        "block": np.where(lanes > 0, _starts(lanes) // LANES, -1).astype(np.int32),
+        "lane_box": _stack([t.lane_box for t in terrains], (), np.float64),
+        "lane_link": _shifted(lane_links, lanes, _starts(lanes) // LANES, triangles),
+        "lane_patch": _stack([t.lane_patch for t in terrains], (PATCH_COLUMNS,), np.float64),
         "owns": _stack(owns),
     }
+
+
+def _shifted(links, counts: np.ndarray, first: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Links to nodes (or blocks) and triangles, numbered through all terrains."""
+    link = _stack(links, (2,))
+    to_node, to_triangle = np.repeat(first, counts), np.repeat(_starts(triangles), counts)
+    link[:, 0] += np.where(link[:, 1] > 0, to_triangle, to_node).astype(np.int32)
+    return link

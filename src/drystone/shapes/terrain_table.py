@@ -6,6 +6,8 @@ from math import sqrt
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.shapes.lanes import build_lanes
+from drystone.shapes.patch import PATCH_COLUMNS, find_patches
 from drystone.shapes.tree import build_tree, find_owned
 
 # Vertices nearer than this part of the median edge are one: only rounding tells them apart.
@@ -41,6 +43,9 @@ class TerrainTable:
     # Made by with_tree(), as in `arrays.Shapes`; a terrain in a world without meshes has none.
     node_box: np.ndarray = field(default_factory=lambda: np.empty((0, 6)))
     node_link: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    lane_box: np.ndarray = field(default_factory=lambda: np.empty(0))
+    lane_link: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    lane_patch: np.ndarray = field(default_factory=lambda: np.empty((0, PATCH_COLUMNS)))
     owns: np.ndarray | None = None  # (nt,)
 
     def __repr__(self) -> str:
@@ -84,6 +89,9 @@ def with_tree(table: TerrainTable) -> TerrainTable:
     neighbour = np.where(table.neighbour[order] < 0, np.int32(-1), place[table.neighbour[order]])
     cell = np.repeat(np.arange(len(table.cell_first) - 1), np.diff(table.cell_first))
     cell_triangle = place[table.cell_triangle]
+    owns = find_owned(table.vertex, triangle, normal, neighbour)
+    patch = find_patches(table.vertex, triangle, normal, neighbour, owns, node_link)
+    lane_box, lane_link, lane_node = build_lanes(node_box, node_link)
     tables = {
         "triangle": triangle,
         "normal": normal,
@@ -91,7 +99,10 @@ def with_tree(table: TerrainTable) -> TerrainTable:
         "cell_triangle": cell_triangle[np.lexsort((cell_triangle, cell))],
         "node_box": node_box,
         "node_link": node_link,
-        "owns": find_owned(table.vertex, triangle, normal, neighbour),
+        "lane_box": lane_box,
+        "lane_link": lane_link,
+        "lane_patch": patch[lane_node],
+        "owns": owns,
     }
     for array in tables.values():
         array.flags.writeable = False
