@@ -22,19 +22,23 @@ from numba.core.extending import _Intrinsic
 from drystone.jit import kernel
 
 
-def stage(function=None, **options):
-    """Compile `function` as kernel() does, for Python and for kernels to call by its address."""
+def stage(function=None, result=None, **options):
+    """Compile `function` as kernel() does, for Python and for kernels to call by its address.
+
+    A stage whose result is given, as a type of Numba, is not compiled along with its callers but
+    when it is first called from Python: what few worlds need costs the others no time.
+    """
     if function is None:
-        return lambda function: stage(function, **options)
+        return lambda function: stage(function, result, **options)
     compiled = kernel(function, **options)
-    return compiled if numba.config.DISABLE_JIT else Stage(compiled)
+    return compiled if numba.config.DISABLE_JIT else Stage(compiled, result)
 
 
 class Stage(_Intrinsic):
     """A kernel that can be called from Python, and from kernels through its address."""
 
-    def __init__(self, compiled):
-        self.compiled, self.py_func = compiled, compiled.py_func
+    def __init__(self, compiled, result):
+        self.compiled, self.py_func, self.result = compiled, compiled.py_func, result
         self.cells = {self._cell(nones): ctypes.c_void_p() for nones in range(2)}
         for name, cell in self.cells.items():
             llvmlite.binding.add_symbol(name, ctypes.addressof(cell))
@@ -71,9 +75,11 @@ class Stage(_Intrinsic):
             self.cells[name].value = address
 
     def _call_by_address(self, args):
-        self.compiled.compile(args)
-        self._connect()
-        result = self.compiled.overloads[args].signature.return_type
+        result = self.result
+        if result is None:
+            self.compiled.compile(args)
+            self._connect()
+            result = self.compiled.overloads[args].signature.return_type
 
         def emit(context, builder, signature, values):
             convention = context.call_conv

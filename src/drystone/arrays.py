@@ -56,6 +56,17 @@ class Shapes(NamedTuple):
     neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1: none
     cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle, terrain by terrain
     cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
+    # trees over the triangles of meshes, and of terrains in a world with a mesh; node i has the
+    # children i + 1 and node_link[i, 0], or is a leaf: its first triangle and their number
+    tree: np.ndarray  # (nt,) first node, -1: none
+    node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
+    node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
+    # the same trees with eight children to a node, see shapes/lanes.py and shapes/patch.py
+    block: np.ndarray  # (nt,) first block of eight lanes, -1: none
+    lane_box: np.ndarray  # (48 blocks,) middles and half sizes
+    lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
+    lane_patch: np.ndarray  # (lanes, 10) where its triangles lie and which way they look
+    owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/tree.py
 
 
 class Bodies(NamedTuple):

@@ -16,6 +16,7 @@ from drystone.arrays import CAPSULE, FIXED, INFO_NEAR, KINEMATIC, SPHERE, TERRAI
 from drystone.broadphase import place_shape
 from drystone.integrate import turn_quaternion
 from drystone.jit import kernel
+from drystone.narrowphase.mesh import collide_meshes, has_meshes
 from drystone.narrowphase.near import collide_near
 
 # Pairs are followed when they may move by more than this share of the thinner one's half thickness.
@@ -67,6 +68,8 @@ def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
     sweep.pair[0, 0], sweep.pair[0, 1] = a, b
     near.slot_count[0] = 0
     collide_near(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+    if has_meshes(shapes):
+        collide_meshes(shapes, boxes, sweep.pair, sweep.axis, near, 1)
     gap, nx, ny, nz = margin, 0.0, 0.0, 0.0
     for row in range(near.slot_count[0]):
         if near.slot[row, 6] < gap:

@@ -18,61 +18,62 @@ import numpy as np
 log = logging.getLogger("drystone")
 
 
-def _mark(linked: bool) -> Path:
+PLAIN, LINKED, MESHED = "engine", "joints", "meshes"
+
+
+def _mark(part: str) -> Path:
     from drystone.jit import source_digest
 
-    kind = "linked" if linked else "compiled"
-    return Path(numba.config.CACHE_DIR) / f"{kind}-{source_digest()}"
+    return Path(numba.config.CACHE_DIR) / f"{part}-{source_digest()}"
 
 
-def is_compiled(linked: bool = False) -> bool:
-    """Whether the engine of these sources lies compiled on disk, with joints if `linked`."""
-    return bool(numba.config.DISABLE_JIT) or _mark(linked).exists()
+def is_compiled(part: str = PLAIN) -> bool:
+    """Whether this part of the engine lies compiled on disk, from these very sources."""
+    return bool(numba.config.DISABLE_JIT) or _mark(part).exists()
 
 
-def compile_engine(linked: bool) -> None:
+def compile_engine(linked: bool, meshed: bool) -> None:
     """Compile every stage of the step, or load it if that has been done.
 
-    A world with joints has more stages, and is compiled when the first of them runs.
+    Worlds with joints or meshes have more stages, compiled when the first of them runs.
     """
     # A compiled step that is read from disk needs the threads that its parallel loops were
     # compiled for; Numba starts them only for kernels that have such a loop themselves.
     numba.get_num_threads()
-    if not is_compiled():
-        log.warning("Compiling the engine for the first time: about a minute, once only.")
-        _compile_together(False)
-    run_geometry()
-    run_dynamics()
+    _compile(PLAIN, run_geometry, run_dynamics, compile_step)
+    if meshed:
+        _compile(MESHED, None, run_meshes, None)
     if linked:
-        if not is_compiled(True):
-            log.warning("Compiling joints for the first time: about a minute, once only.")
-            _compile_together(True)
-        run_joint_solver()
-        run_joint_rows()
+        _compile(LINKED, run_joint_solver, run_joint_rows, compile_linked_step)
 
 
-def _compile_together(linked: bool) -> None:
-    helper = _start_helper("run_joint_solver" if linked else "run_geometry")
-    if linked:
-        run_joint_rows()
-    else:
-        run_dynamics()
+def _compile(part: str, other_half, half, step) -> None:
+    """Run stages on nothing; where they are not compiled yet, `other_half` in another process."""
+    new = not is_compiled(part)
+    helper = None
+    if new:
+        log.warning("Compiling the %s for the first time: about a minute, once only.", part)
+        helper = _start_helper(other_half) if other_half else None
+    half()
     if helper is not None:
         helper.wait()
-    if linked:
-        run_joint_solver()
-    else:
-        run_geometry()
-    compile_step(empty_linkage() if linked else None)
-    mark = _mark(linked)
+    if other_half:
+        other_half()
+    if new:
+        if step:
+            step()
+        _leave_mark(part)
+
+
+def _leave_mark(part: str) -> None:
     try:
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        mark.touch()
+        _mark(part).parent.mkdir(parents=True, exist_ok=True)
+        _mark(part).touch()
     except OSError:
         pass  # a folder that cannot be written: the next process compiles again
 
 
-def _start_helper(function: str) -> subprocess.Popen | None:
+def _start_helper(function) -> subprocess.Popen | None:
     if (os.cpu_count() or 1) < 2:
         return None
     folder = str(Path(__file__).parent.parent)
@@ -80,7 +81,7 @@ def _start_helper(function: str) -> subprocess.Popen | None:
         "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
     }
-    command = [sys.executable, "-c", f"import drystone.precompile as p; p.{function}()"]
+    command = [sys.executable, "-c", f"import drystone.precompile as p; p.{function.__name__}()"]
     try:
         return subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL,
@@ -129,6 +130,14 @@ def run_geometry() -> None:
         shapes.body, bodies.kind, state.pair, near, model.joints.body, state.asleep, work.graph, 0
     )
     _order_contacts(None)
+
+
+def run_meshes() -> None:
+    """Contacts of meshes, on nothing."""
+    from drystone.narrowphase.mesh import collide_meshes
+
+    model, state, work = _empty_world()
+    collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
 def _order_contacts(linkage) -> None:
@@ -222,6 +231,11 @@ def compile_step(linkage=None) -> None:
 
     model, state, work = _empty_world()
     timestep.advance(model, None, state, Settings(), work, linkage, None, 0)
+
+
+def compile_linked_step() -> None:
+    """The step of worlds with joints."""
+    compile_step(empty_linkage())
 
 
 def empty_linkage():

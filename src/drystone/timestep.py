@@ -62,6 +62,7 @@ from drystone.joint_blocks import keep_impulses
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.flat import collide_flat
+from drystone.narrowphase.mesh import collide_meshes, has_meshes
 from drystone.narrowphase.near import collide_near
 from drystone.problem import measure
 from drystone.rattle import fit_velocities
@@ -106,6 +107,8 @@ def find_touching(model, outlines, state, settings, work):
             return MORE_SLOTS, near.slot_first[near_count]
         if outlines is None:
             collide_near(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
+            if has_meshes(shapes):
+                collide_meshes(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
         else:
             collide_flat(shapes, outlines, work.boxes, state.pair, near, near_count)
         since = _lap(clock, _COLLIDE, since)
@@ -321,7 +324,7 @@ def run_steps(
     linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
     elements    the force elements (elements/layout.py), or None
     """
-    _compile_once(linkage is not None)
+    _compile_once(linkage is not None, len(model.shapes.lane_box) > 0)
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
@@ -347,9 +350,9 @@ def _part(model: Model) -> tuple[Model, Outlines | None]:
 
 
 @cache
-def _compile_once(linked: bool) -> None:
-    """At the first step of this process, and at the first with joints."""
-    precompile.compile_engine(linked)
+def _compile_once(linked: bool, meshed: bool) -> None:
+    """At the first step of this process, at the first with joints, at the first with meshes."""
+    precompile.compile_engine(linked, meshed)
 
 
 def step_with(
@@ -389,7 +392,7 @@ def find_contacts(
     model, state, work, settings, linkage=None, forces=None
 ) -> tuple[State, Work]:
     """Stages 1 to 4 from Python, with room for all contacts."""
-    _compile_once(linkage is not None)
+    _compile_once(linkage is not None, len(model.shapes.lane_box) > 0)
     work.log.info[:] = 0.0
     model, outlines = _part(model)
     while True:

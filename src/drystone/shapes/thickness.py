@@ -5,7 +5,7 @@ from math import inf
 
 import numpy as np
 
-from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, SPHERE
+from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, SPHERE
 
 
 def half_thickness(part) -> float:
@@ -22,13 +22,24 @@ def half_thickness(part) -> float:
     if part.kind == BOX:
         return float(min(size))
     if part.kind == HULL:
-        return _volume_over_surface(part.geometry)
+        return _polytope_thickness(part.geometry)
+    if part.kind == MESH:
+        return _mesh_thickness(part.geometry)
     return inf
 
 
 @cache  # geometries hash by identity, and a thousand bodies may share one
-def _volume_over_surface(geometry) -> float:
-    a, b, c = (geometry.vertex[geometry.triangles[:, k]] for k in range(3))
+def _polytope_thickness(polytope) -> float:
+    return _volume_over_surface(polytope.vertex, polytope.triangles)
+
+
+@cache
+def _mesh_thickness(table) -> float:
+    return _volume_over_surface(table.vertex, table.triangle)
+
+
+def _volume_over_surface(vertex, triangles) -> float:
+    a, b, c = (vertex[triangles[:, k]] for k in range(3))
     area = np.cross(b - a, c - a)
     volume = np.einsum("ij,ij->", area, a) / 6.0
     return float(volume / (0.5 * np.linalg.norm(area, axis=1).sum()))
