@@ -29,6 +29,8 @@ _HOME = {
     "Polygon": "shapes",
     "Segment": "shapes",
     "Terrain": "shapes",
+    "Mesh": "shapes",
+    "check_mesh": "shapes",
     "Ball": "joints.ball",
     "SwingTwist": "joints.swing_twist",
     "Cylindrical": "joints.cylindrical",

@@ -16,7 +16,7 @@ from drystone.joints.layout import Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE = range(8)
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
 
 DYNAMIC, KINEMATIC = 0, 1
 
@@ -26,14 +26,15 @@ FIXED = -1  # the body number of the world itself
 class Shapes(NamedTuple):
     """What bodies look like. A shape sits in its body's frame (centre of mass, principal axes)."""
 
-    kind: np.ndarray  # (ns,) PLANE ... TERRAIN
+    kind: np.ndarray  # (ns,) PLANE ... MESH
     body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
     local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
     size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
-    #                   box: half sizes, also of the box that holds an outline; plane (normal is
-    #                   local z), hull, terrain: unused
+    #                   box: half sizes, also of the box that holds an outline or a mesh; plane
+    #                   (normal is local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
-    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain, else -1
+    thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
+    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
@@ -46,7 +47,7 @@ class Shapes(NamedTuple):
     edge: np.ndarray  # (ne, 4) vertices from, to; face on its left (it runs from, to), on its right
     vertex_star: np.ndarray  # (nv, 2) first entry in `star` (absolute), edges at the vertex
     star: np.ndarray  # the edges at each vertex
-    # terrains: one-sided triangles, front is counter-clockwise; in the shape's axes
+    # terrains and meshes: one-sided triangles, front is counter-clockwise; in the shape's axes
     terrain: np.ndarray  # (nt, 6) first vertex, first triangle and count, first cell, cells in x, y
     terrain_grid: np.ndarray  # (nt, 3) lower corner x, y and side of the cells
     terrain_vertex: np.ndarray  # (ntv, 3)
@@ -55,6 +56,17 @@ class Shapes(NamedTuple):
     neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1: none
     cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle, terrain by terrain
     cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
+    # trees over the triangles of meshes, and of terrains in a world with a mesh; node i has the
+    # children i + 1 and node_link[i, 0], or is a leaf: its first triangle and their number
+    tree: np.ndarray  # (nt,) first node, -1: none
+    node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
+    node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
+    # the same trees with eight children to a node, see shapes/lanes.py and shapes/patch.py
+    block: np.ndarray  # (nt,) first block of eight lanes, -1: none
+    lane_box: np.ndarray  # (48 blocks,) middles and half sizes
+    lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
+    lane_patch: np.ndarray  # (lanes, 10) where its triangles lie and which way they look
+    owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/tree.py
 
 
 class Bodies(NamedTuple):
@@ -146,6 +158,7 @@ class Settings(NamedTuple):
     # 3 post-stabilization alone.
     drift: int = 0
     baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
+    ccd: int = 1  # 1: pairs that move far are followed along their way (ccd.py)
     hashing: int = 0  # 1: hash the state after every step
 
 
@@ -254,6 +267,20 @@ class Near(NamedTuple):
     slot: np.ndarray  # (slots, 7) point, normal, gap
 
 
+class Sweep(NamedTuple):
+    """Bodies on their way within a step, see ccd.py."""
+
+    boxes: Boxes  # only pose and spread
+    near: Near  # of one pair
+    pair: np.ndarray  # (1, 2)
+    axis: np.ndarray  # (1, 8)
+    position: np.ndarray  # (n, 3)
+    rotation: np.ndarray  # (n, 4)
+    fraction: np.ndarray  # (n,) float: share of the step that a body goes
+    changed: np.ndarray  # (n,) 1 if that was shortened in this round
+    before: np.ndarray  # (n,) likewise in the round before
+
+
 class Touch(NamedTuple):
     """Contacts in the order of the pairs."""
 
@@ -300,6 +327,7 @@ class Work(NamedTuple):
     motion: Motion
     boxes: Boxes
     near: Near
+    sweep: Sweep
     touch: Touch
     graph: Graph
     rows: Rows
@@ -324,7 +352,8 @@ FLAG_PLACED, FLAG_COLLIDED = range(2)
     INFO_IMPACTS,
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
-) = range(15)
+    INFO_STOPPED,
+) = range(16)
 
 
 def allocate(model: Model) -> Work:
@@ -346,6 +375,7 @@ def allocate(model: Model) -> Work:
             pair_start=i(ns + 1), **_search_room(0),
         ),
         near=_near_room(0, 0),
+        sweep=_sweep_room(n, ns),
         touch=_touch_room(0),
         graph=Graph(
             tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n), queue=i(n),
@@ -383,6 +413,18 @@ def _search_room(room: int) -> dict:
 def _near_room(pairs: int, slots: int) -> Near:
     i = _integers
     return Near(i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7))
+
+
+def _sweep_room(n: int, ns: int) -> Sweep:
+    f, i = _floats, _integers
+    boxes = Boxes(
+        pose=f(ns, 12), reach=f(0), spread=f(ns), box=f(0, 6), left=np.zeros(0, np.int64),
+        cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
+        **_search_room(0),
+    )  # fmt: skip
+    return Sweep(
+        boxes, _near_room(1, 16), i(1, 2), f(1, 8), f(n, 3), f(n, 4), f(n), i(n), i(n)
+    )
 
 
 def _touch_room(room: int) -> Touch:

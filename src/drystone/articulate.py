@@ -8,6 +8,7 @@ their length. Where the matrix would be too wide, and for nsgs, the rows are swe
 
 import numpy as np
 
+from drystone.apart import stage
 from drystone.drift import ROUGH
 from drystone.island_matrix import (
     solve_by_newton,
@@ -23,11 +24,9 @@ from drystone.taut import stiffen_bodies
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
 
-@kernel
+@stage
 def pose_joints(linkage, joints, bodies, state, settings, mass):
     """Rows of all joints at the start of a step; bodies on which they pull hard are stiffened."""
-    if linkage is None:
-        return
     for j in range(joints.kind.shape[0]):
         for k in range(3):
             joints.value[j, k] = state.joint_value[j, k]
@@ -42,8 +41,6 @@ def pose_joints(linkage, joints, bodies, state, settings, mass):
 @kernel
 def keep_joints(linkage, joints, state):
     """Remember what the joints carried and how far they have turned."""
-    if linkage is None:
-        return
     for j in range(joints.kind.shape[0]):
         for k in range(3):
             state.joint_value[j, k] = joints.value[j, k]
@@ -68,11 +65,9 @@ def _mark_rough(first, last, joints, linkage, rough):
             rough[linkage.node_body[node, side]] = ROUGH
 
 
-@kernel
+@stage
 def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps."""
-    if linkage is None:
-        return 0, 0.0, 0, 0
     most, worst, steps, newtons = 0, 0.0, 0, 0
     mass, tolerance = motion.mass, settings.tolerance
     for g in range(groups):

@@ -4,6 +4,7 @@ from math import sqrt
 
 from numba import prange
 
+from drystone.apart import stage
 from drystone.coulomb import invert_block
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.vec import cross, dot, load, tangents
@@ -131,7 +132,7 @@ def _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, radius, 
         )
 
 
-@kernel
+@stage
 def assemble_rows(pairing, state, mass, touch, rows, radius, count, skin, dt):
     """Frames, arms, blocks, targets and starting impulses of all contacts."""
     n = state.position.shape[0]

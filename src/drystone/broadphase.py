@@ -12,6 +12,7 @@ from math import ceil, floor, inf, log2, sqrt
 import numpy as np
 from numba import prange
 
+from drystone.apart import stage
 from drystone.arrays import (
     CAPSULE,
     COUNTER_BOXES_VALID,
@@ -163,7 +164,7 @@ def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, pose, re
         )
 
 
-@kernel
+@stage
 def place_shapes(model, state, settings, boxes, flag):
     """Poses, reaches and tight boxes of all shapes that move; True if pairs must be searched."""
     shapes, bodies = model.shapes, model.bodies
@@ -384,7 +385,7 @@ def _carry_over(state, boxes, count, old_count):
             state.pair_axis[i, k] = boxes.old_axis[j, k] if known else 0.0
 
 
-@kernel(_nrt=True)
+@stage(_nrt=True)
 def find_pairs(model, state, boxes):
     """Search all pairs anew. Returns their number; if it exceeds the room, nothing was changed."""
     shapes, bodies, excluded = model.shapes, model.bodies, model.pairing.excluded

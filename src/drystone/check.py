@@ -9,6 +9,7 @@ from drystone.arrays import FIXED, KINEMATIC, PLANE
 from drystone.build import for_new_work
 from drystone.finding import Finding
 from drystone.linkage import link_room
+from drystone.shapes import Mesh
 
 MASS_RATIO = 1e3  # heavier on lighter needs many sweeps
 OVERLAP = 0.01  # of the smaller body's size
@@ -26,8 +27,8 @@ def check_world(world) -> list[Finding]:
     world._synced()
     found = []
     for look in (
-        _settings, _names, _masks, _densities, _pairs, _sizes, _speeds, _kinematic, _ground,
-        _numbers, check_joints.far_joints, check_joints.poses, check_joints.targets,
+        _settings, _names, _masks, _densities, _pairs, _sizes, _meshes, _speeds, _kinematic,
+        _ground, _numbers, check_joints.far_joints, check_joints.poses, check_joints.targets,
         check_joints.removed,
     ):  # fmt: skip
         found += _shortened(look(world))
@@ -138,6 +139,16 @@ def _sizes(world):
             f"is {size[row]:.3g} m large.",
             "Lengths are in metres; a file in millimetres needs a scale of 0.001.",
         )
+
+
+def _meshes(world):
+    """What was suspicious about meshes when they were made, once for each."""
+    seen = set()
+    for thing in (*world.bodies, *world.fixed):
+        if isinstance(thing.shape, Mesh) and thing.shape not in seen:
+            seen.add(thing.shape)
+            for finding in thing.shape.findings:
+                yield finding._replace(object=f"{thing.name} ({finding.object})")
 
 
 def _speeds(world):

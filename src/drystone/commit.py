@@ -4,6 +4,7 @@ from math import isfinite
 
 import numpy as np
 
+from drystone.apart import stage
 from drystone.arrays import COUNTER_KEPT, COUNTER_PAIRS, COUNTER_STEP
 from drystone.contacts import pair_sleeps
 from drystone.drift import LINKED
@@ -54,7 +55,7 @@ def _turn_body(b, bodies, state, motion, dt):
         rotation[b, k] = q[k]
 
 
-@kernel
+@stage
 def move_bodies(bodies, state, motion, dt):
     """Velocities and poses of the step that has just been solved."""
     for b in range(state.position.shape[0]):
@@ -100,7 +101,7 @@ def _hold_sleepers(body, kind, state, touch, count):
     return count
 
 
-@kernel
+@stage
 def keep_contacts(body, kind, state, near, touch, rows, near_count, count):
     """Remember where the contacts were and what they carried."""
     _world_impulses(count, touch.row_contact, rows.frame, rows.impulse, touch.impulse)

@@ -2,10 +2,12 @@
 
 from numba import prange
 
+from drystone.apart import stage
 from drystone.arrays import (
     COUNTER_PAIRS,
     FIXED,
     KINEMATIC,
+    MESH,
     TERRAIN,
 )
 from drystone.broadphase import boxes_overlap
@@ -14,6 +16,7 @@ from drystone.vec import load, mul_t, sub
 
 PAIR_SLOTS = 4  # contacts of a pair at most, after reduction
 TERRAIN_SLOTS = 16  # likewise of a body on terrain, which may touch several slopes at once
+MESH_SLOTS = 12  # likewise of a mesh with anything
 
 # A contact takes over the impulse of the nearest contact of the last step, measured on either
 # body, if that is closer than this share of the smaller shape's radius. It only sets the guess
@@ -71,6 +74,14 @@ def _overlap_spread(boxes, s, t):
 
 
 @kernel
+def _slots_of(one, two):
+    """Rows that a pair of shapes of these kinds may need."""
+    if one == MESH or two == MESH:
+        return MESH_SLOTS
+    return TERRAIN_SLOTS if one == TERRAIN or two == TERRAIN else PAIR_SLOTS
+
+
+@stage
 def select_near(shapes, kind, state, boxes, near):
     """List the pairs whose tight boxes overlap and that are awake; returns their number."""
     pair, body = state.pair, shapes.body
@@ -84,8 +95,7 @@ def select_near(shapes, kind, state, boxes, near):
             continue
         near.pair[count] = p
         near.slot_first[count] = slots
-        on_terrain = shapes.kind[s] == TERRAIN or shapes.kind[t] == TERRAIN
-        slots += TERRAIN_SLOTS if on_terrain else PAIR_SLOTS
+        slots += _slots_of(shapes.kind[s], shapes.kind[t])
         count += 1
     near.slot_first[count] = slots
     return count
@@ -176,7 +186,7 @@ def _gather_parallel(chunks, near_count, body, material, radius, state, turn, ne
         _gather_range(chunk * _CHUNK, hi, body, material, radius, state, turn, near, touch)
 
 
-@kernel
+@stage
 def gather_contacts(shapes, state, turn, near, touch, near_count):
     """Fill the list of contacts, in the order of the pairs, with the guess for each impulse."""
     body, material, radius = shapes.body, shapes.material, shapes.radius

@@ -10,6 +10,7 @@ import numpy as np
 
 from drystone.body import Body, FixedBody, Start
 from drystone.errors import InputError
+from drystone.finding import Finding
 from drystone.inputs import bits, choice, text
 from drystone.massframe import MassFrame
 from drystone.materials import Material
@@ -20,6 +21,7 @@ from drystone.shapes import (
     ConvexHull,
     Cylinder,
     Disc,
+    Mesh,
     Plane,
     Polygon,
     Segment,
@@ -35,7 +37,7 @@ SIMPLE = {
     shape.__name__: shape
     for shape in (Plane, Sphere, Box, Capsule, Cylinder, Disc, Polygon, Segment)
 }
-KNOWN = (*SIMPLE, "Compound", "ConvexHull", "Terrain")
+KNOWN = (*SIMPLE, "Compound", "ConvexHull", "Mesh", "Terrain")
 DEEPEST = 50  # compounds within compounds; only a file made to hurt has more
 
 
@@ -56,15 +58,19 @@ def describe_shape(shape, put) -> dict:
     if isinstance(shape, Compound):
         members = [[describe_shape(s, put), p, q] for s, p, q in shape.members]
         return {"is": name, "members": members}
+    extra = {}
     if isinstance(shape, ConvexHull):
         p = shape.polytope
         parts = {"vertex": p.vertex, "face_loop": p.face_loop, "loop": p.loop}
     elif isinstance(shape, Terrain):
         parts = {"vertex": shape.table.vertex, "triangle": shape.table.triangle}
+    elif isinstance(shape, Mesh):
+        parts = {"vertex": shape.table.vertex, "triangle": shape.faces}
+        extra = {"generator": shape.generator, "findings": [list(f) for f in shape.findings]}
     else:
         raise InputError(f"{shape!r}: shapes of this kind cannot be saved.")
     parts["offset"] = shape.offset
-    return {"is": name, **{key: put(array) for key, array in parts.items()}}
+    return {"is": name, **extra, **{key: put(array) for key, array in parts.items()}}
 
 
 def restore_shape(value: dict, get, depth: int = 0):
@@ -88,8 +94,11 @@ def restore_shape(value: dict, get, depth: int = 0):
         shape = ConvexHull.__new__(ConvexHull)
         loops = _loops(get(value["face_loop"]), get(value["loop"]), len(vertex))
         return _set_exactly(shape, polytope=polytope_from_loops(vertex, loops), offset=offset)
-    shape = Terrain.__new__(Terrain)
     triangle = _indices(get(value["triangle"]), len(vertex)).reshape(-1, 3)
+    if kind == "Mesh":
+        findings = [Finding(*map(str, finding)) for finding in value["findings"]]
+        return Mesh.restored(vertex, offset, triangle, findings, value["generator"])
+    shape = Terrain.__new__(Terrain)
     return _set_exactly(shape, table=build_table(vertex, triangle), offset=offset)
 
 

@@ -9,6 +9,7 @@ of after it). Velocities, and with them the kinetic energy, are not touched.
 
 from numba import prange
 
+from drystone.apart import stage
 from drystone.arrays import KINEMATIC
 from drystone.coulomb import normal_velocity_at, push_body
 from drystone.integrate import turn_freely
@@ -71,7 +72,7 @@ def displace_body(b, bodies, state, motion, impacts, dt):
             move[b, k] = motion.flown[b, k] / dt + rest * move[b, k]
 
 
-@kernel
+@stage
 def displace_bodies(bodies, state, motion, impacts, dt):
     """Displacement twists of all bodies."""
     n = bodies.kind.shape[0]
@@ -160,7 +161,7 @@ def _push_parallel(colour, slabs, rows, mass, move, share, dt, lack):
         )  # fmt: skip
 
 
-@kernel
+@stage
 def make_room(motion, rows, slabs, count, settings):
     """Correct the displacements until no contact lacks room; returns the number of sweeps.
 

@@ -4,6 +4,7 @@ The gyroscopic torque is not here: integrate.py turns every body along its free 
 conserves momentum and energy, so no torque of that kind is ever added to a velocity.
 """
 
+from drystone.apart import stage
 from drystone.arrays import KINEMATIC
 from drystone.jit import inner_kernel, kernel
 from drystone.vec import rotation_matrix
@@ -55,7 +56,7 @@ def _free_range(lo, hi, bodies, state, settings, turn, mass, twist):
         twist[b, 5] += dt * (mass[b, 3] * x + mass[b, 5] * y + mass[b, 6] * z)
 
 
-@kernel
+@stage
 def free_twists(bodies, state, settings, motion):
     """Rotation matrices, world inverse masses and free twists; the last row is the fixed world."""
     n = bodies.kind.shape[0]

@@ -14,6 +14,7 @@ is taken again with smaller e.
 
 from math import sqrt
 
+from drystone.apart import stage
 from drystone.coulomb import push, solve_contact, velocity_at
 from drystone.jit import kernel
 
@@ -164,7 +165,7 @@ def _round_energy(listed, rows, motion):
     return energy
 
 
-@kernel
+@stage
 def strike(state, settings, motion, rows, count):
     """Let the contacts that bounce within this step bounce; returns the number of rounds.
 

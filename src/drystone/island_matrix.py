@@ -7,6 +7,7 @@ Three rows of a joint count as a contact (newton_system.py); they stand behind t
 
 import numpy as np
 
+from drystone.apart import stage
 from drystone.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
 from drystone.assemble import inertia_times
 from drystone.coulomb import push, velocity_at
@@ -251,7 +252,7 @@ def link_group(lo, n, first_node, nodes, rows, linkage, mass, links):
     return True
 
 
-@kernel
+@stage
 def solve_by_newton(lo, n, first_node, nodes, rows, linkage, mass, free, goal, work, twist):
     """Bring the islands among the contacts lo .. lo + n, and the blocks of joints from first_node
     on, to an error of `goal` [m/s].
@@ -277,8 +278,7 @@ def solve_by_newton(lo, n, first_node, nodes, rows, linkage, mass, free, goal, w
 
 @inner_kernel(inline="always")
 def finish_groups(
-    rows, groups, row_count, backward, linkage, mass, free, tolerance, max_sweeps, work, twist,
-    info,
+    rows, groups, row_count, backward, mass, free, tolerance, max_sweeps, work, twist, info,
 ):  # fmt: skip
     """Newton for the groups that sweeps have given up; where it fails, sweeps to their limit.
 
@@ -292,7 +292,7 @@ def finish_groups(
         n = np.int64(rows.slab_first[last]) - lo
         goal = DEEPER * tolerance
         error, islands, steps = solve_by_newton(
-            lo, n, 0, 0, rows, linkage, mass, free, goal, work, twist
+            lo, n, 0, 0, rows, None, mass, free, goal, work, twist
         )
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps

@@ -8,6 +8,7 @@ runs of slabs with one between each two (sweeps.py). The order does not depend o
 threads.
 """
 
+from drystone.apart import stage
 from drystone.arrays import FIXED, KINEMATIC
 from drystone.jit import inner_kernel, kernel
 
@@ -120,7 +121,7 @@ def _visit(root, first_level, island, start, link, total, queue, at, level, isla
     return tail, level[queue[tail - 1]]
 
 
-@kernel
+@stage
 def find_islands(body, kind, pair, near, joint_body, asleep, graph, near_count):
     """Island and level of every body that touches something; counts go to graph.tally."""
     n = kind.shape[0]
@@ -158,7 +159,7 @@ def _level_of_pair(p, body, kind, pair, level):
     return min(level[a], level[b])
 
 
-@kernel
+@stage
 def order_contacts(body, kind, pair, near, graph, linkage, row_contact, rows, near_count):
     """Sort contacts by level into row_contact; cut the rows into slabs and groups of slabs.
 

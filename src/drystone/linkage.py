@@ -193,8 +193,6 @@ def joint_law(linkage, place, c, i, free, links, island):
 @kernel
 def start_joints(linkage, state, mass, twist):
     """The warm start: impulses of the last step, within the bounds of this one."""
-    if linkage is None:
-        return
     rows = linkage.rows
     for r in range(rows.impulse.shape[0]):
         p = min(max(state.joint_impulse[r], rows.lower[r]), rows.upper[r])

@@ -10,6 +10,7 @@ energy        change of kinetic energy by the impulses [J]
 
 from math import sqrt
 
+from drystone.apart import stage
 from drystone.coulomb import contact_error, velocity_at
 from drystone.jit import kernel
 from drystone.sections import section_error
@@ -50,7 +51,7 @@ def _finish_measures(scale, out):
     out[MEASURE_NATURAL] = sqrt(natural / scale) if scale > 0.0 else sqrt(natural)
 
 
-@kernel
+@stage
 def measure_rows(count, body, frame, arm, bias, friction, impulse, twist, free, out):
     """Fill `out` (MEASURES,) for the impulses of the first `count` rows."""
     scale = 0.0

@@ -1,7 +1,9 @@
 """A cold start on two cores: this process compiles one half of the engine, another one the rest.
 
 Compiled code lies in a folder on disk, so what the other process has compiled is loaded here. It
-happens once for every version of the sources; a mark in the folder says that it has.
+happens once for every version of the sources; a mark in the folder says that it has. To compile a
+stage, or to load it, is to run it on a world with nothing in it. Every process does so before its
+first step, since the step finds its stages by the address where they have been loaded (apart.py).
 """
 
 import logging
@@ -11,56 +13,67 @@ import sys
 from pathlib import Path
 
 import numba
+import numpy as np
 
 log = logging.getLogger("drystone")
 
 
-def _mark(linked: bool) -> Path:
+PLAIN, LINKED, MESHED = "engine", "joints", "meshes"
+
+
+def _mark(part: str) -> Path:
     from drystone.jit import source_digest
 
-    kind = "linked" if linked else "compiled"
-    return Path(numba.config.CACHE_DIR) / f"{kind}-{source_digest()}"
+    return Path(numba.config.CACHE_DIR) / f"{part}-{source_digest()}"
 
 
-def is_compiled(linked: bool = False) -> bool:
-    """Whether the engine of these sources lies compiled on disk, with joints if `linked`."""
-    return bool(numba.config.DISABLE_JIT) or _mark(linked).exists()
+def is_compiled(part: str = PLAIN) -> bool:
+    """Whether this part of the engine lies compiled on disk, from these very sources."""
+    return bool(numba.config.DISABLE_JIT) or _mark(part).exists()
 
 
-def compile_engine(settings, linked: bool) -> None:
-    """Compile every stage of the step, unless that has been done.
+def compile_engine(linked: bool, meshed: bool) -> None:
+    """Compile every stage of the step, or load it if that has been done.
 
-    A world with joints has more stages, and is compiled when the first of them runs.
+    Worlds with joints or meshes have more stages, compiled when the first of them runs.
     """
     # A compiled step that is read from disk needs the threads that its parallel loops were
     # compiled for; Numba starts them only for kernels that have such a loop themselves.
     numba.get_num_threads()
-    if not is_compiled():
-        log.warning("Compiling the engine for the first time: about a minute, once only.")
-        _compile_together(settings, False)
-    if linked and not is_compiled(True):
-        log.warning("Compiling joints for the first time: about a minute, once only.")
-        _compile_together(settings, True)
+    _compile(PLAIN, run_geometry, run_dynamics, compile_step)
+    if meshed:
+        _compile(MESHED, None, run_meshes, None)
+    if linked:
+        _compile(LINKED, run_joint_solver, run_joint_rows, compile_linked_step)
 
 
-def _compile_together(settings, linked: bool) -> None:
-    halves = ("compile_other_linked_half", _compile_linked_half) if linked else (
-        "compile_other_half", _compile_half
-    )  # fmt: skip
-    helper = _start_helper(halves[0])
-    halves[1](settings)
+def _compile(part: str, other_half, half, step) -> None:
+    """Run stages on nothing; where they are not compiled yet, `other_half` in another process."""
+    new = not is_compiled(part)
+    helper = None
+    if new:
+        log.warning("Compiling the %s for the first time: about a minute, once only.", part)
+        helper = _start_helper(other_half) if other_half else None
+    half()
     if helper is not None:
         helper.wait()
-    compile_step(empty_linkage() if linked else None)
-    mark = _mark(linked)
+    if other_half:
+        other_half()
+    if new:
+        if step:
+            step()
+        _leave_mark(part)
+
+
+def _leave_mark(part: str) -> None:
     try:
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        mark.touch()
+        _mark(part).parent.mkdir(parents=True, exist_ok=True)
+        _mark(part).touch()
     except OSError:
         pass  # a folder that cannot be written: the next process compiles again
 
 
-def _start_helper(function: str) -> subprocess.Popen | None:
+def _start_helper(function) -> subprocess.Popen | None:
     if (os.cpu_count() or 1) < 2:
         return None
     folder = str(Path(__file__).parent.parent)
@@ -68,7 +81,7 @@ def _start_helper(function: str) -> subprocess.Popen | None:
         "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
     }
-    command = [sys.executable, "-c", f"import drystone.precompile as p; p.{function}()"]
+    command = [sys.executable, "-c", f"import drystone.precompile as p; p.{function.__name__}()"]
     try:
         return subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL,
@@ -80,8 +93,6 @@ def _start_helper(function: str) -> subprocess.Popen | None:
 
 def _empty_world():
     """Model, state and work of a world with nothing in it: its types are those of every world."""
-    import numpy as np
-
     from drystone import arrays
     from drystone.joints.table import pack_joints
     from drystone.shapes.tables import build_shapes
@@ -96,107 +107,121 @@ def _empty_world():
     return model, state, arrays.allocate(model)
 
 
-def compile_other_half() -> None:
-    """What the other process does: the narrow phase."""
-    from drystone.timestep import collide
+def run_geometry() -> None:
+    """Stages 2 to 4, on nothing."""
+    from drystone import broadphase, contacts, islands, rest
+    from drystone.arrays import Settings
+    from drystone.narrowphase import collide_pairs
+    from drystone.narrowphase.near import collide_near
 
     model, state, work = _empty_world()
-    collide(None, model.shapes, work.boxes, state, work.near, 0)
-
-
-def _compile_half(settings) -> None:
-    """All parts of the step but the narrow phase, run on nothing."""
-    from drystone import (
-        assemble,
-        broadphase,
-        commit,
-        contacts,
-        drift,
-        forces,
-        impact,
-        islands,
-        measures,
-        rest,
-        sweeps,
-    )
-    from drystone.island_matrix import solve_by_newton
-
-    model, state, work = _empty_world()
-    shapes, bodies, near, motion = model.shapes, model.bodies, work.near, work.motion
-    rows, graph, touch = work.rows, work.graph, work.touch
-    forces.free_twists(bodies, state, settings, motion)
-    broadphase.place_shapes(model, state, settings, work.boxes, work.log.flag)
-    broadphase.find_pairs(model, state, work.boxes)
-    contacts.select_near(shapes, bodies.kind, state, work.boxes, near)
+    shapes, bodies, near, boxes = model.shapes, model.bodies, work.near, work.boxes
+    collide_pairs(
+        shapes, boxes.pose, state.pair, near.pair, boxes.spread, state.pair_axis,
+        near.slot_first, near.slot_count, near.slot, 0, 0, np.zeros((256, 4)),
+    )  # fmt: skip
+    collide_near(shapes, boxes, state.pair, state.pair_axis, near, 0)
+    broadphase.place_shapes(model, state, Settings(), boxes, work.log.flag)
+    broadphase.find_pairs(model, state, boxes)
+    contacts.select_near(shapes, bodies.kind, state, boxes, near)
     rest.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
-    contacts.number_contacts(near.slot_count, near.contact_first, 0)
-    contacts.gather_contacts(shapes, state, motion.turn, near, touch, 0)
+    contacts.gather_contacts(shapes, state, work.motion.turn, near, work.touch, 0)
     islands.find_islands(
-        shapes.body, bodies.kind, state.pair, near, model.joints.body, state.asleep, graph, 0
+        shapes.body, bodies.kind, state.pair, near, model.joints.body, state.asleep, work.graph, 0
     )
+    _order_contacts(None)
+
+
+def run_meshes() -> None:
+    """Contacts of meshes, on nothing."""
+    from drystone.narrowphase.mesh import collide_meshes
+
+    model, state, work = _empty_world()
+    collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+
+
+def _order_contacts(linkage) -> None:
+    from drystone import islands
+
+    model, state, work = _empty_world()
     islands.order_contacts(
-        shapes.body, bodies.kind, state.pair, near, graph, None, touch.row_contact, rows, 0
-    )
+        model.shapes.body, model.bodies.kind, state.pair, work.near, work.graph, linkage,
+        work.touch.row_contact, work.rows, 0,
+    )  # fmt: skip
+
+
+def run_dynamics() -> None:
+    """Stages 1 and 5 to 8, on nothing."""
+    from drystone import assemble, commit, drift, forces, impact, measures, rest, sweeps
+    from drystone.arrays import Settings
+    from drystone.ccd import stop_fast
+
+    model, state, work = _empty_world()
+    settings, bodies, motion, rows = Settings(), model.bodies, work.motion, work.rows
+    forces.free_twists(bodies, state, settings, motion)
     assemble.assemble_rows(
-        model.pairing, state, motion.mass, touch, rows, bodies.radius, 0, settings.skin,
+        model.pairing, state, motion.mass, work.touch, rows, bodies.radius, 0, settings.skin,
         settings.dt,
     )  # fmt: skip
     impact.strike(state, settings, motion, rows, 0)
     sweeps.push_all(rows, 0, motion.mass, motion.twist)
     sweeps.solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
-    drift.mark_rough(motion.rough, rows, 0, 0, settings)
+    _solve_by_newton(None)
     drift.displace_bodies(bodies, state, motion, 0, settings.dt)
     drift.make_room(motion, rows, 0, 0, settings)
-    commit.find_nonfinite(
-        state.position, state.rotation, motion.twist, motion.move, motion.later
+    stop_fast(model, state, settings, work)
+    commit.keep_contacts(
+        model.shapes.body, bodies.kind, state, work.near, work.touch, rows, 0, 0
     )
-    commit.keep_contacts(shapes.body, bodies.kind, state, near, touch, rows, 0, 0)
     commit.move_bodies(bodies, state, motion, settings.dt)
-    rest.fall_asleep(bodies, state, settings, graph)
+    rest.fall_asleep(bodies, state, settings, work.graph)
     measures.measure_rows(
         0, rows.body, rows.frame, rows.arm, rows.bias, rows.friction, rows.impulse, motion.twist,
         motion.free, work.log.measures,
     )  # fmt: skip
-    commit.hash_state(state)
+
+
+def _solve_by_newton(linkage) -> None:
+    from drystone.island_matrix import solve_by_newton
+
+    _, _, work = _empty_world()
+    motion = work.motion
     solve_by_newton(
-        0, 0, 0, 0, rows, None, motion.mass, motion.free, 0.0, work.island, motion.twist
+        0, 0, 0, 0, work.rows, linkage, motion.mass, motion.free, 0.0, work.island, motion.twist
     )
 
 
-def compile_other_linked_half() -> None:
-    """What the other process does for joints: the solver."""
+def _linked_arguments():
+    """What most stages of joints are handed."""
     from drystone.arrays import Settings
-    from drystone.articulate import solve_linked
 
     model, state, work = _empty_world()
-    solve_linked(
+    return (
         empty_linkage(), model.joints, model.bodies, state, work.rows, 0, Settings(), work.island,
         work.motion,
     )  # fmt: skip
 
 
-def _compile_linked_half(settings) -> None:
-    """The parts of the step that joints change, but for the solver."""
-    from drystone import articulate, islands, rattle, straighten
-    from drystone.linkage import start_joints
+def run_joint_solver() -> None:
+    """The solver of islands with joints, on nothing."""
+    from drystone.articulate import solve_linked
 
+    _solve_by_newton(empty_linkage())
+    solve_linked(*_linked_arguments())
+
+
+def run_joint_rows() -> None:
+    """The other stages that joints add, on nothing."""
+    from drystone import articulate, rattle, straighten
+    from drystone.arrays import Settings
+
+    rattle.fit_velocities(*_linked_arguments())
+    straighten.straighten(*_linked_arguments())
     model, state, work = _empty_world()
-    linkage, shapes, bodies = empty_linkage(), model.shapes, model.bodies
-    rattle.fit_velocities(
-        linkage, model.joints, bodies, state, work.rows, 0, settings, work.island, work.motion
-    )
-    straighten.straighten(
-        linkage, model.joints, bodies, state, work.rows, 0, settings, work.island, work.motion
-    )
     articulate.pose_joints(
-        linkage, model.joints, bodies, state, settings, work.motion.mass
+        empty_linkage(), model.joints, model.bodies, state, Settings(), work.motion.mass
     )
-    articulate.keep_joints(linkage, model.joints, state)
-    start_joints(linkage, state, work.motion.mass, work.motion.twist)
-    islands.order_contacts(
-        shapes.body, bodies.kind, state.pair, work.near, work.graph, linkage,
-        work.touch.row_contact, work.rows, 0,
-    )  # fmt: skip
+    _order_contacts(empty_linkage())
 
 
 def compile_step(linkage=None) -> None:
@@ -208,10 +233,13 @@ def compile_step(linkage=None) -> None:
     timestep.advance(model, None, state, Settings(), work, linkage, None, 0)
 
 
+def compile_linked_step() -> None:
+    """The step of worlds with joints."""
+    compile_step(empty_linkage())
+
+
 def empty_linkage():
     """The joints of a world that has none, of the type that those of every other world have."""
-    import numpy as np
-
     from drystone.joints.table import pack_joints
     from drystone.linkage import room_for_joints
 

@@ -52,6 +52,7 @@ class SolveInfo(NamedTuple):
     complementarity: float = 0.0  # sum of |p_n u_n| [J]
     energy_change: float = 0.0  # of the kinetic energy, by the impulses [J]
     islands: int = 0
+    stopped: int = 0  # pairs that would have met on their way within the step (ccd.py)
     solver: str = ""
     method: str = ""  # which method solved what, if the solver chooses
     work: float = 0.0  # in units of one Gauss-Seidel sweep

@@ -11,6 +11,7 @@ the same factors). That keeps the energy over long times, which no correction af
 
 import numpy as np
 
+from drystone.apart import stage
 from drystone.drift import LINKED, displace_body
 from drystone.forces import turn_body
 from drystone.gather import band_numbers, order_island
@@ -336,11 +337,9 @@ def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work
                     push_joint_row(r, own[i, k], linkage.rows, motion.mass, state.twist)
 
 
-@kernel
+@stage
 def fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """The second half of a smooth step: velocities that fit the joints where they are now."""
-    if linkage is None:
-        return
     for g in range(groups):
         first, last = np.int64(linkage.group_node[g]), np.int64(linkage.group_node[g + 1])
         if first == last:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE, TERRAIN
+from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, PLANE, SPHERE, TERRAIN
 from drystone.errors import DrystoneError
 from drystone.shapes.outline import Outline
 
@@ -156,7 +156,7 @@ def _part_mesh(pv, part, distance):
         loops = [table.loop[first : first + count] for first, count in table.face_loop]
         faces = np.concatenate([np.concatenate([[len(loop)], loop]) for loop in loops])
         return pv.PolyData(table.vertex.copy(), faces)
-    if part.kind == TERRAIN:
+    if part.kind in (TERRAIN, MESH):
         triangles = part.geometry.triangle
         faces = np.concatenate([np.full((len(triangles), 1), 3), triangles], axis=1)
         return pv.PolyData(part.geometry.vertex.copy(), faces.ravel())

@@ -1,5 +1,6 @@
 """Stage 8: islands that have come to rest fall asleep, and wake when something reaches them."""
 
+from drystone.apart import stage
 from drystone.arrays import COUNTER_PAIRS, FIXED, KINEMATIC
 from drystone.islands import TALLY_ISLANDS
 from drystone.jit import kernel
@@ -34,7 +35,7 @@ def _wake_joined(kind, joint_body, state):
     return woken
 
 
-@kernel
+@stage
 def wake_touched(body, kind, joint_body, state, near, near_count):
     """Wake sleeping bodies that touch an awake one, and all that lean on them; True if any did."""
     woken = _wake_joined(kind, joint_body, state)
@@ -76,7 +77,7 @@ def spread_waking(body, kind, joint_body, state):
             more = True
 
 
-@kernel
+@stage
 def fall_asleep(bodies, state, settings, graph):
     """Count how long bodies have been slow; islands that were slow long enough fall asleep."""
     twist = state.twist

@@ -8,6 +8,7 @@ miss after it, so that the pose at the end of a step is a good one.
 
 import numpy as np
 
+from drystone.apart import stage
 from drystone.articulate import BAUMGARTE, NO_DRIFT
 from drystone.coulomb import normal_velocity_at, push
 from drystone.drift import room_wanted
@@ -107,11 +108,9 @@ def _straighten_group(lo, contacts, first, nodes, rows, linkage, motion, setting
         _displace(lo, contacts, n, first, rows, linkage, motion.mass, links, motion.move)
 
 
-@kernel
+@stage
 def straighten(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """Correct the displacements of all groups with joints."""
-    if linkage is None:
-        return
     if settings.drift == NO_DRIFT or settings.drift == BAUMGARTE:
         return
     for g in range(groups):

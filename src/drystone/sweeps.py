@@ -14,6 +14,7 @@ side). In small ones, which are mostly stacks, forth and back in turns is better
 import numpy as np
 from numba import prange
 
+from drystone.apart import stage
 from drystone.coulomb import contact_error, push, solve_contact, velocity_at
 from drystone.flat_rows import sweep_flat_rows
 from drystone.jit import inner_kernel, kernel, parallel_kernel
@@ -158,7 +159,7 @@ def _push_colour(colour, slabs, rows, mass, twist):
         _push_slab(2 * k + colour, rows, mass, twist)
 
 
-@kernel
+@stage
 def push_all(rows, slabs, mass, twist):
     """Add to the twists what all impulses do."""
     if slabs < 4:
@@ -325,7 +326,7 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, twist):
                     rows.group_residual[g] = residual
 
 
-@kernel
+@stage
 def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, hasty, twist):
     """Improve rows.impulse, and the twists with it, until every group has converged.
 

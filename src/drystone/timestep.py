@@ -26,6 +26,7 @@ from drystone.arrays import (
     INFO_PENETRATION,
     INFO_PUSHES,
     INFO_RESIDUAL,
+    INFO_STOPPED,
     INFO_SWEEPS,
     INFO_TOTAL_SWEEPS,
     INFO_WORST_PENETRATION,
@@ -39,6 +40,7 @@ from drystone.arrays import (
 from drystone.articulate import BAUMGARTE, NO_DRIFT, keep_joints, pose_joints, solve_linked
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
+from drystone.ccd import stop_fast
 from drystone.clock import tick_seconds, ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
@@ -60,6 +62,7 @@ from drystone.joint_blocks import keep_impulses
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.flat import collide_flat
+from drystone.narrowphase.mesh import collide_meshes, has_meshes
 from drystone.narrowphase.near import collide_near
 from drystone.problem import measure
 from drystone.rattle import fit_velocities
@@ -83,23 +86,6 @@ def _lap(clock, stage, since):
     return now
 
 
-_collide_near = inlined(collide_near)
-
-
-@kernel
-def collide(outlines, shapes, boxes, state, near, near_count):
-    """Stage 3, in three dimensions or in two."""
-    if outlines is None:
-        _collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
-    else:
-        collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
-
-
-@kernel
-def _is_flat(outlines):
-    return 0 if outlines is None else 1
-
-
 @inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
 def find_touching(model, outlines, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
@@ -119,7 +105,12 @@ def find_touching(model, outlines, state, settings, work):
         since = _lap(clock, _PAIRS, since)
         if near.slot_first[near_count] > near.slot.shape[0]:
             return MORE_SLOTS, near.slot_first[near_count]
-        collide(outlines, shapes, work.boxes, state, near, near_count)
+        if outlines is None:
+            collide_near(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
+            if has_meshes(shapes):
+                collide_meshes(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
+        else:
+            collide_flat(shapes, outlines, work.boxes, state.pair, near, near_count)
         since = _lap(clock, _COLLIDE, since)
         if not wake_touched(
             shapes.body, bodies.kind, model.joints.body, state, near, near_count
@@ -149,7 +140,7 @@ def detect(model, outlines, state, settings, work):
     flag[FLAG_COLLIDED] = 0
     gather_contacts(shapes, state, work.motion.turn, near, work.touch, near_count)
     work.log.info[INFO_CONTACTS] = count
-    work.rows.flat[0] = _is_flat(outlines)
+    work.rows.flat[0] = 0 if outlines is None else 1
     _lap(work.log.clock, _CONTACTS, since)
     return DONE, count
 
@@ -169,7 +160,8 @@ def pose_rows(model, state, settings, work, linkage):
     )
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
-    pose_joints(linkage, model.joints, model.bodies, state, settings, work.motion.mass)
+    if linkage is not None:
+        pose_joints(linkage, model.joints, model.bodies, state, settings, work.motion.mass)
     assemble_rows(
         model.pairing, state, work.motion.mass, touch, rows, model.bodies.radius,
         count, settings.skin, settings.dt,
@@ -186,7 +178,8 @@ def start_rows(state, settings, work, linkage):
     since = ticks()
     info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, int(info[INFO_CONTACTS]))
     push_all(rows, work.graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
-    start_joints(linkage, state, work.motion.mass, work.motion.twist)
+    if linkage is not None:
+        start_joints(linkage, state, work.motion.mass, work.motion.twist)
     rough = work.motion.rough
     for b in range(rough.shape[0]):
         rough[b] = SMOOTH
@@ -206,10 +199,13 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
     pushes = 0
     if settings.drift != NO_DRIFT and settings.drift != BAUMGARTE:
         pushes = make_room(motion, rows, work.graph.tally[TALLY_SLABS], count, settings)
-    straighten(
-        linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
-        settings, work.island, motion,
-    )  # fmt: skip
+    if linkage is not None:
+        straighten(
+            linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
+            settings, work.island, motion,
+        )  # fmt: skip
+    if settings.ccd == 1:
+        info[INFO_STOPPED] = stop_fast(model, state, settings, work)
     since = _lap(clock, _DRIFT, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
@@ -218,12 +214,14 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
     keep_contacts(body, kind, state, work.near, work.touch, rows, near_count, count)
-    keep_joints(linkage, model.joints, state)
+    if linkage is not None:
+        keep_joints(linkage, model.joints, state)
     move_bodies(model.bodies, state, motion, settings.dt)
-    fit_velocities(
-        linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
-        settings, work.island, motion,
-    )  # fmt: skip
+    if linkage is not None:
+        fit_velocities(
+            linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
+            settings, work.island, motion,
+        )  # fmt: skip
     if settings.sleeping == 1:
         fall_asleep(model.bodies, state, settings, work.graph)
     _lap(clock, _MOVE, since)
@@ -270,16 +268,17 @@ def solve(model, state, settings, work, linkage, count):
     log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
     if hasty and residual > settings.tolerance:
         sweeps, residual = finish_groups(
-            rows, groups, count, backward, linkage, motion.mass, motion.free,
-            settings.tolerance, settings.max_sweeps, work.island, motion.twist, log.info,
+            rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
+            settings.max_sweeps, work.island, motion.twist, log.info,
         )  # fmt: skip
-    most, worst, islands, steps = solve_linked(
-        linkage, model.joints, model.bodies, state, rows, groups, settings, work.island,
-        motion,
-    )  # fmt: skip
-    log.info[INFO_NEWTON_ISLANDS] += islands
-    log.info[INFO_NEWTON_STEPS] += steps
-    sweeps, residual = max(sweeps, most), max(residual, worst)
+    if linkage is not None:
+        most, worst, islands, steps = solve_linked(
+            linkage, model.joints, model.bodies, state, rows, groups, settings, work.island,
+            motion,
+        )  # fmt: skip
+        log.info[INFO_NEWTON_ISLANDS] += islands
+        log.info[INFO_NEWTON_STEPS] += steps
+        sweeps, residual = max(sweeps, most), max(residual, worst)
     _lap(log.clock, _SOLVE, since)
     return sweeps, residual
 
@@ -325,7 +324,7 @@ def run_steps(
     linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
     elements    the force elements (elements/layout.py), or None
     """
-    _compile_once(linkage is not None)
+    _compile_once(linkage is not None, len(model.shapes.lane_box) > 0)
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
@@ -351,9 +350,9 @@ def _part(model: Model) -> tuple[Model, Outlines | None]:
 
 
 @cache
-def _compile_once(linked: bool) -> None:
-    """At the first step of this process, and at the first with joints."""
-    precompile.compile_engine(Settings(), linked)
+def _compile_once(linked: bool, meshed: bool) -> None:
+    """At the first step of this process, at the first with joints, at the first with meshes."""
+    precompile.compile_engine(linked, meshed)
 
 
 def step_with(
@@ -393,7 +392,7 @@ def find_contacts(
     model, state, work, settings, linkage=None, forces=None
 ) -> tuple[State, Work]:
     """Stages 1 to 4 from Python, with room for all contacts."""
-    _compile_once(linkage is not None)
+    _compile_once(linkage is not None, len(model.shapes.lane_box) > 0)
     work.log.info[:] = 0.0
     model, outlines = _part(model)
     while True:

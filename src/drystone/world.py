@@ -47,6 +47,7 @@ class World:
     sleep_delay         after having been slow for so long [s]
     bounce_speed        impacts slower than this do not bounce [m/s]
     skin                gaps and overlaps below this share of a body's radius count as touching
+    ccd                 whether fast bodies are followed along their way (ccd.py)
     on_nonconverged     "ignore" (`info` says it), "warn" or "raise" when a solve stops short
     checkpoint_folder   where a failed run leaves its last good step; None: the current folder
     """
@@ -68,6 +69,7 @@ class World:
         checkpoint_folder: str | Path | None = None,
         drift: str = "default",
         baumgarte: float | None = None,
+        ccd: bool = True,
     ):
         if stepper in PLANNED_STEPPERS:
             raise UnsupportedFeature(f"stepper {stepper!r} is not there yet; use 'time-stepping'.")
@@ -90,6 +92,7 @@ class World:
             sleep_delay=not_negative("sleep_delay", sleep_delay),
             bounce_speed=not_negative("bounce_speed", bounce_speed),
             skin=not_negative("skin", skin),
+            ccd=int(bool(ccd)),
         )
         self._settings = drift_settings(self._settings, drift, baumgarte)
         self.checkpoint_folder = None if checkpoint_folder is None else Path(checkpoint_folder)

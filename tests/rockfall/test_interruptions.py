@@ -39,9 +39,17 @@ run_study(FakeStudy(count=90, roll_seconds={seconds}), {out!r}, workers={workers
 
 
 def start(out, workers, seconds, **options):
-    """As a script without a main guard, which `multiprocessing` would trip over."""
+    """As a script without a main guard, which `multiprocessing` would trip over.
+
+    Tests that a shell runs in the background ignore interrupts, and so would what they start.
+    """
     text = SCRIPT.format(here=str(HERE), out=str(out), workers=workers, seconds=seconds)
+    options = {"preexec_fn": _heed_interrupts} | options
     return subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE, **options)
+
+
+def _heed_interrupts():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Points, normals and gaps of each pair of shapes; one file per family of pairs."""
 
-from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE, TERRAIN
+from drystone.apart import stage
+from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, PLANE, SPHERE, TERRAIN
 from drystone.jit import kernel
 from drystone.narrowphase.box import ASK_DISTANCE, box_box
 from drystone.narrowphase.convex import convex_contacts, sphere_box
@@ -45,7 +46,7 @@ def _plane_contacts(kind, size, table, polytope, vertex, radius, pose, a, b, mar
     return plane_hull(pose, a, b, table, polytope, vertex, radius, margin, out, first, scratch)
 
 
-@kernel
+@stage
 def collide_pairs(
     # in
     shapes, pose, pair, near, margin_of_shape,
@@ -62,7 +63,8 @@ def collide_pairs(
 
     A row: point midway between the surfaces, unit normal from shape pair[p, 0] to pair[p, 1],
     gap [m], all in world axes. Only gaps below the sum of the two margins [m] are written, at
-    most four per pair, sixteen with a terrain. `axis` row p is the pair's memory between steps.
+    most four per pair, sixteen with a terrain, eleven with a mesh. `axis` row p is the pair's
+    memory between steps.
     """
     kind, size, radius = shapes.kind, shapes.size, shapes.radius
     for k in range(lo, hi):
@@ -74,8 +76,10 @@ def collide_pairs(
         if swapped:
             a, b = b, a
         ka, kb = kind[a], kind[b]
+        if kb == MESH and (ka == PLANE or ka >= TERRAIN):
+            continue  # these belong to collide_meshes()
         count = 0
-        if kb == TERRAIN:
+        if kb == TERRAIN or kb == MESH:
             if ka != PLANE and ka != TERRAIN:
                 count = terrain_contacts(shapes, pose, a, b, margin, out, first, scratch)
         elif ka == PLANE:

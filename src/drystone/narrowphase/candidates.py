@@ -12,7 +12,6 @@ from drystone.vec import add, dot, load, mad, scale, store, sub
 
 POINT, NORMAL, GROUP = 0, 96, 192
 MOST_CANDIDATES, MOST_IN_GROUP = 96, 64
-MOST_CONTACTS = 16  # per pair with a terrain
 
 # Normals within 10 degrees [cosine] hold the body in the same way: four points of a group do.
 ALIKE = 0.985
@@ -89,18 +88,19 @@ def _normal_of(scratch, count, row):
 
 
 @inner_kernel
-def write_candidates(scratch, count, origin, out, first):
-    """Write the candidates, at most four of every direction, the deepest first; their number.
+def write_candidates(scratch, count, origin, most, out, first):
+    """Write the candidates, at most four of a direction and `most` in all, the deepest first.
 
     Points are relative to `origin`; the contact normal points into the ground, to side B.
+    Returns their number.
     """
     written = 0
-    while written < MOST_CONTACTS:
+    while written < most:
         size, normal = _gather_group(scratch, count)
         if size == 0:
             break
         size = reduce_points(scratch, GROUP, size, normal)
-        for row in range(GROUP, min(GROUP + size, GROUP + MOST_CONTACTS - written)):
+        for row in range(GROUP, min(GROUP + size, GROUP + most - written)):
             m, gap = _normal_of(scratch, count, row), scratch[row, 3]
             middle = mad(add(origin, load(scratch, row)), m, 0.5 * gap)
             write_contact(out, first + written, middle, scale(m, -1.0), gap)

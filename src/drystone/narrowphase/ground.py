@@ -16,6 +16,7 @@ from drystone.vec import (
     dot,
     load,
     mad,
+    scale,
     store,
     sub,
     to_local,
@@ -219,15 +220,16 @@ def signed_distance(
     # in
     x, origin, reach,
 ):  # fmt: skip
-    """Distance of the point from the ground [m], negative behind it; `reach` if that is less.
+    """Distance of the point from the ground [m], negative behind it, and the way to it.
 
     On an edge or a vertex the triangle that faces the point most squarely decides the side.
+    Without ground within `reach` [m] the answer is -reach, and no way.
     """
     local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
     lower, upper = sub(local, room), add(local, room)
     span = cell_range(terrain, grid, k, lower, upper)
     cell, entry, row = 0, 0, 0
-    nearest, square = reach, 0.0
+    nearest, square, way = reach, 0.0, (0.0, 0.0, 0.0)
     while row >= 0:
         row, cell, entry = next_triangle(
             terrain, grid, k, ground, triangle, cell_first, cell_triangle,
@@ -240,14 +242,15 @@ def signed_distance(
         a = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 0], from_x)
         b = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 1], from_x)
         c = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 2], from_x)
-        _, _, _, distance2 = triangle_weights(a, b, c)
+        wa, wb, wc, distance2 = triangle_weights(a, b, c)
         distance, height = sqrt(distance2), -dot(n, a)
         same = abs(distance - nearest) <= SAME_DISTANCE * nearest
         if distance < nearest and not same:
             nearest, square = distance, height
+            way = mad(mad(scale(a, wa), b, wb), c, wc)
         elif same and abs(height) > abs(square):
             nearest, square = min(nearest, distance), height
-    return nearest if square > 0.0 else -nearest
+    return nearest if square > 0.0 else -nearest, way
 
 
 @inner_kernel

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import prange
 
+from drystone.apart import stage
 from drystone.jit import kernel, parallel_kernel
 from drystone.narrowphase import collide_pairs
 
@@ -28,7 +29,7 @@ def _collide_parallel(chunks, near_count, shapes, pose, reach, pair, axis, near)
         _collide_range(chunk * _CHUNK, hi, shapes, pose, reach, pair, axis, near)
 
 
-@kernel
+@stage
 def collide_near(shapes, boxes, pair, axis, near, near_count):
     """Points, normals and gaps of every near pair, in its slots."""
     if near_count <= 2 * _CHUNK:

@@ -10,7 +10,7 @@ Inside, directions are world axes and points are relative to the position of the
 
 from math import sqrt
 
-from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL
+from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.candidates import add_candidate, write_candidates
 from drystone.narrowphase.gjk import core_support
@@ -51,6 +51,8 @@ SUNK = 3.0
 # Corners this far outside a triangle, as a part of the shape's radius, count as above it, so
 # that none falls into the crack between two triangles.
 CRACK = 1e-9
+# Contacts of a shape with a terrain, with a mesh.
+MOST_ON_TERRAIN, MOST_ON_MESH = 16, 11
 # Contacts nearer than this part of the shape's radius are one.
 TWIN = 1e-4
 
@@ -98,27 +100,40 @@ def _corner(kind, size, table, polytope, vertex, a, i, q):
 @kernel
 def _is_way_out(
     # terrain
-    pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
+    on_mesh, pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
     cell_first, cell_triangle,
-    # in: a corner at this height under the triangle in `row`
-    x, origin, height, row, radius,
+    # in: a corner at this height under the triangle in `row` with normal `n`
+    x, origin, height, row, n, radius,
     # scratch
     scratch,
 ):  # fmt: skip
-    """Whether a corner behind a triangle came in through it, not through another."""
-    reach = -HOLLOW_REACH * height + CRACK * radius
-    found = triangles_at(
-        pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
-        cell_first, cell_triangle, x, origin, reach, CRACK * radius, scratch,
-    )  # fmt: skip
-    if is_hidden(scratch, found, row, CRACK * radius):
-        return False
-    if height > -SHALLOW * radius:
-        return True
-    distance = signed_distance(
+    """Whether a corner behind a triangle came in through it, not through another.
+
+    A mesh has an inside, so there the nearest point of its surface tells: a triangle holds the
+    corner if that point does not lie behind it. It lies in front of the other side of a
+    hollow, and behind all other sides of a ridge or a wall.
+    """
+    if on_mesh:
+        if height > -CRACK * radius:
+            return True
+        reach = -HOLLOW_REACH * height + CRACK * radius
+    else:
+        reach = -HOLLOW_REACH * height + CRACK * radius
+        found = triangles_at(
+            pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
+            cell_first, cell_triangle, x, origin, reach, CRACK * radius, scratch,
+        )  # fmt: skip
+        if is_hidden(scratch, found, row, CRACK * radius):
+            return False
+        if height > -SHALLOW * radius:
+            return True
+        reach = -height
+    distance, way = signed_distance(
         pose, t, terrain, grid, k, ground, triangle, triangle_normal,
-        cell_first, cell_triangle, x, origin, -height,
+        cell_first, cell_triangle, x, origin, reach,
     )  # fmt: skip
+    if on_mesh and (distance > 0.0 or dot(n, way) + height < -CRACK * radius):
+        return False
     return HOLLOW_REACH * distance <= height  # no way out is much shorter
 
 
@@ -151,8 +166,8 @@ def _add_face(
         ) == NOT_OVER:  # fmt: skip
             continue
         if height >= 0.0 or _is_way_out(
-            pose, t, terrain, grid, table[t], ground, triangle, triangle_normal, neighbour,
-            cell_first, cell_triangle, x, origin, height, row, radius, scratch,
+            kind[t] == MESH, pose, t, terrain, grid, table[t], ground, triangle, triangle_normal,
+            neighbour, cell_first, cell_triangle, x, origin, height, row, n, radius, scratch,
         ):  # fmt: skip
             foot = mad(x, n, -height)
             gap = height - rounding
@@ -229,7 +244,18 @@ def _add_ridges(
 
 @kernel
 def _is_buried(shapes, pose, a, t):
-    """Whether the lowest point of the shape is under the triangle straight above or below it."""
+    """Whether the shape's origin is under ground, and not too deep to be pushed out.
+
+    Under the triangle of a terrain straight above or below it; in a mesh the nearest one decides.
+    """
+    if shapes.kind[t] == MESH:
+        reach = SUNK * shapes.radius[a]
+        depth, _ = signed_distance(
+            pose, t, shapes.terrain, shapes.terrain_grid, shapes.table[t], shapes.terrain_vertex,
+            shapes.triangle, shapes.triangle_normal, shapes.cell_first, shapes.cell_triangle,
+            (0.0, 0.0, 0.0), pose_position(pose, a), reach,
+        )  # fmt: skip
+        return depth < 0.0 and depth > -reach
     local = to_local(pose, t, pose_position(pose, a))
     row = column_triangle(
         shapes.terrain, shapes.terrain_grid, shapes.table[t], shapes.terrain_vertex,
@@ -285,11 +311,12 @@ def _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch):
 
 @inner_kernel
 def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
-    """At most 16 contacts of the convex shape `a` with terrain `t`, written from row `first`."""
+    """The few contacts of the convex shape `a` with terrain or mesh `t`, from row `first`."""
     rounding = shapes.size[a, 0] if shapes.kind[a] < CYLINDER else 0.0
     grow, ridges = rounding + margin, True
     count = _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch)
     if count == 0 and _is_buried(shapes, pose, a, t):
         grow, ridges = SUNK * shapes.radius[a], False
         count = _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch)
-    return write_candidates(scratch, count, pose_position(pose, a), out, first)
+    most = MOST_ON_MESH if shapes.kind[t] == MESH else MOST_ON_TERRAIN
+    return write_candidates(scratch, count, pose_position(pose, a), most, out, first)

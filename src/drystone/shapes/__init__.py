@@ -7,6 +7,8 @@ from drystone.shapes.cylinder import Cylinder
 from drystone.shapes.disc import Disc
 from drystone.shapes.hull import ConvexHull
 from drystone.shapes.mass import MassProperties, principal_axes
+from drystone.shapes.mesh import Mesh
+from drystone.shapes.mesh_check import check_mesh
 from drystone.shapes.part import Part
 from drystone.shapes.plane import Plane
 from drystone.shapes.polygon import Polygon
@@ -31,6 +33,7 @@ __all__ = [
     "Disc",
     "Entry",
     "MassProperties",
+    "Mesh",
     "Part",
     "Plane",
     "Polygon",
@@ -40,6 +43,7 @@ __all__ = [
     "Terrain",
     "TerrainTable",
     "build_shapes",
+    "check_mesh",
     "matrix_from_quaternion",
     "principal_axes",
     "quaternion_from_matrix",

@@ -1,4 +1,4 @@
-"""A Part: one convex or terrain piece of a shape, as the tables of a world store it."""
+"""A Part: one convex, terrain or mesh piece of a shape, as the tables of a world store it."""
 
 from dataclasses import dataclass, field
 from math import floor, log2
@@ -16,7 +16,7 @@ NO_SIZE = ORIGIN
 class Part:
     """A leaf of a shape, placed in the frame in which a person gave that shape."""
 
-    kind: int  # PLANE ... TERRAIN of arrays.py
+    kind: int  # PLANE ... MESH of arrays.py
     size: np.ndarray  # (3,) [m] as in arrays.Shapes.size
     radius: float  # of the sphere about the part's own origin that holds it [m]
     position: np.ndarray = field(default_factory=lambda: ORIGIN)  # (3,) [m]

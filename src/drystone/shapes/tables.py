@@ -1,12 +1,19 @@
 """From the parts of all bodies to the flat tables that the compiled stages read."""
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from drystone.arrays import BOX, HULL, TERRAIN, Shapes
+from drystone.arrays import BOX, HULL, MESH, TERRAIN, Shapes
+from drystone.shapes.lanes import LANES
 from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
+from drystone.shapes.patch import PATCH_COLUMNS
+from drystone.shapes.terrain_table import with_tree
+from drystone.shapes.thickness import half_thickness
+
+_planted = WeakKeyDictionary()  # terrain -> the same with a tree: worlds are compiled many times
 
 
 class Entry(NamedTuple):
@@ -30,12 +37,15 @@ def build_shapes(entries: list[Entry]) -> Shapes:
     local[:, :3] = np.array(position, dtype=np.float64).reshape(count, 3)
     local[:, 3:] = np.array(rotation, dtype=np.float64).reshape(count, 9)
     polytopes, terrains, table = _number_geometries(parts)
+    if any(part.kind == MESH for part in parts):
+        terrains = [_plant(terrain) for terrain in terrains]
     return Shapes(
         kind=np.array([part.kind for part in parts], dtype=np.int32),
         body=np.array(body, dtype=np.int32),
         local=local,
         size=np.array([part.size for part in parts], dtype=np.float64).reshape(count, 3),
         radius=np.array([part.radius for part in parts], dtype=np.float64),
+        thickness=np.array([half_thickness(part) for part in parts], dtype=np.float64),
         table=table,
         material=np.array(material, dtype=np.int32),
         group=_bits(group),
@@ -59,12 +69,20 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
             continue
         number = numbers.get(part.geometry)
         if number is None:
-            assert part.kind in (BOX, HULL, TERRAIN)
-            kept = terrains if part.kind == TERRAIN else polytopes
+            assert part.kind in (BOX, HULL, TERRAIN, MESH)
+            kept = terrains if part.kind in (TERRAIN, MESH) else polytopes
             number = numbers[part.geometry] = len(kept)
             kept.append(part.geometry)
         table[s] = number
     return polytopes, terrains, table
+
+
+def _plant(terrain):
+    if terrain.owns is not None:
+        return terrain
+    if terrain not in _planted:
+        _planted[terrain] = with_tree(terrain)
+    return _planted[terrain]
 
 
 def _stack(tables, shape=(), dtype=np.int32) -> np.ndarray:
@@ -124,4 +142,31 @@ def _terrain_tables(terrains) -> dict[str, np.ndarray]:
         "neighbour": _stack([t.neighbour for t in terrains], (3,)),
         "cell_first": _stack([*first, [entries.sum()]]),
         "cell_triangle": _stack([t.cell_triangle for t in terrains]),
+        **_tree_tables(terrains, triangles),
     }
+
+
+def _tree_tables(terrains, triangles: np.ndarray) -> dict[str, np.ndarray]:
+    nodes, lanes = _counts(terrains, "node_box"), _counts(terrains, "lane_link")
+    none = [np.zeros(count, np.int32) for count in triangles]
+    owns = [bits if t.owns is None else t.owns for t, bits in zip(terrains, none, strict=True)]
+    node_links = [t.node_link for t in terrains]
+    lane_links = [t.lane_link for t in terrains]
+    return {
+        "tree": np.where(nodes > 0, _starts(nodes), -1).astype(np.int32),
+        "node_box": _stack([t.node_box for t in terrains], (6,), np.float64),
+        "node_link": _shifted(node_links, nodes, _starts(nodes), triangles),
+        "block": np.where(lanes > 0, _starts(lanes) // LANES, -1).astype(np.int32),
+        "lane_box": _stack([t.lane_box for t in terrains], (), np.float64),
+        "lane_link": _shifted(lane_links, lanes, _starts(lanes) // LANES, triangles),
+        "lane_patch": _stack([t.lane_patch for t in terrains], (PATCH_COLUMNS,), np.float64),
+        "owns": _stack(owns),
+    }
+
+
+def _shifted(links, counts: np.ndarray, first: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Links to nodes (or blocks) and triangles, numbered through all terrains."""
+    link = _stack(links, (2,))
+    to_node, to_triangle = np.repeat(first, counts), np.repeat(_starts(triangles), counts)
+    link[:, 0] += np.where(link[:, 1] > 0, to_triangle, to_node).astype(np.int32)
+    return link

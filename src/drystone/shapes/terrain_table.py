@@ -1,11 +1,14 @@
 """The tables of one terrain: welded triangles, normals, neighbours and a grid to find them by."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import sqrt
 
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.shapes.lanes import build_lanes
+from drystone.shapes.patch import PATCH_COLUMNS, find_patches
+from drystone.shapes.tree import build_tree, find_owned
 
 # Vertices nearer than this part of the median edge are one: only rounding tells them apart.
 WELD_TOLERANCE = 1e-6
@@ -37,6 +40,13 @@ class TerrainTable:
     cell_first: np.ndarray  # (cells + 1,) first entry of each cell in `cell_triangle`
     cell_triangle: np.ndarray  # triangles whose box reaches into the cell, ascending
     radius: float  # of the sphere about the origin that holds it [m]
+    # Made by with_tree(), as in `arrays.Shapes`; a terrain in a world without meshes has none.
+    node_box: np.ndarray = field(default_factory=lambda: np.empty((0, 6)))
+    node_link: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    lane_box: np.ndarray = field(default_factory=lambda: np.empty(0))
+    lane_link: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    lane_patch: np.ndarray = field(default_factory=lambda: np.empty((0, PATCH_COLUMNS)))
+    owns: np.ndarray | None = None  # (nt,)
 
     def __repr__(self) -> str:
         return f"TerrainTable({len(self.triangle)} triangles, {self.cells[0]} x {self.cells[1]})"
@@ -66,6 +76,37 @@ def build_table(vertices: np.ndarray, faces: np.ndarray) -> TerrainTable:
             table.flags.writeable = False
     radius = float(np.sqrt(np.einsum("ij,ij->i", vertices, vertices).max()))
     return TerrainTable(**tables, radius=radius)
+
+
+def with_tree(table: TerrainTable) -> TerrainTable:
+    """The same surface with a tree, its triangles in the order of the tree's leaves."""
+    if table.owns is not None:
+        return table
+    order, node_box, node_link = build_tree(table.vertex, table.triangle)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    triangle, normal = table.triangle[order], table.normal[order]
+    neighbour = np.where(table.neighbour[order] < 0, np.int32(-1), place[table.neighbour[order]])
+    cell = np.repeat(np.arange(len(table.cell_first) - 1), np.diff(table.cell_first))
+    cell_triangle = place[table.cell_triangle]
+    owns = find_owned(table.vertex, triangle, normal, neighbour)
+    patch = find_patches(table.vertex, triangle, normal, neighbour, owns, node_link)
+    lane_box, lane_link, lane_node = build_lanes(node_box, node_link)
+    tables = {
+        "triangle": triangle,
+        "normal": normal,
+        "neighbour": neighbour,
+        "cell_triangle": cell_triangle[np.lexsort((cell_triangle, cell))],
+        "node_box": node_box,
+        "node_link": node_link,
+        "lane_box": lane_box,
+        "lane_link": lane_link,
+        "lane_patch": patch[lane_node],
+        "owns": owns,
+    }
+    for array in tables.values():
+        array.flags.writeable = False
+    return replace(table, **tables)
 
 
 def weld(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

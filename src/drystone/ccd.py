@@ -1,0 +1,194 @@
+"""Stage 7b: no body passes through another within a step, however fast it moves or turns.
+
+A contact found at the start of a step is a plane, and a body that moves far or turns much in one
+step may come round it. Pairs that move by more than a share of the thinner body are therefore
+followed along their way by conservative advancement [Mirtich1996]: the gap g of two bodies shrinks
+at most as fast as the bound L on the motion of their surfaces along the shortest way, so that
+nothing can happen within the next g / L of the step. Where the gap is used up, both bodies
+stop for the rest of the step. Their velocities stay: the next step finds the contact and treats it
+like any other.
+"""
+
+from math import sqrt
+
+from drystone.apart import stage
+from drystone.arrays import CAPSULE, FIXED, INFO_NEAR, KINEMATIC, SPHERE, TERRAIN
+from drystone.broadphase import place_shape
+from drystone.integrate import turn_quaternion
+from drystone.jit import kernel
+from drystone.narrowphase.mesh import collide_meshes, has_meshes
+from drystone.narrowphase.near import collide_near
+
+# Pairs are followed when they may move by more than this share of the thinner one's half thickness.
+FAST = 0.5
+# How deep a pair may come before it is stopped, as a share of that thickness: pairs that were
+# apart, and pairs that touched when the step began, which roll and pivot on each other.
+DEEP_APART, DEEP_TOUCHING = 0.01, 0.25
+MOST_STEPS = 200  # of a pair; one that takes more is stopped where it is
+ROUNDS = 4  # a body that was stopped may be run into by one that follows it
+
+
+@kernel
+def _turning_radius(s, shapes):
+    """How far [m] the surface reaches from the body's centre, less what turning does not move."""
+    x, y, z = shapes.local[s, 0], shapes.local[s, 1], shapes.local[s, 2]
+    if shapes.kind[s] == SPHERE:
+        core = 0.0
+    else:
+        core = shapes.size[s, 1] if shapes.kind[s] == CAPSULE else shapes.radius[s]
+    return sqrt(x * x + y * y + z * z) + core
+
+
+@kernel
+def _place_at(share, s, shapes, state, motion, sweep, dt):
+    """Pose of shape `s` after this share of the step's motion."""
+    b = shapes.body[s]
+    if b != FIXED:
+        way, q, move = share * sweep.fraction[b] * dt, state.rotation, motion.move
+        for k in range(3):
+            sweep.position[b, k] = state.position[b, k] + way * move[b, k]
+        turned = turn_quaternion(
+            (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
+            (way * move[b, 3], way * move[b, 4], way * move[b, 5]),
+        )
+        for k in range(4):
+            sweep.rotation[b, k] = turned[k]
+    place_shape(s, shapes, sweep.position, sweep.rotation, sweep.boxes.pose)
+
+
+@kernel
+def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
+    """Least gap of two shapes after this share of the step, and its normal; `margin` if larger."""
+    _place_at(share, a, shapes, state, motion, sweep, dt)
+    _place_at(share, b, shapes, state, motion, sweep, dt)
+    boxes, near = sweep.boxes, sweep.near
+    boxes.spread[a], boxes.spread[b] = margin, 0.0
+    for k in range(8):
+        sweep.axis[0, k] = 0.0
+    sweep.pair[0, 0], sweep.pair[0, 1] = a, b
+    near.slot_count[0] = 0
+    collide_near(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+    if has_meshes(shapes):
+        collide_meshes(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+    gap, nx, ny, nz = margin, 0.0, 0.0, 0.0
+    for row in range(near.slot_count[0]):
+        if near.slot[row, 6] < gap:
+            gap = near.slot[row, 6]
+            nx, ny, nz = near.slot[row, 3], near.slot[row, 4], near.slot[row, 5]
+    return gap, nx, ny, nz
+
+
+@kernel
+def _span(body, s, shapes, motion, sweep, dt):
+    """Translation of a shape's body in this step, and how far turning moves its surface [m]."""
+    if body == FIXED:
+        return 0.0, 0.0, 0.0, 0.0
+    way, move = sweep.fraction[body] * dt, motion.move
+    turn = sqrt(move[body, 3] ** 2 + move[body, 4] ** 2 + move[body, 5] ** 2)
+    turn *= way * _turning_radius(s, shapes)
+    return way * move[body, 0], way * move[body, 1], way * move[body, 2], turn
+
+
+@kernel
+def _safe_share(a, b, skin, shapes, state, motion, sweep, dt):
+    """Share of the step that shapes a and b can go before they meet, 1 if they do not."""
+    ax, ay, az, turn_a = _span(shapes.body[a], a, shapes, motion, sweep, dt)
+    bx, by, bz, turn_b = _span(shapes.body[b], b, shapes, motion, sweep, dt)
+    x, y, z, turn = ax - bx, ay - by, az - bz, turn_a + turn_b
+    most = sqrt(x * x + y * y + z * z) + turn
+    thin = min(shapes.thickness[a], shapes.thickness[b])
+    if most < FAST * thin:
+        return 1.0
+    convex = max(shapes.kind[a], shapes.kind[b]) < TERRAIN
+    share, deepest = 0.0, 0.0
+    for step in range(MOST_STEPS):
+        margin = most * (1.0 - share) + skin
+        gap, nx, ny, nz = _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt)
+        if step == 0:
+            deepest = -max(skin, DEEP_APART * thin)
+            if gap < skin:
+                deepest = min(gap, 0.0) - DEEP_TOUCHING * thin
+        if gap <= deepest:
+            return share
+        # Convex shapes stay apart along the normal they have now, whatever else comes nearest.
+        closing = min(most, nx * x + ny * y + nz * z + turn) if convex else most
+        if gap >= margin or closing * (1.0 - share) <= gap - deepest:
+            return 1.0
+        share += (gap - deepest) / closing
+    return share
+
+
+@kernel
+def _hold_joined(joints, n, fraction, changed):
+    """Bodies that joints hold together stop together."""
+    again = True
+    while again:
+        again = False
+        for j in range(joints.kind.shape[0]):
+            a, b = joints.body[j, 0], joints.body[j, 1]
+            if a < 0 or b < 0 or a >= n or b >= n or fraction[a] == fraction[b]:
+                continue
+            later = a if fraction[a] > fraction[b] else b
+            fraction[later] = min(fraction[a], fraction[b])
+            changed[later] = 1
+            again = True
+
+
+@kernel
+def _stop(body, share, kind, fraction, changed):
+    if body != FIXED and kind[body] != KINEMATIC:
+        fraction[body] *= share
+        changed[body] = 1
+
+
+@kernel
+def _moves_anew(body, before):
+    return body != FIXED and before[body] == 1
+
+
+@kernel
+def _follow_pairs(model, state, settings, work, first_round):
+    """One look at all fast pairs; returns how many were stopped."""
+    shapes, near, sweep = model.shapes, work.near, work.sweep
+    kind, reach, stopped = model.bodies.kind, work.boxes.reach, 0
+    for k in range(int(work.log.info[INFO_NEAR])):
+        a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
+        thin = min(shapes.thickness[a], shapes.thickness[b])
+        if reach[a] + reach[b] <= FAST * thin:
+            continue
+        i, j = shapes.body[a], shapes.body[b]
+        if not (first_round or _moves_anew(i, sweep.before) or _moves_anew(j, sweep.before)):
+            continue
+        skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
+        share = _safe_share(a, b, skin, shapes, state, work.motion, sweep, settings.dt)
+        if share < 1.0:
+            _stop(i, share, kind, sweep.fraction, sweep.changed)
+            _stop(j, share, kind, sweep.fraction, sweep.changed)
+            stopped += 1
+    return stopped
+
+
+@stage
+def stop_fast(model, state, settings, work):
+    """Shorten the displacements of bodies that would meet on their way within this step.
+
+    Returns how many pairs did.
+    """
+    sweep, move = work.sweep, work.motion.move
+    n, total = state.position.shape[0], 0
+    for b in range(n):
+        sweep.fraction[b], sweep.changed[b] = 1.0, 0
+    for turn in range(ROUNDS):
+        for b in range(n):
+            sweep.before[b], sweep.changed[b] = sweep.changed[b], 0
+        stopped = _follow_pairs(model, state, settings, work, turn == 0)
+        if stopped == 0:
+            break
+        total += stopped
+        _hold_joined(model.joints, n, sweep.fraction, sweep.changed)
+    if total > 0:
+        for b in range(n):
+            if sweep.fraction[b] < 1.0:
+                for k in range(6):
+                    move[b, k] *= sweep.fraction[b]
+    return total

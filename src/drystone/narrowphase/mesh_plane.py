@@ -1,0 +1,106 @@
+"""A mesh on a plane: its lowest corners, of which the four that are spread widest are kept."""
+
+from math import inf, sqrt
+
+from drystone.jit import inner_kernel, kernel
+from drystone.narrowphase.manifold import CLEARLY, reduce_points, write_contact
+from drystone.narrowphase.mesh_tree import box_low, lowest_corner
+from drystone.narrowphase.plane import BAND, height_above, plane_normal
+from drystone.shapes.tree import OWNS_CORNER
+from drystone.vec import (
+    dot,
+    load,
+    mad,
+    pose_position,
+    tangents,
+    to_local_direction,
+    to_world,
+)
+
+DIRECTIONS = 8  # around the normal, of which the farthest corners are candidates
+HALF = sqrt(0.5)
+
+
+@kernel
+def _direction(n, k):
+    """Direction k of eight around the unit vector n."""
+    t1, t2 = tangents(n)
+    c = (1.0, HALF, 0.0, -HALF)[k % 4]
+    s = (0.0, HALF, 1.0, HALF)[k % 4]
+    if k >= 4:
+        c, s = -c, -s
+    return c * t1[0] + s * t2[0], c * t1[1] + s * t2[1], c * t1[2] + s * t2[2]
+
+
+@kernel
+def _keep_farthest(scratch, x, gap, n, small):
+    """Replace the candidates beyond which corner x lies; the first row is the deepest."""
+    if gap < scratch[0, 3] - small:
+        scratch[0, 0], scratch[0, 1], scratch[0, 2] = x
+        scratch[0, 3] = gap
+    for k in range(DIRECTIONS):
+        far = dot(x, _direction(n, k))
+        if far > scratch[DIRECTIONS + 1 + k, 0] + small:
+            scratch[DIRECTIONS + 1 + k, 0] = far
+            scratch[1 + k, 0], scratch[1 + k, 1], scratch[1 + k, 2] = x
+            scratch[1 + k, 3] = gap
+
+
+@inner_kernel
+def plane_mesh(
+    # in
+    shapes, surfaces, pose, a, b, margin, turn,
+    # out, scratch
+    out, first, scratch, stack,
+):  # fmt: skip
+    """Contacts of plane a with mesh b; their number. `turn` is -1 if the mesh comes first."""
+    normal, table = plane_normal(pose, a), shapes.table[b]
+    n = to_local_direction(pose, b, normal)
+    height = height_above(pose, a, pose_position(pose, b))
+    root, base = shapes.tree[table], shapes.terrain[table, 0]
+    if height + box_low(shapes.node_box, root, n) >= margin:
+        return 0
+    lowest = height + lowest_corner(
+        surfaces, shapes.node_box, shapes.node_link, root, base, n, stack
+    )
+    if lowest >= margin:
+        return 0
+    limit, small = min(margin, lowest + BAND * shapes.radius[b]), CLEARLY * shapes.radius[b]
+    for k in range(DIRECTIONS + 1):
+        scratch[k, 3], scratch[DIRECTIONS + 1 + k, 0] = inf, -inf
+    top = 1
+    stack[0, 0] = root
+    while top > 0:
+        top -= 1
+        i = stack[top, 0]
+        if height + box_low(shapes.node_box, i, n) >= limit:
+            continue
+        if shapes.node_link[i, 1] == 0:
+            stack[top, 0], stack[top + 1, 0] = shapes.node_link[i, 0], i + 1
+            top += 2
+            continue
+        for row in range(shapes.node_link[i, 0], shapes.node_link[i, 0] + shapes.node_link[i, 1]):
+            for k in range(3):
+                if surfaces.owns[row] & (OWNS_CORNER << k):
+                    x = load(surfaces.vertex, base + surfaces.triangle[row, k])
+                    gap = height + dot(n, x)
+                    if gap < limit:
+                        _keep_farthest(scratch, x, gap, n, small)
+    return _write(pose, b, normal, n, turn, out, first, scratch)
+
+
+@kernel
+def _write(pose, b, normal, n, turn, out, first, scratch):
+    count = 0
+    for k in range(DIRECTIONS + 1):
+        if scratch[k, 3] < inf:
+            for i in range(4):
+                scratch[count, i] = scratch[k, i]
+            count += 1
+    count = reduce_points(scratch, 0, count, n)
+    for k in range(count):
+        gap = scratch[k, 3]
+        point = mad(to_world(pose, b, load(scratch, k)), normal, -0.5 * gap)
+        m = (turn * normal[0], turn * normal[1], turn * normal[2])
+        write_contact(out, first + k, point, m, gap)
+    return count

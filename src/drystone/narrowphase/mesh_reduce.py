@@ -1,0 +1,173 @@
+"""From all candidates of two surfaces to the few contacts that are kept.
+
+Corners that are behind a face but did not come in through it are left out. The rest fall into
+groups of like normals, each about the deepest candidate left; if there are many, as all around a
+peg, into fewer and wider ones. Of every group the deepest is kept and up to three more that are
+well spread, as far as there is room.
+"""
+
+from math import inf, sqrt
+
+from drystone.jit import inner_kernel, kernel
+from drystone.narrowphase.manifold import CLEARLY_DEEPER, reduce_points, write_contact
+from drystone.narrowphase.mesh_features import CODES, HOLLOW, PROPER
+from drystone.vec import add, dot, load, mad, mul, sub
+
+MOST_CONTACTS = 11
+# Groups beyond which wider ones are tried, so that most have several contacts.
+MOST_GROUPS = 5
+# Normals within 10 degrees [cosine] hold a body in the same way; then within 26, 45 and 60.
+ALIKE = (0.985, 0.9, 0.7, 0.5)
+# Faces on both sides of a hollow hold a corner as long as their distances differ by no more than
+# this factor.
+HOLLOW_REACH = 4.0
+# What column 7 holds after the hidden ones are out: no group yet, or the number of the group.
+FREE = -1.0
+
+
+@kernel
+def _normal(rows, i):
+    return rows[i, 3], rows[i, 4], rows[i, 5]
+
+
+@kernel
+def _foot(rows, i):
+    """Where a corner stands on the face under or over it, and the face's normal."""
+    n = _normal(rows, i)
+    if rows[i, 7] > 0.0:
+        n = (-n[0], -n[1], -n[2])
+    return mad(load(rows, i), n, -0.5 * rows[i, 6]), n
+
+
+@kernel
+def _is_hidden(rows, count, me, small):
+    """Whether the face over corner `me` is behind a nearer one that does not rise above it.
+
+    Inside a ridge both sides are above the corner, but only the nearer one is the way out; in a
+    hollow the foot on each side lies in front of the other, and both hold the corner.
+    """
+    code = abs(rows[me, 7])
+    hollow = code % CODES == HOLLOW
+    foot, n = _foot(rows, me)
+    depth = -rows[me, 6]
+    for i in range(count):
+        other = abs(rows[i, 7])
+        if i == me or rows[i, 7] * rows[me, 7] <= 0.0 or other // CODES != code // CODES:
+            continue
+        proper = other % CODES == PROPER
+        if hollow and proper and rows[i, 6] >= 0.0:
+            return True  # the corner is outside after all
+        height = abs(rows[i, 6])
+        nearer = height < depth or (height == depth and i < me)
+        if not proper or hollow:  # neighbours in a hollow do not hide each other
+            nearer = HOLLOW_REACH * height < depth
+        if nearer and dot(n, sub(_foot(rows, i)[0], foot)) <= small:
+            return True
+    return False
+
+
+@kernel
+def _drop_hidden(rows, count, small):
+    """Move the candidates that are ways out to the front; their number."""
+    for i in range(count):
+        if rows[i, 7] != 0.0 and rows[i, 6] < 0.0 and _is_hidden(rows, count, i, small):
+            rows[i, 6] = -inf  # still seen by the others, but as far away
+    kept = 0
+    for i in range(count):
+        if rows[i, 6] > -inf:
+            for k in range(7):
+                rows[kept, k] = rows[i, k]
+            kept += 1
+    return kept
+
+
+@kernel
+def _make_groups(rows, count, alike):
+    """Number the groups in column 7, that of the deepest candidate first; how many there are."""
+    for i in range(count):
+        rows[i, 7] = FREE
+    groups = 0
+    while True:
+        deepest, depth = -1, inf
+        for i in range(count):
+            if rows[i, 7] == FREE and rows[i, 6] < depth:
+                deepest, depth = i, rows[i, 6]
+        if deepest < 0:
+            return groups
+        n = _normal(rows, deepest)
+        for i in range(count):
+            if rows[i, 7] == FREE and (i == deepest or dot(_normal(rows, i), n) >= alike):
+                rows[i, 7] = float(groups)
+        groups += 1
+
+
+@kernel
+def _copy_group(rows, count, group, scratch):
+    """Points and gaps of a group, the deepest first unless all but touch; size and its normal."""
+    size, deepest = 0, 0
+    n = (0.0, 0.0, 1.0)
+    for i in range(count):
+        if rows[i, 7] != float(group):
+            continue
+        for k in range(3):
+            scratch[size, k] = rows[i, k]
+        scratch[size, 3] = rows[i, 6]
+        if size == 0 or scratch[size, 3] < scratch[deepest, 3]:
+            deepest = size
+            n = _normal(rows, i)
+        size += 1
+    extent2 = 0.0
+    for i in range(size):
+        d = sub(load(scratch, i), load(scratch, 0))
+        extent2 = max(extent2, dot(d, d))
+    # Contacts of a body at rest must not swap places because of rounding; those that are apart
+    # carry nothing yet, and their deepest is the distance.
+    if scratch[deepest, 3] > CLEARLY_DEEPER * sqrt(extent2):
+        for k in range(4):
+            scratch[0, k], scratch[deepest, k] = scratch[deepest, k], scratch[0, k]
+    return size, n
+
+
+@kernel
+def _normal_at(rows, count, scratch, row):
+    """Normal of the candidate that was copied to `row`; reducing only moves rows about."""
+    for i in range(count):
+        if (
+            rows[i, 0] == scratch[row, 0]
+            and rows[i, 1] == scratch[row, 1]
+            and rows[i, 2] == scratch[row, 2]
+            and rows[i, 6] == scratch[row, 3]
+        ):
+            return _normal(rows, i)
+    return 0.0, 0.0, 1.0
+
+
+@inner_kernel
+def write_reduced(rows, count, position, rotation, turn, small, out, first, scratch):
+    """Write at most MOST_CONTACTS contacts; their number.
+
+    position, rotation    of side A in the world
+    turn                  -1 if side A is the second shape of the pair, else 1
+    small                 rounding of a height [m]
+    """
+    count = _drop_hidden(rows, count, small)
+    groups = _make_groups(rows, count, ALIKE[0])
+    if groups > MOST_GROUPS:
+        groups = _make_groups(rows, count, ALIKE[1])
+    if groups > MOST_GROUPS:
+        groups = _make_groups(rows, count, ALIKE[2])
+    if groups > MOST_GROUPS:
+        groups = _make_groups(rows, count, ALIKE[3])
+    groups = min(groups, MOST_CONTACTS)
+    written = 0
+    for group in range(groups):
+        size, n = _copy_group(rows, count, group, scratch)
+        size = reduce_points(scratch, 0, size, n)
+        size = min(size, MOST_CONTACTS - written - (groups - group - 1))
+        for i in range(size):
+            m = mul(rotation, _normal_at(rows, count, scratch, i))
+            point = add(position, mul(rotation, load(scratch, i)))
+            m = (turn * m[0], turn * m[1], turn * m[2])
+            write_contact(out, first + written, point, m, scratch[i, 3])
+            written += 1
+    return written

@@ -1,0 +1,179 @@
+"""Mesh: a body bounded by closed triangles, of any form, from arrays or a file.
+
+A mesh is taken as it is, never replaced by its convex hull. Its triangles lie in the same tables
+as those of a terrain; all bodies that are given the same Mesh share them.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from drystone.arrays import MESH
+from drystone.errors import InputError
+from drystone.finding import Finding
+from drystone.shapes.checks import positive
+from drystone.shapes.decompose import decompose
+from drystone.shapes.mass import MassProperties, polyhedron_mass, read_only
+from drystone.shapes.mesh_check import examine
+from drystone.shapes.mesh_repair import repair_mesh
+from drystone.shapes.part import Part
+from drystone.shapes.terrain_table import TerrainTable, build_table
+
+GENERATORS = ("triangles", "field")
+# A file of a thing larger than this [m] is probably in millimetres.
+LARGE_FILE = 10.0
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Mesh:
+    """A solid whose surface is made of triangles: closed, turned outward, not crossing itself.
+
+    vertices   (n, 3) [m]
+    faces      (m, 3) whole numbers, corners counter-clockwise seen from outside
+    generator  how contacts are found: "triangles" or "field"
+    repair     True: what can be repaired is, and `findings` says what was done
+
+    Vertices at the same place, up to rounding, become one. What is suspicious but can be used is
+    in `findings`; what cannot be used raises InputError. Cavities are shells turned inward.
+    """
+
+    table: TerrainTable  # vertices relative to `offset`
+    offset: np.ndarray  # (3,) in the shape's frame, near the middle of its box [m]
+    faces: np.ndarray  # (m, 3) corners of the triangles, rows of `vertices`
+    generator: str
+    findings: tuple[Finding, ...]
+
+    def __init__(self, vertices, faces, generator: str = "triangles", repair: bool = False):
+        self._set(*_accepted("Mesh", vertices, faces, repair), generator)
+
+    def _set(self, vertex, offset, faces, findings, generator) -> None:
+        """From welded vertices relative to `offset`, already checked."""
+        faces = np.ascontiguousarray(faces, dtype=np.int32)
+        faces.flags.writeable = False
+        fields = {
+            "table": build_table(vertex, faces.astype(np.int64)),
+            "offset": offset,
+            "faces": faces,
+            "generator": _known(generator),
+            "findings": tuple(findings),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        extent = " x ".join(f"{x:.4g}" for x in np.ptp(self.table.vertex, axis=0))
+        return f"Mesh({len(self.faces)} triangles, {extent} m)"
+
+    @property
+    def vertices(self) -> np.ndarray:
+        """(n, 3) welded vertices in the shape's frame [m]."""
+        return self.table.vertex + self.offset
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper corner of the box that holds it, in the shape's frame [m]."""
+        vertex = self.table.vertex
+        return vertex.min(axis=0) + self.offset, vertex.max(axis=0) + self.offset
+
+    @classmethod
+    def load(
+        cls, path, scale: float = 1.0, repair: bool = False, generator: str = "triangles"
+    ) -> "Mesh":
+        """From a file: STL, OBJ, PLY, glTF, ... whatever trimesh reads, with its axes as they are.
+
+        scale  metres per unit of the file: 0.001 if it is in millimetres
+        """
+        path, scale = Path(path), positive("Mesh: scale", scale, "")
+        vertices, faces = _read(path)
+        mesh = cls.__new__(cls)
+        mesh._set(*_accepted(path.name, vertices * scale, faces, repair), generator)
+        size = float(np.ptp(mesh.table.vertex, axis=0).max())
+        if scale == 1.0 and size > LARGE_FILE:
+            hint = Finding(
+                "hint", path.name, f"is {size:.3g} m large.",
+                "Lengths are in metres; a file in millimetres needs scale=0.001.",
+            )  # fmt: skip
+            object.__setattr__(mesh, "findings", (*mesh.findings, hint))
+        return mesh
+
+    @classmethod
+    def restored(cls, vertex, offset, faces, findings, generator) -> "Mesh":
+        """One that was accepted before, bit for bit, from `table.vertex` and the other fields."""
+        mesh = cls.__new__(cls)
+        mesh._set(vertex, offset, faces, findings, generator)
+        return mesh
+
+    def check(self) -> list[Finding]:
+        """What is suspicious about it, and what repair=True did when it was made."""
+        return list(self.findings)
+
+    def decompose(self, threshold: float = 0.05, most: int | None = None, seed: int = 0):
+        """A Compound of ConvexHulls that covers about the same space, by coacd.
+
+        threshold  how hollow a hull may be, as a part of the size; 0.01 is fine, 1 is coarse
+        most       hulls at most; None: as many as the threshold asks for
+
+        An approximation that is faster in contact, never made unless asked for. Its mass is
+        that of the hulls; for that of the mesh give mass= and inertia= to add_body().
+        """
+        return decompose(self.vertices, self.faces, threshold, most, seed)
+
+    def mass_properties(self) -> MassProperties:
+        return self._mass
+
+    @cached_property  # a thousand bodies may share this shape
+    def _mass(self) -> MassProperties:
+        volume, centre, inertia = polyhedron_mass(self.table.vertex, self.faces)
+        return read_only(MassProperties(volume, centre + self.offset, inertia))
+
+    def parts(self) -> list[Part]:
+        return [self._part]
+
+    @cached_property
+    def _part(self) -> Part:
+        half = np.abs(self.table.vertex).max(axis=0)
+        half.flags.writeable = False
+        return Part(MESH, half, self.table.radius, self.offset, geometry=self.table)
+
+
+def _accepted(name: str, vertices, faces, repair: bool):
+    """Welded vertices, their offset, faces and findings; raises InputError if they are unusable."""
+    done = []
+    if repair:
+        vertices, faces, done = repair_mesh(name, vertices, faces)
+    found = examine(name, vertices, faces)
+    errors = [finding for finding in found.findings if finding.severity == "error"]
+    if errors:
+        raise InputError(_refusal(errors))
+    return found.vertex, found.offset, found.face, [*done, *found.findings]
+
+
+def _refusal(errors: list[Finding]) -> str:
+    """One sentence for each error, the first with the name of the mesh."""
+    first, *rest = errors
+    text = f"{first.object}: {first.what} {first.fix}"
+    return text + "".join(f" Also: it {finding.what}" for finding in rest)
+
+
+def _known(generator) -> str:
+    if generator not in GENERATORS:
+        raise InputError(
+            f"Mesh: generator is {generator!r}, must be one of {', '.join(map(repr, GENERATORS))}."
+        )
+    return generator
+
+
+def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    import trimesh  # slow to import
+
+    if not path.is_file():
+        raise InputError(f"Mesh: there is no file {path}.")
+    try:
+        mesh = trimesh.load(path, force="mesh", process=False)
+    except Exception as error:  # every format has errors of its own
+        raise InputError(f"Mesh: cannot read {path.name} as a mesh: {error}") from None
+    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
+        raise InputError(f"Mesh: {path.name} holds no triangles.")
+    return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
