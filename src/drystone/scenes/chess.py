@@ -70,7 +70,7 @@ def fill_hopper(world, seed=5, count=2016, per_side=12, friction=0.3, outlet=0.8
     wood = ds.Material(**WOOD, friction=friction)
     steel = ds.Material(density=7800, friction=0.2)
     storeys = -(-count // per_side**2)
-    top = per_side * SPACING / 2 * 2**0.5 + 0.2
+    top = max(per_side * SPACING / 2 * 2**0.5 + 0.2, outlet + 0.4)
     collar = 0.5 + 0.12 * storeys
     cone = ds.Mesh(*funnel(top, outlet, top - outlet, collar, 0.15))
     height = 0.15 * count**0.5 / 2 + 0.8  # room for the heap below

@@ -46,12 +46,13 @@ def fill_mechanism(world, friction=0.1, pebble=True, rack_density=7800.0):
         _add_gear(world, steel, k, x, z)
     _add_rack(world, heavy, *centres[0])
     _add_follower(world, steel, *centres[2])
-    for side in (-1, 1):  # the plates: behind the gears, and before the cam
-        y = (THICK / 2 + PLAY + 0.05) * side - (side < 0) * (THICK + PLAY)
-        world.add_fixed(ds.Box(2.4, 0.1, 2.0), steel, position=(0.3, y, 1.0), name="plate")
+    for side in (-1, 1):
+        plate_at = (0.0, side * (THICK + PLAY), 0.0)
+        facing = (cos(pi / 4), side * cos(pi / 4), 0.0, 0.0)  # takes z to -y or +y
+        world.add_fixed(ds.Plane(), steel, position=plate_at, orientation=facing, name="plate")
     if pebble:
         x = (centres[1][0] + centres[2][0] + MODULE / 2 * (TEETH[1] - TEETH[2])) / 2
-        at = (x, 0.0, centres[1][1] + 0.5)
+        at = (x, THICK / 2, centres[1][1] + 0.5)
         world.add_body(ds.Sphere(0.012), steel, position=at, name="pebble")
 
 
