@@ -12,7 +12,7 @@ from drystone.scenes.scene import Scene
 MODULE, BACKLASH = 0.02, 0.001  # [m]
 TEETH = 18, 18, 24  # of the three gears
 BORE, PLAY = 0.05, 0.0005  # [m] radius of the holes, and how much thinner the axles are
-THICK = 0.06  # [m] of gears, rack and cam
+THICK = 0.06  # [m] of a layer: the cam is in one, the gear that it sits on in another
 BACK = 0.06  # [m] of the rack behind its pitch line
 CAM, LIFT = 0.11, 0.07  # [m]
 
@@ -23,6 +23,12 @@ def upright(vertices):
     return np.stack([x, -z, y], axis=1)
 
 
+def turned(outline, angle):
+    """Points (k, 2) turned counter-clockwise by `angle` [rad]."""
+    c, s = np.cos(angle), np.sin(angle)
+    return outline @ np.array([[c, s], [-s, c]])
+
+
 def upright_mesh(vertices, faces) -> ds.Mesh:
     return ds.Mesh(upright(vertices), faces)
 
@@ -31,7 +37,7 @@ def fill_mechanism(world, friction=0.1, pebble=True, rack_density=7800.0):
     """A falling rack turns three gears; the last carries a cam that lifts a follower.
 
     Nothing is held by joints: gears turn on axles that go through their bores, rack and follower
-    slide between guides, two plates keep all in a plane. A pebble falls between the last two
+    slide along guides, two plates keep all in a plane. A pebble falls between the last two
     gears, is drawn in and jams the train: the rack stops half-way. Without it the rack falls to
     the ground, and the gears turn as 1 : 1 : 3/4.
 
@@ -73,28 +79,24 @@ def gear_phases():
 
 
 def _add_gear(world, material, k, x, z):
-    outline = gear_outline(TEETH[k], MODULE, BACKLASH)
-    a = gear_phases()[k]
-    turn = np.array([[np.cos(a), np.sin(a)], [-np.sin(a), np.cos(a)]])
-    shape = upright_mesh(*plate(outline @ turn, BORE, THICK))
-    if k == 2:
-        cam = upright_mesh(
-            *plate(egg(CAM, LIFT) @ np.array([[0.0, 1.0], [-1.0, 0.0]]), BORE, THICK)
-        )
-        shape = ds.Compound((shape, (0, 0, 0)), (cam, (0, -THICK, 0)))
+    outline = turned(gear_outline(TEETH[k], MODULE, BACKLASH), gear_phases()[k])
+    if k < 2:
+        shape = upright_mesh(*plate(outline, BORE, 2 * THICK))
+    else:  # half as thick, to leave room for the cam, whose nose is up
+        gear = upright_mesh(*plate(outline, BORE, THICK))
+        cam = upright_mesh(*plate(turned(egg(CAM, LIFT), pi / 2), BORE, THICK))
+        shape = ds.Compound((gear, (0, THICK / 2, 0)), (cam, (0, -THICK / 2, 0)))
     world.add_body(shape, material, position=(x, 0, z), name=f"gear {k}")
     axle = ds.Cylinder(BORE - PLAY, 3 * THICK)
-    world.add_fixed(
-        axle, material, position=(x, -THICK / 2, z), orientation=(cos(pi / 4), cos(pi / 4), 0, 0),
-        name=f"axle {k}",
-    )  # fmt: skip
+    lying = (cos(pi / 4), cos(pi / 4), 0, 0)
+    world.add_fixed(axle, material, position=(x, 0, z), orientation=lying, name=f"axle {k}")
 
 
 def _add_rack(world, material, x, z):
     """To the left of the first gear, teeth to the right, its lower end level with the axle."""
     teeth = 14
     line, back = rack_lines(teeth, MODULE, BACKLASH, BACK)
-    vertices, faces = extrude(line, back, THICK, closed=False)
+    vertices, faces = extrude(line, back, 2 * THICK, closed=False)
     vertices = np.stack([-vertices[:, 1], vertices[:, 0], vertices[:, 2]], axis=1)
     pitch = x - MODULE * TEETH[0] / 2 - PLAY
     # The first gear has a tooth at -x if it has an even number: it meets the gap before tooth 2.
@@ -108,7 +110,7 @@ def _add_follower(world, material, x, z):
     """A rod on the cam, in the layer before the gears, between two guides."""
     width, length = 0.06, 0.5
     bottom = z + CAM + LIFT
-    y = -THICK
+    y = -THICK / 2
     world.add_body(
         ds.Box(width, THICK - PLAY, length), material, position=(x, y, bottom + length / 2),
         name="follower",
