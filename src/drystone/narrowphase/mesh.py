@@ -23,6 +23,7 @@ from drystone.narrowphase.mesh_features import (
     MARGIN,
     MOST_CANDIDATES,
     REACH,
+    SPOTS,
     Surfaces,
 )
 from drystone.narrowphase.mesh_plane import plane_mesh
@@ -69,7 +70,7 @@ def surface_contacts(
     # in and out
     axis, p,
     # out, scratch
-    out, first, rows, level, lane_gap, scratch, stack,
+    out, first, rows, level, spot, lane_gap, scratch, stack,
 ):  # fmt: skip
     """Contacts of mesh a with mesh or terrain b; their number."""
     r, t = _relative_pose(pose, a, b)
@@ -92,7 +93,7 @@ def surface_contacts(
             surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
             shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
             shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
-            r, t, deep, rows, level, lane_gap, stack,
+            r, t, deep, rows, level, spot, lane_gap, stack,
         )  # fmt: skip
         # Where one is in the other by more than triangles were looked for, there may be deeper.
         depth = -_deepest(rows, count)
@@ -112,7 +113,8 @@ def surface_contacts(
 
 @kernel(_nrt=True)
 def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
-    rows, level, lane_gap = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS), np.empty(LANES)
+    rows, level = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS)
+    spot, lane_gap = np.empty((SPOTS, 4)), np.empty(LANES)
     scratch, stack = np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32)
     surfaces = Surfaces(
         shapes.terrain_vertex, shapes.triangle, shapes.triangle_normal, shapes.neighbour,
@@ -135,7 +137,7 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
         elif kind[b] == MESH or kind[b] == TERRAIN:
             near.slot_count[k] = surface_contacts(
                 shapes, surfaces, pose, a, b, margin, turn, axis, p,
-                near.slot, near.slot_first[k], rows, level, lane_gap, scratch, stack,
+                near.slot, near.slot_first[k], rows, level, spot, lane_gap, scratch, stack,
             )  # fmt: skip
 
 
