@@ -29,6 +29,7 @@ from drystone.narrowphase.mesh_features import (
 from drystone.narrowphase.mesh_plane import plane_mesh
 from drystone.narrowphase.mesh_reduce import write_reduced
 from drystone.narrowphase.mesh_tree import STACK, walk_trees
+from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
 from drystone.shapes.lanes import LANES
 from drystone.vec import mul_t, pose_position, pose_rotation, scale, sub
 
@@ -95,9 +96,14 @@ def surface_contacts(
             shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
             r, t, deep, rows, level, spot, lane_gap, stack,
         )  # fmt: skip
+        count = drop_far_sides(
+            surfaces, shapes.lane_box, shapes.lane_link,
+            shapes.block[ka], shapes.terrain[ka, 0], shapes.block[kb], shapes.terrain[kb, 0],
+            r, t, SHALLOW * radius, rows, count, stack,
+        )  # fmt: skip
         # Where one is in the other by more than triangles were looked for, there may be deeper.
         depth = -_deepest(rows, count)
-        if depth < 0.5 * reach or reach >= deep:
+        if depth < 0.5 * level[REACH] or reach >= deep:
             break
         reach = min(4.0 * depth, deep)
         level[MARGIN], level[LOOKING] = margin, 0.0

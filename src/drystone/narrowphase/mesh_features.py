@@ -10,7 +10,7 @@ Candidates are rows of an array of the caller:
     0..2  point midway
     3..5  unit normal from A to B
     6     gap [m]
-    7     which corner over a face it is, see corner_code(), 0 for all others
+    7     what it is, see CODES
 """
 
 from math import sqrt
@@ -38,6 +38,8 @@ CROSSING = 0.02
 BESIDE = 1e-6
 # Ridges within this sine of each other are parallel: the corners at their ends count.
 PARALLEL = 1e-4
+# Ridges sharper than a right angle may be behind each other by this part of their length.
+BLADE = 0.05
 # Feet this part of the edge outside a triangle, and crossings that part beyond the end of an
 # edge, count as inside, so that nothing falls into the crack between two triangles.
 CRACK = 1e-9
@@ -46,7 +48,10 @@ CRACK = 1e-9
 # hollow needs both normals to stay there.
 HOLLOW_REACH = 2.0
 NOT_OVER, PROPER, HOLLOW = 0, 1, 2
+# Column 7: CODES times (the number of the corner + 1) plus how it lies to the face, negative if
+# the corner is B's; INSIDE_BOTH for blunt ridges; 0 for what is not asked for its way in.
 CODES = 4
+INSIDE_BOTH = 3.0
 # Rows of the array that holds the two triangles at hand: their corners and, in the last column,
 # the heights of those over the other's plane [m]; their normals.
 CORNERS_A, CORNERS_B, NORMAL_A, NORMAL_B = 0, 3, 6, 7
@@ -119,7 +124,7 @@ def _falls_away(surfaces, base_v, base_t, row, corner, d, slope):
     """Whether no edge at a corner leads along the unit vector `d` by more than `slope`.
 
     `d` is in the surface's own axes. Walks around the vertex, first one way, then, if that
-    ends at the border, the other.
+    ends at the border, the other. The border is that of solid ground.
     """
     vertex, triangle, neighbour = surfaces.vertex, surfaces.triangle, surfaces.neighbour
     mine = triangle[row, corner]
@@ -134,6 +139,8 @@ def _falls_away(surfaces, base_v, base_t, row, corner, d, slope):
                     return False
             nearby = neighbour[now, (k + 2) % 3 if way == 0 else k]
             if nearby < 0:
+                if dot(load(surfaces.normal, now), d) < -slope:
+                    return False
                 break
             now = base_t + nearby
             if now == row:
@@ -340,10 +347,9 @@ def ridge_and_ridge(
         if gap <= -deep or gap >= level[REACH]:
             continue
         # Behind the edge of a blade is not always inside it.
-        if gap < 0.0 and (
-            min(dot(d, n_a), dot(d, m_a)) < -CROSSING or max(dot(d, n_b), dot(d, m_b)) > CROSSING
-        ):
+        blade = min(dot(d, n_a), dot(d, m_a)) < 0.0 or max(dot(d, n_b), dot(d, m_b)) > 0.0
+        if blade and gap < 0.0 and gap * gap > BLADE * BLADE * min(ee, ff):
             continue
         middle = scale(add(mad(p, e, s), mad(q, f, u)), 0.5)
-        count = keep_row(rows, count, level, middle, d, gap, 0.0)
+        count = keep_row(rows, count, level, middle, d, gap, 0.0 if blade else INSIDE_BOTH)
     return count
