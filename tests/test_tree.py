@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from triangle_twin import bare_parts, box_mesh, bumpy, el, mesh_part, star, torus
-from narrow_twin import bare_shapes
 
 from drystone.shapes import Box, Terrain
 from drystone.shapes.terrain_table import build_table, with_tree
 from drystone.shapes.tree import MOST_LEVELS, build_tree
+from narrow_twin import bare_shapes
+from triangle_twin import bare_parts, box_mesh, bumpy, el, mesh_part, star, torus
 
 MESHES = {
     "torus": torus(),

@@ -178,3 +178,23 @@ def _edges(one, two):
 def _edge_list(faces):
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     return np.unique(np.sort(edges, axis=1), axis=0)
+
+
+def surface_distance(points, mesh):
+    """(n,) distance of points from the nearest triangle."""
+    vertices, faces = mesh
+    return np.array([_nearest(p, vertices[faces]) for p in points])
+
+
+def _nearest(p, corners):
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    n = np.cross(b - a, c - a)
+    n /= np.linalg.norm(n, axis=1, keepdims=True)
+    inside = np.ones(len(corners), bool)
+    least = np.inf
+    for x, y in ((a, b), (b, c), (c, a)):
+        inside &= (np.cross(n, y - x) * (p - x)).sum(-1) >= 0
+        s = np.clip(((p - x) * (y - x)).sum(-1) / ((y - x) ** 2).sum(-1), 0, 1)
+        least = min(least, np.linalg.norm(x + s[:, None] * (y - x) - p, axis=1).min())
+    height = np.abs(((p - a) * n).sum(-1))
+    return min(least, height[inside].min(initial=np.inf))

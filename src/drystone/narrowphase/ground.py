@@ -1,15 +1,22 @@
-"""Which triangles of a terrain a box meets, and how a point lies to them.
+"""How a point lies to the triangles of a terrain or mesh.
 
 Inside, directions are world axes and points are relative to an origin near the query.
 """
 
-from math import floor, inf, sqrt
+from math import inf, sqrt
 
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import inner_kernel
 from drystone.narrowphase.candidates import GROUP
 from drystone.narrowphase.gjk import triangle_weights
+from drystone.narrowphase.grid import cell_range, next_in_grid
 from drystone.narrowphase.ridge import FLAT_BEND
-from drystone.shapes.terrain_table import CELL_TOLERANCE
+from drystone.narrowphase.triangles import (
+    INNER,
+    NO_TURN,
+    NOWHERE,
+    begin_search,
+    next_triangle,
+)
 from drystone.vec import (
     add,
     cross,
@@ -34,72 +41,6 @@ ANSWERS = 4
 # Distances to triangles that share an edge or a vertex differ by rounding [relative].
 SAME_DISTANCE = 1e-9
 MOST_ABOVE = 32  # triangles over and under one point; two rows each of the group's 64
-
-
-@kernel
-def _cell(x, corner, side, cells):
-    """Column or row of the grid that holds coordinate x, the nearest one if x is outside."""
-    number = floor((x - corner) / side + CELL_TOLERANCE)
-    if not number > 0.0:  # so that a NaN stays inside the grid
-        return 0
-    return int(min(number, cells - 1.0))
-
-
-@inner_kernel
-def cell_range(terrain, grid, k, lower, upper):
-    """First column, row and last column, row of the cells over a box in the terrain's axes."""
-    nx, ny, side = terrain[k, 4], terrain[k, 5], grid[k, 2]
-    return (
-        _cell(lower[0], grid[k, 0], side, nx), _cell(lower[1], grid[k, 1], side, ny),
-        _cell(upper[0], grid[k, 0], side, nx), _cell(upper[1], grid[k, 1], side, ny),
-    )  # fmt: skip
-
-
-@kernel
-def _is_met(terrain, grid, k, vertex, triangle, row, lower, upper, i, j, i0, j0):
-    """Whether the triangle's box meets the query's and cell (i, j) is the first to say so.
-
-    A triangle may stand in several cells; it counts in the first of those of the query, which
-    run from (i0, j0). Boxes are in the terrain's axes.
-    """
-    base = terrain[k, 0]
-    a, b, c = base + triangle[row, 0], base + triangle[row, 1], base + triangle[row, 2]
-    for d in range(3):
-        if max(vertex[a, d], vertex[b, d], vertex[c, d]) < lower[d]:
-            return False
-        if min(vertex[a, d], vertex[b, d], vertex[c, d]) > upper[d]:
-            return False
-    x = min(vertex[a, 0], vertex[b, 0], vertex[c, 0])
-    y = min(vertex[a, 1], vertex[b, 1], vertex[c, 1])
-    return (
-        max(i0, _cell(x, grid[k, 0], grid[k, 2], terrain[k, 4])) == i
-        and max(j0, _cell(y, grid[k, 1], grid[k, 2], terrain[k, 5])) == j
-    )
-
-
-@inner_kernel
-def next_triangle(
-    # terrain
-    terrain, grid, k, ground, triangle, cell_first, cell_triangle,
-    # in: box in the terrain's axes, its cells
-    lower, upper, span,
-    # in: where the search stands; begins with 0, 0
-    cell, entry,
-):  # fmt: skip
-    """Row of the next triangle whose box meets the given one (-1: no more), new cell and entry."""
-    i0, j0, i1, j1 = span
-    width = i1 - i0 + 1
-    while cell < width * (j1 - j0 + 1):
-        i, j = i0 + cell % width, j0 + cell // width
-        at = terrain[k, 3] + j * terrain[k, 4] + i
-        entry = max(entry, cell_first[at])
-        while entry < cell_first[at + 1]:
-            row = terrain[k, 1] + cell_triangle[entry]
-            entry += 1
-            if _is_met(terrain, grid, k, ground, triangle, row, lower, upper, i, j, i0, j0):
-                return row, cell, entry
-        cell += 1
-    return -1, cell, entry
 
 
 @inner_kernel
@@ -157,7 +98,7 @@ def triangles_at(
     span = cell_range(terrain, grid, k, lower, upper)
     cell, entry, count = 0, 0, 0
     while count < MOST_ABOVE:
-        row, cell, entry = next_triangle(
+        row, cell, entry = next_in_grid(
             terrain, grid, k, ground, triangle, cell_first, cell_triangle,
             lower, upper, span, cell, entry,
         )  # fmt: skip
@@ -215,10 +156,13 @@ def is_hidden(scratch, found, mine, small):
 
 @inner_kernel
 def signed_distance(
-    # terrain
-    pose, t, terrain, grid, k, ground, triangle, triangle_normal, cell_first, cell_triangle,
+    # terrain or mesh
+    on_mesh, pose, t, terrain, grid, k, ground, triangle, triangle_normal,
+    cell_first, cell_triangle, tree, node_box, node_link,
     # in
     x, origin, reach,
+    # scratch
+    scratch,
 ):  # fmt: skip
     """Distance of the point from the ground [m], negative behind it, and the way to it.
 
@@ -228,12 +172,13 @@ def signed_distance(
     local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
     lower, upper = sub(local, room), add(local, room)
     span = cell_range(terrain, grid, k, lower, upper)
-    cell, entry, row = 0, 0, 0
-    nearest, square, way = reach, 0.0, (0.0, 0.0, 0.0)
+    cell, entry, row = begin_search(on_mesh, tree, k, scratch, INNER), 0, 0
+    nearest, square, way = reach, 0.0, NOWHERE
     while row >= 0:
         row, cell, entry = next_triangle(
-            terrain, grid, k, ground, triangle, cell_first, cell_triangle,
-            lower, upper, span, cell, entry,
+            on_mesh, terrain, grid, k, ground, triangle, cell_first, cell_triangle,
+            node_box, node_link, lower, upper, span, NO_TURN, NOWHERE, NOWHERE,
+            cell, entry, scratch, INNER,
         )  # fmt: skip
         if row < 0:
             break
@@ -248,6 +193,8 @@ def signed_distance(
         if distance < nearest and not same:
             nearest, square = distance, height
             way = mad(mad(scale(a, wa), b, wb), c, wc)
+            room = scale((nearest, nearest, nearest), 1.0 + 2.0 * SAME_DISTANCE)
+            lower, upper = sub(local, room), add(local, room)
         elif same and abs(height) > abs(square):
             nearest, square = min(nearest, distance), height
     return nearest if square > 0.0 else -nearest, way

@@ -25,11 +25,13 @@ from drystone.narrowphase.mesh_features import (
     MARGIN,
     MOST_CANDIDATES,
     REACH,
+    SPOTS,
     Surfaces,
 )
 from drystone.narrowphase.mesh_plane import plane_mesh
 from drystone.narrowphase.mesh_reduce import write_reduced
 from drystone.narrowphase.mesh_tree import STACK, walk_trees
+from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
 from drystone.shapes.lanes import LANES
 from drystone.vec import mul_t, pose_position, pose_rotation, scale, sub
 
@@ -71,7 +73,7 @@ def surface_contacts(
     # in and out
     axis, p,
     # out, scratch
-    out, first, rows, level, lane_gap, scratch, stack,
+    out, first, rows, level, spot, lane_gap, scratch, stack,
 ):  # fmt: skip
     """Contacts of mesh a with mesh or terrain b; their number."""
     r, t = _relative_pose(pose, a, b)
@@ -94,11 +96,16 @@ def surface_contacts(
             surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
             shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
             shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
-            r, t, deep, rows, level, lane_gap, stack,
+            r, t, deep, rows, level, spot, lane_gap, stack,
+        )  # fmt: skip
+        count = drop_far_sides(
+            surfaces, shapes.lane_box, shapes.lane_link,
+            shapes.block[ka], shapes.terrain[ka, 0], shapes.block[kb], shapes.terrain[kb, 0],
+            r, t, SHALLOW * radius, rows, count, stack,
         )  # fmt: skip
         # Where one is in the other by more than triangles were looked for, there may be deeper.
         depth = -_deepest(rows, count)
-        if depth < 0.5 * reach or reach >= deep:
+        if depth < 0.5 * level[REACH] or reach >= deep:
             break
         reach = min(4.0 * depth, deep)
         level[MARGIN], level[LOOKING] = margin, 0.0
@@ -114,7 +121,8 @@ def surface_contacts(
 
 @kernel(_nrt=True)
 def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
-    rows, level, lane_gap = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS), np.empty(LANES)
+    rows, level = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS)
+    spot, lane_gap = np.empty((SPOTS, 4)), np.empty(LANES)
     scratch, stack = np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32)
     surfaces = Surfaces(
         shapes.terrain_vertex, shapes.triangle, shapes.triangle_normal, shapes.neighbour,
@@ -137,7 +145,7 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
         elif kind[b] == MESH or kind[b] == TERRAIN:
             near.slot_count[k] = surface_contacts(
                 shapes, surfaces, pose, a, b, margin, turn, axis, p,
-                near.slot, near.slot_first[k], rows, level, lane_gap, scratch, stack,
+                near.slot, near.slot_first[k], rows, level, spot, lane_gap, scratch, stack,
             )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ Candidates are rows of an array of the caller:
     0..2  point midway
     3..5  unit normal from A to B
     6     gap [m]
-    7     which corner over a face it is, see corner_code(), 0 for all others
+    7     what it is, see CODES
 """
 
 from math import sqrt
@@ -38,6 +38,8 @@ CROSSING = 0.02
 BESIDE = 1e-6
 # Ridges within this sine of each other are parallel: the corners at their ends count.
 PARALLEL = 1e-4
+# Ridges sharper than a right angle may be behind each other by this part of their length.
+BLADE = 0.05
 # Feet this part of the edge outside a triangle, and crossings that part beyond the end of an
 # edge, count as inside, so that nothing falls into the crack between two triangles.
 CRACK = 1e-9
@@ -46,7 +48,14 @@ CRACK = 1e-9
 # hollow needs both normals to stay there.
 HOLLOW_REACH = 2.0
 NOT_OVER, PROPER, HOLLOW = 0, 1, 2
+# Column 7: CODES times (the number of the corner + 1) plus how it lies to the face, negative if
+# the corner is B's; INSIDE_BOTH for blunt ridges; 0 for what is not asked for its way in.
 CODES = 4
+INSIDE_BOTH = 3.0
+# Rows of the array that holds the two triangles at hand: their corners and, in the last column,
+# the heights of those over the other's plane [m]; their normals.
+CORNERS_A, CORNERS_B, NORMAL_A, NORMAL_B = 0, 3, 6, 7
+SPOTS = 8
 
 
 class Surfaces(NamedTuple):
@@ -115,7 +124,7 @@ def _falls_away(surfaces, base_v, base_t, row, corner, d, slope):
     """Whether no edge at a corner leads along the unit vector `d` by more than `slope`.
 
     `d` is in the surface's own axes. Walks around the vertex, first one way, then, if that
-    ends at the border, the other.
+    ends at the border, the other. The border is that of solid ground.
     """
     vertex, triangle, neighbour = surfaces.vertex, surfaces.triangle, surfaces.neighbour
     mine = triangle[row, corner]
@@ -130,6 +139,8 @@ def _falls_away(surfaces, base_v, base_t, row, corner, d, slope):
                     return False
             nearby = neighbour[now, (k + 2) % 3 if way == 0 else k]
             if nearby < 0:
+                if dot(load(surfaces.normal, now), d) < -slope:
+                    return False
                 break
             now = base_t + nearby
             if now == row:
@@ -140,7 +151,7 @@ def _falls_away(surfaces, base_v, base_t, row, corner, d, slope):
     return True
 
 
-@kernel
+@kernel(forceinline=True)
 def _beyond(surfaces, base_t, row, k, e, n, turned, r):
     """Normal of the triangle across edge k (along `e`); outwards in the plane at the border."""
     other = surfaces.neighbour[row, k]
@@ -150,70 +161,81 @@ def _beyond(surfaces, base_t, row, k, e, n, turned, r):
     return mul(r, m) if turned else m
 
 
-@kernel
-def _over(surfaces, base_t, row, c0, c1, c2, n, x, height, turned, r):
-    """How x lies to a triangle, seen along its normal: PROPER, HOLLOW or NOT_OVER."""
-    answer = PROPER
-    for k in range(3):
-        p, q = (c0, c1) if k == 0 else ((c1, c2) if k == 1 else (c2, c0))
-        e, y = sub(q, p), sub(x, p)
-        ee = dot(e, e)
-        if dot(cross(e, y), n) >= -CRACK * ee:
-            continue
-        if height >= 0.0 or surfaces.neighbour[row, k] < 0:
-            return NOT_OVER
-        m = _beyond(surfaces, base_t, row, k, e, n, turned, r)
-        length, along = sqrt(ee), dot(y, e)
-        bend = -dot(cross(n, m), e) / length
-        if bend < FLAT_BEND or along < 0.0 or along > ee or dot(m, y) >= 0.0:
-            return NOT_OVER
-        if dot(cross(e, y), n) < HOLLOW_REACH * bend * height * length:
-            return NOT_OVER
-        answer = HOLLOW
-    return answer
+@kernel(forceinline=True)
+def _under_hollow(surfaces, base_t, row, k, e, y, outside, n, height, turned, r):
+    """Whether a point behind a triangle is right under its hollow edge k, which runs along `e`.
+
+    y        the point, from the beginning of the edge
+    outside  how far it is outside, times the length of the edge, negative
+    """
+    if surfaces.neighbour[row, k] < 0:
+        return False
+    m = _beyond(surfaces, base_t, row, k, e, n, turned, r)
+    ee, along = dot(e, e), dot(y, e)
+    bend = -dot(cross(n, m), e)
+    if bend < FLAT_BEND * sqrt(ee) or along < 0.0 or along > ee or dot(m, y) >= 0.0:
+        return False
+    return outside >= HOLLOW_REACH * bend * height
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)
 def corner_and_triangle(
-    # surface of the corner: first vertex and triangle, triangle, corner; whether it is B
-    surfaces, base_v, base_t, row, corner, x, is_b,
-    # surface of the triangle
-    other_v, other_t, other, c0, c1, c2, n,
+    # both triangles, which of their six corners, and who they are
+    surfaces, spot, at, v_a, t_a, row_a, v_b, t_b, row_b,
     # in
     r, deep,
     # in and out
     rows, count, level,
 ):  # fmt: skip
-    """Candidates of a corner at x with the face, ridges and corners of a triangle; new count."""
-    height = dot(n, sub(x, c0))
+    """Candidates of a corner with face, ridges and corners of the other triangle; new count."""
+    is_b, k = at >= CORNERS_B, at % 3
+    base_v, base_t, row = (v_b, t_b, row_b) if is_b else (v_a, t_a, row_a)
+    other_v, other_t, other = (v_a, t_a, row_a) if is_b else (v_b, t_b, row_b)
+    theirs = CORNERS_A if is_b else CORNERS_B
+    x, height = load(spot, at), spot[at, 3]
     reach = level[REACH]
-    if height >= reach or height <= -max(deep, reach):
-        return count
-    over = _over(surfaces, other_t, other, c0, c1, c2, n, x, height, not is_b, r)
+    n = load(spot, NORMAL_A if is_b else NORMAL_B)
+    far = HOLLOW_REACH * reach
+    over, outside_bits = PROPER, 0
+    for i in range(3):
+        p, q = load(spot, theirs + i), load(spot, theirs + (i + 1) % 3)
+        e, y = sub(q, p), sub(x, p)
+        ee, outside = dot(e, e), dot(cross(e, y), n)
+        if outside >= -CRACK * ee:
+            continue
+        if outside * outside > far * far * ee:
+            return count
+        outside_bits |= 1 << i
+        if height >= 0.0 or not _under_hollow(
+            surfaces, other_t, other, i, e, y, outside, n, height, not is_b, r
+        ):
+            over = NOT_OVER
+        elif over == PROPER:
+            over = HOLLOW
     if over != NOT_OVER:
         if height <= -(deep if over == PROPER else reach):
             return count
         down = scale(n, -1.0)
         own = mul_t(r, down) if is_b else down
-        if _falls_away(surfaces, base_v, base_t, row, corner, own, LYING):
-            code = float(CODES * (base_v + surfaces.triangle[row, corner] + 1) + over)
+        if _falls_away(surfaces, base_v, base_t, row, k, own, LYING):
+            code = float(CODES * (base_v + surfaces.triangle[row, k] + 1) + over)
             count = keep_row(
                 rows, count, level, mad(x, n, -0.5 * height), n if is_b else down, height,
                 -code if is_b else code,
             )  # fmt: skip
         return count
     owned = surfaces.owns[other]
-    for k in range(3):
-        if owned & (OWNS_EDGE << k):
-            p, q = (c0, c1) if k == 0 else ((c1, c2) if k == 1 else (c2, c0))
+    for i in range(3):
+        p = load(spot, theirs + i)
+        if owned & (OWNS_EDGE << i) and outside_bits & (1 << i):
+            e = sub(load(spot, theirs + (i + 1) % 3), p)
             count = _corner_and_ridge(
-                surfaces, base_v, base_t, row, corner, x, is_b, other_t, other, k, p, q, n,
+                surfaces, base_v, base_t, row, k, x, is_b, other_t, other, i, p, e, n,
                 r, rows, count, level,
             )  # fmt: skip
-        if not is_b and owned & (OWNS_CORNER << k):
-            p = c0 if k == 0 else (c1 if k == 1 else c2)
+        if not is_b and owned & (OWNS_CORNER << i):
             count = _corner_and_corner(
-                surfaces, base_v, base_t, row, corner, x, other_v, other_t, other, k, p,
+                surfaces, base_v, base_t, row, k, x, other_v, other_t, other, i, p,
                 r, rows, count, level,
             )  # fmt: skip
     return count
@@ -221,19 +243,17 @@ def corner_and_triangle(
 
 @kernel
 def _corner_and_ridge(
-    surfaces, base_v, base_t, row, corner, x, is_b, other_t, other, k, p, q, n,
+    surfaces, base_v, base_t, row, corner, x, is_b, other_t, other, k, p, e, n,
     r, rows, count, level,
 ):  # fmt: skip
-    """Candidate of a corner at x beside the ridge from p to q, if it is nearest to x there."""
-    e, y = sub(q, p), sub(x, p)
+    """Candidate of a corner at x outside a ridge from p along e, if it is nearest to x there."""
+    y = sub(x, p)
     ee, s = dot(e, e), dot(y, e)
     if s <= 0.0 or s >= ee:
         return count
     d = mad(y, e, -s / ee)
     distance2 = dot(d, d)
     if distance2 >= level[REACH] * level[REACH] or distance2 == 0.0:
-        return count
-    if dot(cross(n, e), d) > 0.0:
         return count
     m = _beyond(surfaces, other_t, other, k, e, n, not is_b, r)
     if dot(cross(m, e), d) < 0.0:
@@ -268,43 +288,68 @@ def _corner_and_corner(
     return keep_row(rows, count, level, mad(x, d, 0.5 * distance), d, distance, 0.0)
 
 
-@kernel
-def _in_wedge(d, e, n, m, slope):
-    """Whether `d`, at right angles to the ridge along `e`, lies between its normals n and m."""
-    length = sqrt(dot(e, e))
-    return dot(cross(n, e), d) <= slope * length and dot(cross(m, e), d) >= -slope * length
+@kernel(forceinline=True)
+def _crosses(first, second, way, room2):
+    """Whether an edge crosses the arc between two normals.
+
+    Its products with them, way * first not negative and way * second not positive, but for
+    the square root of `room2`.
+    """
+    first, second = way * first, way * second
+    return (first >= 0.0 or first * first <= room2) and (second <= 0.0 or second * second <= room2)
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)
 def ridge_and_ridge(
-    # in: edge k of triangle row from p, along e, normal n; the same of side B
-    surfaces, base_a, row_a, k_a, p, e, n_a, base_b, row_b, k_b, q, f, n_b, r, deep,
+    # corners of both triangles, edges k_a from p along e and k_b from q along f, who they are
+    surfaces, spot, k_a, e, k_b, base_a, row_a, base_b, row_b,
+    # in
+    r, deep,
     # in and out
     rows, count, level,
 ):  # fmt: skip
-    """Candidate of two ridges that cross, seen along their common normal; the new count."""
-    c, w = cross(e, f), sub(q, p)
-    cc, room = dot(c, c), dot(w, c)
-    limit = max(level[REACH], deep)
-    if room * room >= limit * limit * cc or cc <= PARALLEL * PARALLEL * dot(e, e) * dot(f, f):
+    """Candidate of two ridges that cross, seen along their common normal; the new count.
+
+    d = way (e x f) / |e x f| lies between the normals n, m of the ridge along e if way n.f >= 0 >=
+    way m.f, and -d between those of the ridge along f if way n'.e >= 0 >= way m'.e.
+    """
+    q = load(spot, CORNERS_B + k_b)
+    f = sub(load(spot, CORNERS_B + (k_b + 1) % 3), q)
+    n_a, n_b = load(spot, NORMAL_A), load(spot, NORMAL_B)
+    ee, ff = dot(e, e), dot(f, f)
+    room_a, room_b = CROSSING * CROSSING * ff, CROSSING * CROSSING * ee
+    nf, ne = dot(n_a, f), dot(n_b, e)
+    if nf * ne < 0.0 and nf * nf > room_a and ne * ne > room_b:
+        return count
+    m_a = _beyond(surfaces, base_a, row_a, k_a, e, n_a, False, r)
+    mf = dot(m_a, f)
+    if nf * mf > 0.0 and nf * nf > room_a and mf * mf > room_a:
+        return count
+    m_b = _beyond(surfaces, base_b, row_b, k_b, f, n_b, True, r)
+    me = dot(m_b, e)
+    if ne * me > 0.0 and ne * ne > room_b and me * me > room_b:
+        return count
+    p, c = load(spot, k_a), cross(e, f)
+    w, cc = sub(q, p), dot(c, c)
+    if cc <= PARALLEL * PARALLEL * ee * ff:
         return count
     s, u = dot(cross(w, f), c) / cc, dot(cross(w, e), c) / cc
     if min(s, u) < -CRACK or max(s, u) > 1.0 + CRACK:
         return count
+    slack = CROSSING * CROSSING * cc
     length = sqrt(cc)
-    m_a = _beyond(surfaces, base_a, row_a, k_a, e, n_a, False, r)
-    m_b = _beyond(surfaces, base_b, row_b, k_b, f, n_b, True, r)
-    for way in range(2):
-        d = scale(c, (1.0 if way == 0 else -1.0) / length)
-        back = scale(d, -1.0)
-        if not (_in_wedge(d, e, n_a, m_a, CROSSING) and _in_wedge(back, f, n_b, m_b, CROSSING)):
+    for k in range(2):
+        way = 1.0 - 2.0 * k
+        if not (_crosses(nf, mf, way, slack / ee) and _crosses(ne, me, way, slack / ff)):
             continue
+        d = scale(c, way / length)
         gap = dot(w, d)
         if gap <= -deep or gap >= level[REACH]:
             continue
         # Behind the edge of a blade is not always inside it.
-        if gap < 0.0 and min(dot(d, n_a), dot(d, m_a), dot(back, n_b), dot(back, m_b)) < -CROSSING:
+        blade = min(dot(d, n_a), dot(d, m_a)) < 0.0 or max(dot(d, n_b), dot(d, m_b)) > 0.0
+        if blade and gap < 0.0 and gap * gap > BLADE * BLADE * min(ee, ff):
             continue
         middle = scale(add(mad(p, e, s), mad(q, f, u)), 0.5)
-        count = keep_row(rows, count, level, middle, d, gap, 0.0)
+        count = keep_row(rows, count, level, middle, d, gap, 0.0 if blade else INSIDE_BOTH)
     return count

@@ -10,7 +10,7 @@ from math import inf, sqrt
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import CLEARLY_DEEPER, reduce_points, write_contact
-from drystone.narrowphase.mesh_features import CODES, HOLLOW, PROPER
+from drystone.narrowphase.mesh_features import CODES, HOLLOW, INSIDE_BOTH, PROPER
 from drystone.vec import add, dot, load, mad, mul, sub
 
 MOST_CONTACTS = 11
@@ -70,7 +70,8 @@ def _is_hidden(rows, count, me, small):
 def _drop_hidden(rows, count, small):
     """Move the candidates that are ways out to the front; their number."""
     for i in range(count):
-        if rows[i, 7] != 0.0 and rows[i, 6] < 0.0 and _is_hidden(rows, count, i, small):
+        corner = rows[i, 7] != 0.0 and rows[i, 7] != INSIDE_BOTH
+        if corner and rows[i, 6] < -small and _is_hidden(rows, count, i, small):
             rows[i, 6] = -inf  # still seen by the others, but as far away
     kept = 0
     for i in range(count):

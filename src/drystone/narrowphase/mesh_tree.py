@@ -12,90 +12,104 @@ import numpy as np
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh_features import (
     BOUND,
+    CORNERS_A,
+    CORNERS_B,
+    NORMAL_A,
+    NORMAL_B,
     REACH,
     corner_and_triangle,
     ridge_and_ridge,
 )
 from drystone.shapes.lanes import BLOCK, LANES
 from drystone.shapes.patch import NOT_A_PATCH
-from drystone.shapes.tree import MOST_LEVELS, OWNS_CORNER, OWNS_EDGE
-from drystone.vec import add, dot, load, mul, mul_t, scale, sub
+from drystone.shapes.tree import MOST_LEVELS, OWNS_EDGE
+from drystone.vec import add, dot, load, mul, mul_t, scale, store, sub
 
 # Pairs of lanes that wait: seven for each level of the two trees, and eight.
 STACK = 14 * MOST_LEVELS + 8
+# Patches are asked where the reach is more than this part of the smaller box: where it is
+# less, boxes that are near mostly hold triangles that face each other.
+PATCHY = 0.1
 LANE_Y, LANE_Z = np.uint64(LANES), np.uint64(2 * LANES)
 HALF_X, HALF_Y, HALF_Z = np.uint64(3 * LANES), np.uint64(4 * LANES), np.uint64(5 * LANES)
 
 
-@kernel
-def _least(a, b, c, n, p):
-    """Least height over the plane through p with normal n."""
-    return min(dot(n, sub(a, p)), dot(n, sub(b, p)), dot(n, sub(c, p)))
+@kernel(forceinline=True)
+def _place_a(surfaces, v_a, row_a, spot):
+    """Put the corners and the normal of a triangle of A among the spots."""
+    store(spot, NORMAL_A, load(surfaces.normal, row_a))
+    for k in range(3):
+        store(spot, CORNERS_A + k, load(surfaces.vertex, v_a + surfaces.triangle[row_a, k]))
 
 
-@kernel
-def _most(a, b, c, n, p):
-    return max(dot(n, sub(a, p)), dot(n, sub(b, p)), dot(n, sub(c, p)))
+@kernel(forceinline=True)
+def _place_b(surfaces, v_b, row_b, r, t, spot):
+    """The same of B, in the axes of A."""
+    store(spot, NORMAL_B, mul(r, load(surfaces.normal, row_b)))
+    for k in range(3):
+        x = load(surfaces.vertex, v_b + surfaces.triangle[row_b, k])
+        store(spot, CORNERS_B + k, add(mul(r, x), t))
 
 
-@kernel
+@kernel(forceinline=True)
+def _heights(spot, corners, normal, base):
+    """Heights of three corners over a plane, kept with them; the least and the largest."""
+    n = load(spot, normal)
+    offset = dot(n, load(spot, base))
+    a = dot(n, load(spot, corners)) - offset
+    b = dot(n, load(spot, corners + 1)) - offset
+    c = dot(n, load(spot, corners + 2)) - offset
+    spot[corners, 3], spot[corners + 1, 3], spot[corners + 2, 3] = a, b, c
+    return min(a, b, c), max(a, b, c)
+
+
+@kernel(forceinline=True)
 def _triangle_pair(
-    surfaces, v_a, t_a, row_a, v_b, t_b, row_b, b0, b1, b2, n_b, r, deep, rows, count, level,
+    surfaces, spot, v_a, t_a, row_a, v_b, t_b, row_b, r, deep, rows, count, level,
 ):  # fmt: skip
-    """Candidates of two triangles; the new count. The corners of B are in the axes of A."""
-    n_a = load(surfaces.normal, row_a)
-    a0 = load(surfaces.vertex, v_a + surfaces.triangle[row_a, 0])
-    limit = -max(deep, level[REACH])
-    low = _least(b0, b1, b2, n_a, a0)
-    if low >= level[REACH]:
-        level[BOUND] = min(level[BOUND], low)
+    """Candidates of the two triangles among the spots; the new count."""
+    reach = level[REACH]
+    low_b, high_b = _heights(spot, CORNERS_B, NORMAL_A, CORNERS_A)
+    if low_b >= reach:
+        level[BOUND] = min(level[BOUND], low_b)
         return count
-    a1 = load(surfaces.vertex, v_a + surfaces.triangle[row_a, 1])
-    a2 = load(surfaces.vertex, v_a + surfaces.triangle[row_a, 2])
-    low = _least(a0, a1, a2, n_b, b0)
-    if low >= level[REACH]:
-        level[BOUND] = min(level[BOUND], low)
+    low_a, high_a = _heights(spot, CORNERS_A, NORMAL_B, CORNERS_B)
+    if low_a >= reach:
+        level[BOUND] = min(level[BOUND], low_a)
         return count
-    high = min(_most(b0, b1, b2, n_a, a0), _most(a0, a1, a2, n_b, b0))
-    if high <= limit:
+    high = min(high_a, high_b)
+    if high <= -max(deep, reach):
         level[BOUND] = min(level[BOUND], -high)
         return count
     own_a, own_b = surfaces.owns[row_a], surfaces.owns[row_b]
-    for k in range(3):
-        if own_a & (OWNS_CORNER << k):
-            x = a0 if k == 0 else (a1 if k == 1 else a2)
+    corners = own_a % OWNS_EDGE + OWNS_EDGE * (own_b % OWNS_EDGE)
+    for i in range(6):
+        if corners & (1 << i) and spot[i, 3] < reach:
             count = corner_and_triangle(
-                surfaces, v_a, t_a, row_a, k, x, False, v_b, t_b, row_b, b0, b1, b2, n_b,
-                r, deep, rows, count, level,
-            )  # fmt: skip
-        if own_b & (OWNS_CORNER << k):
-            x = b0 if k == 0 else (b1 if k == 1 else b2)
-            count = corner_and_triangle(
-                surfaces, v_b, t_b, row_b, k, x, True, v_a, t_a, row_a, a0, a1, a2, n_a,
-                r, deep, rows, count, level,
+                surfaces, spot, i, v_a, t_a, row_a, v_b, t_b, row_b, r, deep, rows, count, level,
             )  # fmt: skip
     for k in range(3):
-        if own_a & (OWNS_EDGE << k):
-            p, q = (a0, a1) if k == 0 else ((a1, a2) if k == 1 else (a2, a0))
-            e = sub(q, p)
+        # What is in front of the other's plane by more than the reach is as far from it.
+        if own_a & (OWNS_EDGE << k) and min(spot[k, 3], spot[(k + 1) % 3, 3]) < reach:
+            e = sub(load(spot, (k + 1) % 3), load(spot, k))
             for i in range(3):
-                if own_b & (OWNS_EDGE << i):
-                    x, y = (b0, b1) if i == 0 else ((b1, b2) if i == 1 else (b2, b0))
+                j = CORNERS_B + (i + 1) % 3
+                if own_b & (OWNS_EDGE << i) and min(spot[CORNERS_B + i, 3], spot[j, 3]) < reach:
                     count = ridge_and_ridge(
-                        surfaces, t_a, row_a, k, p, e, n_a, t_b, row_b, i, x, sub(y, x), n_b,
+                        surfaces, spot, k, e, i, t_a, row_a, t_b, row_b,
                         r, deep, rows, count, level,
                     )  # fmt: skip
     return count
 
 
-@kernel
+@kernel(forceinline=True)
 def _size(lane_box, lane):
     """Half sizes of the box of a lane, added up."""
     at = lane // LANES * BLOCK + lane % LANES
     return lane_box[at + 3 * LANES] + lane_box[at + 4 * LANES] + lane_box[at + 5 * LANES]
 
 
-@kernel
+@kernel(forceinline=True)
 def _box_gaps(lane_box, block, lane, r, t, gap):
     """Largest gaps along their axes of the eight boxes of a block and that of another tree's lane.
 
@@ -137,7 +151,7 @@ def _box_gaps(lane_box, block, lane, r, t, gap):
         gap[k] = g
 
 
-@kernel
+@kernel(forceinline=True)
 def _patch_gap(patch, i, j, r, t):
     """How far two patches are apart at least, seen along the axis of either; inf if they cannot
     face each other."""
@@ -165,7 +179,7 @@ def walk_trees(
     # in and out
     rows, level,
     # scratch
-    gap, stack,
+    spot, gap, stack,
 ):  # fmt: skip
     """Fill `rows` with the candidates of two surfaces; their number."""
     back, t_back = (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]), mul_t(r, scale(t, -1.0))
@@ -177,17 +191,17 @@ def walk_trees(
         count_a, count_b = lane_link[i, 1], lane_link[j, 1]
         if count_a > 0 and count_b > 0:
             for row_b in range(lane_link[j, 0], lane_link[j, 0] + count_b):
-                n_b = mul(r, load(surfaces.normal, row_b))
-                b0 = _corner_of_b(surfaces, v_b, row_b, 0, r, t)
-                b1 = _corner_of_b(surfaces, v_b, row_b, 1, r, t)
-                b2 = _corner_of_b(surfaces, v_b, row_b, 2, r, t)
+                _place_b(surfaces, v_b, row_b, r, t, spot)
                 for row_a in range(lane_link[i, 0], lane_link[i, 0] + count_a):
+                    _place_a(surfaces, v_a, row_a, spot)
                     count = _triangle_pair(
-                        surfaces, v_a, t_a, row_a, v_b, t_b, row_b, b0, b1, b2, n_b,
+                        surfaces, spot, v_a, t_a, row_a, v_b, t_b, row_b,
                         r, deep, rows, count, level,
                     )  # fmt: skip
             continue
-        open_a = count_b > 0 or (count_a == 0 and _size(lane_box, i) >= _size(lane_box, j))
+        size_a, size_b = _size(lane_box, i), _size(lane_box, j)
+        open_a = count_b > 0 or (count_a == 0 and size_a >= size_b)
+        patchy = level[REACH] > PATCHY * min(size_a, size_b)
         if open_a:
             block = lane_link[i, 0]
             _box_gaps(lane_box, block, j, r, t, gap)
@@ -198,7 +212,7 @@ def walk_trees(
             if gap[k] < level[REACH]:
                 lane_a, lane_b = (block * LANES + k, j) if open_a else (i, block * LANES + k)
                 g = gap[k]
-                if patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
+                if patchy and patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
                     g = _patch_gap(patch, lane_a, lane_b, r, t)
                 if g < level[REACH]:
                     stack[top, 0], stack[top, 1] = lane_a, lane_b
@@ -208,11 +222,6 @@ def walk_trees(
             else:
                 level[BOUND] = min(level[BOUND], gap[k])
     return count
-
-
-@kernel
-def _corner_of_b(surfaces, v_b, row, k, r, t):
-    return add(mul(r, load(surfaces.vertex, v_b + surfaces.triangle[row, k])), t)
 
 
 @inner_kernel

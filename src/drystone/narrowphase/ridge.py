@@ -144,11 +144,15 @@ def find_ridge_contacts(
     # shapes
     kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
     # in: ridge from e0 to e1, arc of normals, rounding and radius of the shape
-    e0, e1, n1, n2, rounding, margin, depth, radius, twin,
+    e0, e1, n1, n2, rounding, margin, depth, radius, twin, closed,
     # in and out
     scratch, count,
 ):  # fmt: skip
-    """Add the contacts of one ridge with the shape; the new count."""
+    """Add the contacts of one ridge with the shape; the new count.
+
+    What lies under a ridge of open ground is in the ground. What lies under one that belongs to a
+    `closed` mesh may be beyond its other side, and the ridge has nothing to do with it.
+    """
     small, deepest = GAIN * radius, DEEPEST * radius
     e = sub(e1, e0)
     length = norm(e)
@@ -157,6 +161,10 @@ def find_ridge_contacts(
     gap = dot(m, sub(low, e0)) - rounding
     if gap >= margin or gap < -depth:
         return count
+    if closed and gap < 0.0:
+        high = core_support(kind, size, table, polytope, vertex, pose, a, m)
+        if dot(m, sub(high, e0)) + rounding < 0.0:
+            return count
     origin, down = (0.0, 0.0, 0.0), scale(m, -1.0)
     q = to_local_direction(pose, a, down)
     corners, face, moved = find_feature(kind, table, polytope, face_plane, face_loop, a, q)
@@ -190,10 +198,17 @@ def find_ridge_contacts(
         found = 2 if s0 <= s1 else 0
     reached = False
     for i in range(found):
-        b = mad(e0, e, s0 if i == 0 else s1)
+        s = s0 if i == 0 else s1
+        b = mad(e0, e, s)
         room = dot(normal, sub(p, b)) / dot(normal, m) - rounding
         reached = reached or room <= gap + deepest
-        if room < margin and (lying or room <= gap + deepest):
+        if closed and lying and corners > 2 and (s == 0.0 or s == length):
+            # A peak over the face, which need not be level with the ridge.
+            above, up = dot(normal, sub(b, p)), scale(normal, -1.0)
+            far = core_support(kind, size, table, polytope, vertex, pose, a, up)
+            if above < margin and dot(up, sub(far, b)) >= 0.0:
+                count = add_candidate(scratch, count, b, up, above, LAST, twin)
+        elif room < margin and (lying or room <= gap + deepest):
             count = add_candidate(scratch, count, b, m, max(room, gap), LAST, twin)
     if not reached:  # a bare corner or edge of the shape right above the ridge
         s = dot(sub(low, e0), e)

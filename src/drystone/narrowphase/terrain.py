@@ -14,21 +14,23 @@ from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.candidates import add_candidate, write_candidates
 from drystone.narrowphase.gjk import core_support
+from drystone.narrowphase.grid import cell_range
 from drystone.narrowphase.ground import (
     HOLLOW_REACH,
     NOT_OVER,
-    cell_range,
     column_triangle,
     ground_point,
     is_hidden,
     is_over,
-    next_triangle,
     signed_distance,
     triangles_at,
 )
 from drystone.narrowphase.plane import BAND, STANDING, UPRIGHT
 from drystone.narrowphase.ridge import FLAT_BEND, find_peak_contact, find_ridge_contacts
+from drystone.narrowphase.triangles import OUTER, begin_search, next_triangle, relative_pose
+from drystone.shapes.tree import OWNS_CORNER, OWNS_EDGE
 from drystone.vec import (
+    add,
     cross,
     dot,
     load,
@@ -101,7 +103,7 @@ def _corner(kind, size, table, polytope, vertex, a, i, q):
 def _is_way_out(
     # terrain
     on_mesh, pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
-    cell_first, cell_triangle,
+    cell_first, cell_triangle, tree, node_box, node_link,
     # in: a corner at this height under the triangle in `row` with normal `n`
     x, origin, height, row, n, radius,
     # scratch
@@ -129,12 +131,19 @@ def _is_way_out(
             return True
         reach = -height
     distance, way = signed_distance(
-        pose, t, terrain, grid, k, ground, triangle, triangle_normal,
-        cell_first, cell_triangle, x, origin, reach,
+        on_mesh, pose, t, terrain, grid, k, ground, triangle, triangle_normal,
+        cell_first, cell_triangle, tree, node_box, node_link, x, origin, reach, scratch,
     )  # fmt: skip
     if on_mesh and (distance > 0.0 or dot(n, way) + height < -CRACK * radius):
         return False
     return HOLLOW_REACH * distance <= height  # no way out is much shorter
+
+
+@kernel
+def _is_outside(size, pose, t, x):
+    """Whether a point is outside of the box that holds mesh `t`."""
+    p = to_local(pose, t, x)
+    return abs(p[0]) > size[t, 0] or abs(p[1]) > size[t, 1] or abs(p[2]) > size[t, 2]
 
 
 @kernel
@@ -143,6 +152,7 @@ def _add_face(
     kind, size, table, polytope, vertex, pose, a,
     # terrain
     t, terrain, grid, ground, triangle, triangle_normal, neighbour, cell_first, cell_triangle,
+    tree, node_box, node_link,
     # in: triangle, its corners and normal, lowest point of the shape
     row, c0, c1, c2, n, low, rounding, margin, radius,
     # in and out
@@ -160,6 +170,8 @@ def _add_face(
         if height >= limit:
             continue
         x = to_world_direction(pose, a, p)
+        if height < 0.0 and kind[t] == MESH and _is_outside(size, pose, t, add(origin, x)):
+            continue
         if is_over(
             x, c0, c1, c2, n, height, CRACK * radius,
             pose, t, triangle_normal, neighbour, row, terrain[table[t], 1],
@@ -167,7 +179,8 @@ def _add_face(
             continue
         if height >= 0.0 or _is_way_out(
             kind[t] == MESH, pose, t, terrain, grid, table[t], ground, triangle, triangle_normal,
-            neighbour, cell_first, cell_triangle, x, origin, height, row, n, radius, scratch,
+            neighbour, cell_first, cell_triangle, tree, node_box, node_link,
+            x, origin, height, row, n, radius, scratch,
         ):  # fmt: skip
             foot = mad(x, n, -height)
             gap = height - rounding
@@ -199,22 +212,52 @@ def _is_near(p, q, reach):
 
 
 @kernel
+def _half_sizes(kind, size, radius, a):
+    """Of a box in the axes of the shape that holds its core."""
+    k = kind[a]
+    if k == BOX:
+        return size[a, 0], size[a, 1], size[a, 2]
+    if k == HULL:
+        return radius, radius, radius
+    aside = size[a, 0] if k == CYLINDER else 0.0
+    return aside, aside, size[a, 1] if k == CYLINDER or k == CAPSULE else 0.0
+
+
+@kernel
+def _is_beyond(pose, a, half, p, q, r):
+    """Whether three points lie all beyond the same side of the shape's box, half sizes `half`."""
+    p, q, r = (
+        to_local_direction(pose, a, p), to_local_direction(pose, a, q),
+        to_local_direction(pose, a, r),
+    )  # fmt: skip
+    for k in range(3):
+        if min(p[k], q[k], r[k]) > half[k] or max(p[k], q[k], r[k]) < -half[k]:
+            return True
+    return False
+
+
+@kernel
 def _add_ridges(
     # shapes
     kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
     # terrain
-    t, terrain, ground, triangle, triangle_normal, neighbour,
-    # in: triangle, its corners and normal
-    row, c0, c1, c2, n1, rounding, margin, radius,
+    t, terrain, ground, triangle, triangle_normal, neighbour, owns,
+    # in: triangle, its corners and normal, half sizes of the box of the shape with its margin
+    row, c0, c1, c2, n1, rounding, margin, radius, half,
     # in and out
     scratch, count,
 ):  # fmt: skip
     """Add the contacts with the ridges and peaks of one triangle; the new count."""
     base_v, base_t = terrain[table[t], 0], terrain[table[t], 1]
     depth, near = max(rounding, DEPTH * radius), radius + margin
+    on_mesh = kind[t] == MESH
     for i in range(3):
         e0, e1 = (c0, c1) if i == 0 else ((c1, c2) if i == 1 else (c2, c0))
         if not _is_near(e0, e1, near):
+            continue
+        # On a mesh one triangle stands for all around a ridge or peak.
+        mine = owns[row] >> i & (OWNS_CORNER | OWNS_EDGE) if on_mesh else 0
+        if on_mesh and (mine == 0 or _is_beyond(pose, a, half, e0, e1, e1)):
             continue
         other = neighbour[row, i]
         e = sub(e1, e0)
@@ -224,26 +267,26 @@ def _add_ridges(
         else:
             n2 = to_world_direction(pose, t, load(triangle_normal, base_t + other))
             bend = dot(cross(n1, n2), e) / length
-        if bend <= FLAT_BEND:
+        if bend <= FLAT_BEND and not on_mesh:
             continue
         # A ridge is seen from both sides, and one of them runs along it away from the peak.
-        if dot(e0, e0) < near * near:
+        if dot(e0, e0) < near * near and (not on_mesh or mine & OWNS_CORNER):
             count = find_peak_contact(
                 kind, size, table, polytope, face_plane, pose, a,
                 t, ground, triangle, neighbour, base_v, base_t,
                 row - base_t, i, e0, margin, depth, TWIN * radius, scratch, count,
             )  # fmt: skip
-        if other < 0 or other > row - base_t:
+        if mine & OWNS_EDGE or not on_mesh and (other < 0 or other > row - base_t):
             count = find_ridge_contacts(
                 kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
-                e0, e1, n1, n2, rounding, margin, depth, radius, TWIN * radius,
+                e0, e1, n1, n2, rounding, margin, depth, radius, TWIN * radius, on_mesh,
                 scratch, count,
             )  # fmt: skip
     return count
 
 
 @kernel
-def _is_buried(shapes, pose, a, t):
+def _is_buried(shapes, pose, a, t, scratch):
     """Whether the shape's origin is under ground, and not too deep to be pushed out.
 
     Under the triangle of a terrain straight above or below it; in a mesh the nearest one decides.
@@ -251,9 +294,10 @@ def _is_buried(shapes, pose, a, t):
     if shapes.kind[t] == MESH:
         reach = SUNK * shapes.radius[a]
         depth, _ = signed_distance(
-            pose, t, shapes.terrain, shapes.terrain_grid, shapes.table[t], shapes.terrain_vertex,
-            shapes.triangle, shapes.triangle_normal, shapes.cell_first, shapes.cell_triangle,
-            (0.0, 0.0, 0.0), pose_position(pose, a), reach,
+            True, pose, t, shapes.terrain, shapes.terrain_grid, shapes.table[t],
+            shapes.terrain_vertex, shapes.triangle, shapes.triangle_normal, shapes.cell_first,
+            shapes.cell_triangle, shapes.tree, shapes.node_box, shapes.node_link,
+            (0.0, 0.0, 0.0), pose_position(pose, a), reach, scratch,
         )  # fmt: skip
         return depth < 0.0 and depth > -reach
     local = to_local(pose, t, pose_position(pose, a))
@@ -275,14 +319,17 @@ def _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch):
     kind, size, table, radius = shapes.kind, shapes.size, shapes.table, shapes.radius[a]
     polytope, vertex = shapes.polytope, shapes.vertex
     terrain, grid, ground = shapes.terrain, shapes.terrain_grid, shapes.terrain_vertex
-    k, origin = table[t], pose_position(pose, a)
+    k, origin, on_mesh = table[t], pose_position(pose, a), kind[t] == MESH
     lower, upper = _shape_box(kind, size, table, polytope, vertex, pose, a, t, grow)
     span = cell_range(terrain, grid, k, lower, upper)
-    cell, entry, row, count = 0, 0, 0, 0
+    half = add(_half_sizes(kind, size, radius, a), (grow, grow, grow))
+    turn, place = relative_pose(pose, a, t)
+    cell, entry, row, count = begin_search(on_mesh, shapes.tree, k, scratch, OUTER), 0, 0, 0
     while row >= 0:
         row, cell, entry = next_triangle(
-            terrain, grid, k, ground, shapes.triangle,
-            shapes.cell_first, shapes.cell_triangle, lower, upper, span, cell, entry,
+            on_mesh, terrain, grid, k, ground, shapes.triangle, shapes.cell_first,
+            shapes.cell_triangle, shapes.node_box, shapes.node_link,
+            lower, upper, span, turn, place, half, cell, entry, scratch, OUTER,
         )  # fmt: skip
         if row < 0:
             break
@@ -293,10 +340,13 @@ def _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch):
             continue  # the plane of the triangle separates
         c1 = ground_point(pose, t, ground, terrain[k, 0] + shapes.triangle[row, 1], origin)
         c2 = ground_point(pose, t, ground, terrain[k, 0] + shapes.triangle[row, 2], origin)
+        if on_mesh and _is_beyond(pose, a, half, c0, c1, c2):
+            continue
         count = _add_face(
             kind, size, table, polytope, vertex, pose, a,
             t, terrain, grid, ground, shapes.triangle, shapes.triangle_normal,
             shapes.neighbour, shapes.cell_first, shapes.cell_triangle,
+            shapes.tree, shapes.node_box, shapes.node_link,
             row, c0, c1, c2, n, low, rounding, margin, radius, scratch, count,
         )  # fmt: skip
         if ridges:
@@ -304,7 +354,7 @@ def _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch):
                 kind, size, table, polytope, vertex, shapes.face_plane,
                 shapes.face_loop, shapes.loop, pose, a,
                 t, terrain, ground, shapes.triangle, shapes.triangle_normal, shapes.neighbour,
-                row, c0, c1, c2, n, rounding, margin, radius, scratch, count,
+                shapes.owns, row, c0, c1, c2, n, rounding, margin, radius, half, scratch, count,
             )  # fmt: skip
     return count
 
@@ -315,7 +365,7 @@ def terrain_contacts(shapes, pose, a, t, margin, out, first, scratch):
     rounding = shapes.size[a, 0] if shapes.kind[a] < CYLINDER else 0.0
     grow, ridges = rounding + margin, True
     count = _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch)
-    if count == 0 and _is_buried(shapes, pose, a, t):
+    if count == 0 and _is_buried(shapes, pose, a, t, scratch):
         grow, ridges = SUNK * shapes.radius[a], False
         count = _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch)
     most = MOST_ON_MESH if shapes.kind[t] == MESH else MOST_ON_TERRAIN

@@ -219,24 +219,24 @@ def _add_edge(vertex, v, w, around, count):
 
 
 @kernel
-def _edges_around(vertex, triangle, neighbour, t, corner, around):
+def _edges_around(vertex, triangle, normal, neighbour, t, corner, around):
     """Unit vectors of the edges at a corner of triangle t, one way round, then the other."""
     v = triangle[t, corner]
     count = 0
     for way in range(2):
         now, k = t, corner
         for _ in range(MOST_AROUND):
-            if way == 0:
-                count = _add_edge(vertex, v, triangle[now, (k + 1) % 3], around, count)
-                nearby = neighbour[now, (k + 2) % 3]
-            else:
-                count = _add_edge(vertex, v, triangle[now, (k + 2) % 3], around, count)
-                nearby = neighbour[now, k]
+            count = _add_edge(vertex, v, triangle[now, (k + 1) % 3], around, count)
+            nearby = neighbour[now, (k + 2) % 3 if way == 0 else k]
             if nearby == t:
                 return count
             if nearby < 0:
                 if way == 0:
                     count = _add_edge(vertex, v, triangle[now, (k + 2) % 3], around, count)
+                if count < MOST_AROUND:  # the border is that of solid ground
+                    for i in range(3):
+                        around[count, i] = -normal[now, i]
+                    count += 1
                 break
             now = nearby
             for i in range(3):
@@ -293,6 +293,6 @@ def mark_owned(vertex, triangle, normal, neighbour, done, around, owns):
             v = triangle[t, k]
             if done[v] == 0:
                 done[v] = 1
-                count = _edges_around(vertex, triangle, neighbour, t, k, around)
+                count = _edges_around(vertex, triangle, normal, neighbour, t, k, around)
                 if count > MOST_AROUND or _is_corner(around, count):
                     owns[t] |= OWNS_CORNER << k
