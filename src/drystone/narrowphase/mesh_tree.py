@@ -27,60 +27,62 @@ from drystone.vec import add, dot, load, mul, mul_t, scale, store, sub
 
 # Pairs of lanes that wait: seven for each level of the two trees, and eight.
 STACK = 14 * MOST_LEVELS + 8
-# Patches are asked where the reach is more than this part of the smaller box: where it is
-# less, boxes that are near mostly hold triangles that face each other.
+# Patches are asked of leaves, and where the reach is more than this part of the smaller box:
+# where it is less, boxes that are near mostly hold triangles that face each other.
 PATCHY = 0.1
 LANE_Y, LANE_Z = np.uint64(LANES), np.uint64(2 * LANES)
 HALF_X, HALF_Y, HALF_Z = np.uint64(3 * LANES), np.uint64(4 * LANES), np.uint64(5 * LANES)
 
 
 @kernel(forceinline=True)
-def _place_a(surfaces, v_a, row_a, spot):
-    """Put the corners and the normal of a triangle of A among the spots."""
-    store(spot, NORMAL_A, load(surfaces.normal, row_a))
-    for k in range(3):
-        store(spot, CORNERS_A + k, load(surfaces.vertex, v_a + surfaces.triangle[row_a, k]))
+def _corner(surfaces, v, row, k):
+    return load(surfaces.vertex, v + surfaces.triangle[row, k])
 
 
 @kernel(forceinline=True)
 def _place_b(surfaces, v_b, row_b, r, t, spot):
-    """The same of B, in the axes of A."""
+    """Put the corners and the normal of a triangle of B among the spots, in the axes of A."""
     store(spot, NORMAL_B, mul(r, load(surfaces.normal, row_b)))
     for k in range(3):
-        x = load(surfaces.vertex, v_b + surfaces.triangle[row_b, k])
-        store(spot, CORNERS_B + k, add(mul(r, x), t))
+        store(spot, CORNERS_B + k, add(mul(r, _corner(surfaces, v_b, row_b, k)), t))
 
 
 @kernel(forceinline=True)
-def _heights(spot, corners, normal, base):
-    """Heights of three corners over a plane, kept with them; the least and the largest."""
-    n = load(spot, normal)
-    offset = dot(n, load(spot, base))
-    a = dot(n, load(spot, corners)) - offset
-    b = dot(n, load(spot, corners + 1)) - offset
-    c = dot(n, load(spot, corners + 2)) - offset
-    spot[corners, 3], spot[corners + 1, 3], spot[corners + 2, 3] = a, b, c
-    return min(a, b, c), max(a, b, c)
+def _heights(n, base, x, y, z):
+    """Heights of three points over the plane through `base` with normal n."""
+    offset = dot(n, base)
+    return dot(n, x) - offset, dot(n, y) - offset, dot(n, z) - offset
 
 
 @kernel(forceinline=True)
 def _triangle_pair(
     surfaces, spot, v_a, t_a, row_a, v_b, t_b, row_b, r, deep, rows, count, level,
 ):  # fmt: skip
-    """Candidates of the two triangles among the spots; the new count."""
+    """Candidates of a triangle of A and the one of B among the spots; the new count."""
     reach = level[REACH]
-    low_b, high_b = _heights(spot, CORNERS_B, NORMAL_A, CORNERS_A)
-    if low_b >= reach:
-        level[BOUND] = min(level[BOUND], low_b)
+    b0, b1, b2 = load(spot, CORNERS_B), load(spot, CORNERS_B + 1), load(spot, CORNERS_B + 2)
+    n_a, a0 = load(surfaces.normal, row_a), _corner(surfaces, v_a, row_a, 0)
+    hb = _heights(n_a, a0, b0, b1, b2)
+    low = min(hb[0], hb[1], hb[2])
+    if low >= reach:
+        level[BOUND] = min(level[BOUND], low)
         return count
-    low_a, high_a = _heights(spot, CORNERS_A, NORMAL_B, CORNERS_B)
-    if low_a >= reach:
-        level[BOUND] = min(level[BOUND], low_a)
+    a1, a2 = _corner(surfaces, v_a, row_a, 1), _corner(surfaces, v_a, row_a, 2)
+    ha = _heights(load(spot, NORMAL_B), b0, a0, a1, a2)
+    low = min(ha[0], ha[1], ha[2])
+    if low >= reach:
+        level[BOUND] = min(level[BOUND], low)
         return count
-    high = min(high_a, high_b)
+    high = min(max(ha[0], ha[1], ha[2]), max(hb[0], hb[1], hb[2]))
     if high <= -max(deep, reach):
         level[BOUND] = min(level[BOUND], -high)
         return count
+    store(spot, NORMAL_A, n_a)
+    store(spot, CORNERS_A, a0)
+    store(spot, CORNERS_A + 1, a1)
+    store(spot, CORNERS_A + 2, a2)
+    for k in range(3):
+        spot[CORNERS_A + k, 3], spot[CORNERS_B + k, 3] = ha[k], hb[k]
     own_a, own_b = surfaces.owns[row_a], surfaces.owns[row_b]
     corners = own_a % OWNS_EDGE + OWNS_EDGE * (own_b % OWNS_EDGE)
     for i in range(6):
@@ -193,7 +195,6 @@ def walk_trees(
             for row_b in range(lane_link[j, 0], lane_link[j, 0] + count_b):
                 _place_b(surfaces, v_b, row_b, r, t, spot)
                 for row_a in range(lane_link[i, 0], lane_link[i, 0] + count_a):
-                    _place_a(surfaces, v_a, row_a, spot)
                     count = _triangle_pair(
                         surfaces, spot, v_a, t_a, row_a, v_b, t_b, row_b,
                         r, deep, rows, count, level,
@@ -212,7 +213,8 @@ def walk_trees(
             if gap[k] < level[REACH]:
                 lane_a, lane_b = (block * LANES + k, j) if open_a else (i, block * LANES + k)
                 g = gap[k]
-                if patchy and patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
+                ask = patchy or (lane_link[lane_a, 1] > 0 and lane_link[lane_b, 1] > 0)
+                if ask and patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
                     g = _patch_gap(patch, lane_a, lane_b, r, t)
                 if g < level[REACH]:
                     stack[top, 0], stack[top, 1] = lane_a, lane_b
