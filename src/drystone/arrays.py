@@ -35,6 +35,7 @@ class Shapes(NamedTuple):
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
     thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
+    surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways

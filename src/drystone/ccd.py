@@ -9,21 +9,21 @@ stop for the rest of the step. Their velocities stay: the next step finds the co
 like any other.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from drystone.apart import stage
-from drystone.arrays import CAPSULE, FIXED, INFO_NEAR, KINEMATIC, SPHERE, TERRAIN
+from drystone.arrays import CAPSULE, FIXED, INFO_NEAR, KINEMATIC, MESH, SPHERE, TERRAIN
 from drystone.broadphase import place_shape
 from drystone.integrate import turn_quaternion
 from drystone.jit import kernel
-from drystone.narrowphase.mesh import collide_meshes, has_meshes
+from drystone.narrowphase.mesh import FAR, collide_meshes, has_meshes
 from drystone.narrowphase.near import collide_near
 
 # Pairs are followed when they may move by more than this share of the thinner one's half thickness.
 FAST = 0.5
-# How deep a pair may come before it is stopped, as a share of that thickness: pairs that were
-# apart, and pairs that touched when the step began, which roll and pivot on each other.
-DEEP_APART, DEEP_TOUCHING = 0.01, 0.25
+# How deep a pair may come before it is stopped, as a share of that thickness: pairs that the step
+# knew nothing of, and pairs with contacts, which are kept apart by these but may roll and pivot.
+DEEP_UNSEEN, DEEP = 0.01, 0.25
 MOST_STEPS = 200  # of a pair; one that takes more is stopped where it is
 ROUNDS = 4  # a body that was stopped may be run into by one that follows it
 
@@ -100,19 +100,20 @@ def _safe_share(a, b, skin, shapes, state, motion, sweep, dt):
     if most < FAST * thin:
         return 1.0
     convex = max(shapes.kind[a], shapes.kind[b]) < TERRAIN
+    farthest = FAR * thin if max(shapes.kind[a], shapes.kind[b]) == MESH else inf
     share, deepest = 0.0, 0.0
     for step in range(MOST_STEPS):
-        margin = most * (1.0 - share) + skin
+        margin = min(farthest, most * (1.0 - share) + skin)
         gap, nx, ny, nz = _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt)
         if step == 0:
-            deepest = -max(skin, DEEP_APART * thin)
-            if gap < skin:
-                deepest = min(gap, 0.0) - DEEP_TOUCHING * thin
+            deepest = -max(skin, DEEP_UNSEEN * thin)
+            if gap < margin:
+                deepest = min(gap, 0.0) - DEEP * thin
         if gap <= deepest:
             return share
         # Convex shapes stay apart along the normal they have now, whatever else comes nearest.
         closing = min(most, nx * x + ny * y + nz * z + turn) if convex else most
-        if gap >= margin or closing * (1.0 - share) <= gap - deepest:
+        if closing * (1.0 - share) <= gap - deepest:
             return 1.0
         share += (gap - deepest) / closing
     return share

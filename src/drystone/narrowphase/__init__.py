@@ -76,7 +76,7 @@ def collide_pairs(
         if swapped:
             a, b = b, a
         ka, kb = kind[a], kind[b]
-        if kb == MESH and (ka == PLANE or ka >= TERRAIN):
+        if kb == MESH and (ka == PLANE or ka >= BOX):
             continue  # these belong to collide_meshes()
         count = 0
         if kb == TERRAIN or kb == MESH:

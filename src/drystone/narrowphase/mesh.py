@@ -15,7 +15,7 @@ from numba import prange
 from numba.types import none
 
 from drystone.apart import stage
-from drystone.arrays import MESH, PLANE, TERRAIN
+from drystone.arrays import MESH, PLANE
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import (
@@ -43,6 +43,8 @@ APART, TOUCHING = 1.0, 2.0
 LOOK = 0.05
 # How deep one may be in the other and still be pushed out, as a part of the smaller radius.
 DEPTH = 0.25
+# Contacts are looked for up to this many half thicknesses of the thinner one.
+FAR = 1.0
 # Rounding of a distance, as a part of the smaller radius.
 ROUNDING = 1e-9
 
@@ -85,7 +87,7 @@ def surface_contacts(
         rs, ts = (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]), mul_t(r, scale(t, -1.0))
     if axis[p, 0] == APART and axis[p, 1] - moved_since(axis, p, ts, rs, radius) > margin + small:
         return 0
-    ka, kb = shapes.table[a], shapes.table[b]
+    ka, kb = shapes.surface[a], shapes.surface[b]
     deep = DEPTH * radius
     reach = margin if axis[p, 0] == TOUCHING else margin + LOOK * radius
     level[MARGIN], level[LOOKING] = margin, 1.0
@@ -142,7 +144,9 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
                 shapes, surfaces, pose, b, a, margin, -turn,
                 near.slot, near.slot_first[k], scratch, stack,
             )  # fmt: skip
-        elif kind[b] == MESH or kind[b] == TERRAIN:
+        elif shapes.surface[b] >= 0:
+            # What is farther away is left to ccd.py: there would be hundreds of such points.
+            margin = min(margin, FAR * min(shapes.thickness[a], shapes.thickness[b]))
             near.slot_count[k] = surface_contacts(
                 shapes, surfaces, pose, a, b, margin, turn, axis, p,
                 near.slot, near.slot_first[k], rows, level, spot, lane_gap, scratch, stack,
@@ -163,7 +167,7 @@ def has_meshes(shapes):
 
 @stage(result=none)
 def collide_meshes(shapes, boxes, pair, axis, near, near_count):
-    """Points, normals and gaps of every near pair with a mesh and no convex shape, in its slots.
+    """Points, normals and gaps of meshes with meshes, planes, terrains and polytopes.
 
     Rows as those of collide_pairs(), at most eleven a pair; other pairs are left alone.
     """

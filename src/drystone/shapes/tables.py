@@ -10,10 +10,11 @@ from drystone.shapes.lanes import LANES
 from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
 from drystone.shapes.patch import PATCH_COLUMNS
-from drystone.shapes.terrain_table import with_tree
+from drystone.shapes.polytope import Polytope
+from drystone.shapes.terrain_table import build_table, flat_faces, with_tree
 from drystone.shapes.thickness import half_thickness
 
-_planted = WeakKeyDictionary()  # terrain -> the same with a tree: worlds are compiled many times
+_planted = WeakKeyDictionary()  # geometry -> its surface with a tree: worlds are built many times
 
 
 class Entry(NamedTuple):
@@ -37,8 +38,9 @@ def build_shapes(entries: list[Entry]) -> Shapes:
     local[:, :3] = np.array(position, dtype=np.float64).reshape(count, 3)
     local[:, 3:] = np.array(rotation, dtype=np.float64).reshape(count, 9)
     polytopes, terrains, table = _number_geometries(parts)
+    surface = np.full(count, -1, dtype=np.int32)
     if any(part.kind == MESH for part in parts):
-        terrains = [_plant(terrain) for terrain in terrains]
+        terrains, surface = _plant_all(parts, polytopes, terrains, table)
     return Shapes(
         kind=np.array([part.kind for part in parts], dtype=np.int32),
         body=np.array(body, dtype=np.int32),
@@ -47,6 +49,7 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         radius=np.array([part.radius for part in parts], dtype=np.float64),
         thickness=np.array([half_thickness(part) for part in parts], dtype=np.float64),
         table=table,
+        surface=surface,
         material=np.array(material, dtype=np.int32),
         group=_bits(group),
         mask=_bits(mask),
@@ -77,12 +80,24 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
     return polytopes, terrains, table
 
 
-def _plant(terrain):
-    if terrain.owns is not None:
-        return terrain
-    if terrain not in _planted:
-        _planted[terrain] = with_tree(terrain)
-    return _planted[terrain]
+def _plant_all(parts, polytopes, terrains, table) -> tuple[list, np.ndarray]:
+    """All surfaces that a mesh can touch, with trees: terrains, meshes, then polytopes."""
+    planted = [_plant(geometry) for geometry in (*terrains, *polytopes)]
+    kind = np.array([part.kind for part in parts], dtype=np.int32)
+    flat = (kind == BOX) | (kind == HULL)
+    surface = np.where(flat, table + len(terrains), np.int32(-1))
+    return planted, np.where((kind == TERRAIN) | (kind == MESH), table, surface).astype(np.int32)
+
+
+def _plant(geometry):
+    if geometry not in _planted:
+        terrain = geometry
+        if isinstance(geometry, Polytope):
+            faces = geometry.triangles
+            faces = faces[~flat_faces(geometry.vertex, faces)]
+            terrain = build_table(geometry.vertex, faces.astype(np.int64))
+        _planted[geometry] = with_tree(terrain)
+    return _planted[geometry]
 
 
 def _stack(tables, shape=(), dtype=np.int32) -> np.ndarray:
