@@ -79,6 +79,26 @@ def channel(width=1.0, depth=1.0, wall=0.2, length=4.0):
     return extruded(outline, length)
 
 
+def plate_with_hole(radius, side, thick, corners=64):
+    """A square plate, level, with a hole in the middle: flat facets that touch that circle."""
+    angle = 2 * np.pi * np.arange(corners) / corners
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    square = circle * (0.5 * side / np.abs(circle).max(axis=1))[:, None]
+    rings = [circle * radius / np.cos(np.pi / corners), square]
+    vertices = np.vstack([np.column_stack([ring, np.full(corners, 0.5 * thick * up)])
+                          for up in (-1, 1) for ring in rings])  # fmt: skip
+    k = np.arange(corners)
+    j = (k + 1) % corners
+    low, low_out, top, top_out = (n * corners for n in range(4))
+    faces = []
+    for one, two in ((top, top_out), (low_out, low), (low, top), (top_out, low_out)):
+        faces += [
+            np.stack([one + k, two + k, two + j], 1),
+            np.stack([one + k, two + j, one + j], 1),
+        ]
+    return Mesh(vertices, np.vstack(faces))
+
+
 def surface_distance(one, two):
     """Least distance of two surfaces, each (vertices, edges, faces); 0 if one pierces the other.
 

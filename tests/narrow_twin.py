@@ -10,6 +10,7 @@ from drystone.narrowphase import collide_pairs
 from drystone.shapes import ConvexHull, Entry, build_shapes
 
 MOST = 16  # rows per pair
+UNTOUCHED = -7  # number of contacts of a pair that nobody has looked at
 
 
 def bare_shapes(*shapes):
@@ -28,7 +29,7 @@ def collide(tables, poses, margin, pairs=((0, 1),), axis=None):
     pair = np.array(pairs, dtype=np.int32)
     axis = np.zeros((len(pair), 8)) if axis is None else axis
     first = np.arange(len(pair), dtype=np.int32) * MOST
-    count = np.full(len(pair), -7, dtype=np.int32)
+    count = np.full(len(pair), UNTOUCHED, dtype=np.int32)
     out = np.full((MOST * len(pair), 7), np.nan)
     near = np.arange(len(pair), dtype=np.int32)
     margins = np.full(len(tables.kind), 0.5 * margin)
@@ -36,6 +37,10 @@ def collide(tables, poses, margin, pairs=((0, 1),), axis=None):
     collide_pairs(
         tables, pose, pair, near, margins, axis, first, count, out, 0, len(pair), np.zeros((256, 4))
     )
+    if (count == UNTOUCHED).any():  # these belong to collide_meshes()
+        from triangle_twin import meet
+
+        return meet(tables, poses, margin, pairs, axis)
     result = []
     for f, c in zip(first, count, strict=True):
         rows = out[f : f + c]

@@ -6,12 +6,13 @@ import trimesh
 from scipy.spatial import ConvexHull
 
 import drystone as ds
-from drystone.shapes import Box, Capsule, Mesh, Plane, Sphere
+from drystone.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from mesh_twin import (
     box_mesh,
     channel,
     extruded,
     mesh_surface,
+    plate_with_hole,
     signed_distance,
     surface_distance,
     torus,
@@ -209,6 +210,28 @@ def test_ball_all_inside_a_tower_leaves_through_its_nearest_wall():
     ball = world.add_body(Sphere(0.1), position=(0.85, 0.1, 0.3))
     world.run(1.0)
     np.testing.assert_allclose(ball.position, [1.1, 0.1, 0.3], atol=1e-3)
+
+
+def test_peg_of_9_99_mm_falls_through_a_hole_of_10_mm():
+    world = ds.World(dt=1e-3)
+    world.add_fixed(plate_with_hole(0.005, 0.04, 0.01), ds.Material(friction=0.1))
+    peg = world.add_body(Cylinder(0.004995, 0.02), position=(0, 0, 0.0151))
+    world.run(0.15)
+    assert peg.position[2] < -0.03
+    np.testing.assert_allclose(peg.position[:2], 0, atol=5e-6)
+
+
+def test_ring_falls_over_a_peg():
+    world = ds.World(dt=1 / 500)
+    world.add_fixed(Box(1, 1, 0.1), position=(0, 0, -0.05))
+    world.add_fixed(Cylinder(0.013, 0.1), ds.Material(friction=0.1), position=(0, 0, 0.05))
+    tilt = np.cos(0.05), np.sin(0.05), 0, 0
+    ring = world.add_body(torus(0.02, 0.006, around=48, across=24), ds.Material(friction=0.1),
+                          position=(0.0003, 0, 0.11), orientation=tilt)  # fmt: skip
+    world.run(1.5)
+    assert ring.position[2] == pytest.approx(0.006, abs=2e-5)
+    assert np.linalg.norm(ring.position[:2]) < 0.0011
+    assert np.abs(ring.velocity).max() < 0.01
 
 
 def test_nothing_is_felt_of_the_edges_within_a_flat_face():
