@@ -9,6 +9,7 @@ import drystone
 
 ROOT = Path(drystone.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
+KINDS = ("kernel", "inner_kernel", "parallel_kernel", "stage")
 # The command line, and programs that a benchmark starts, which answer on stdout.
 TALKERS = {"cli.py", "cli_run.py", "loop.py", "yardstick.py"}
 
@@ -23,10 +24,10 @@ def tree_of(source):
 
 
 def kernel_kind(function):
-    """"kernel", "inner_kernel", "parallel_kernel" or None."""
+    """"kernel", "inner_kernel", "parallel_kernel", "stage" or None."""
     for decorator in function.decorator_list:
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
-        if isinstance(name, ast.Name) and name.id in ("kernel", "inner_kernel", "parallel_kernel"):
+        if isinstance(name, ast.Name) and name.id in KINDS:
             return name.id
     return None
 

@@ -14,6 +14,7 @@ from math import inf, sqrt
 from drystone.apart import stage
 from drystone.arrays import CAPSULE, FIXED, INFO_NEAR, KINEMATIC, MESH, SPHERE, TERRAIN
 from drystone.broadphase import place_shape
+from drystone.drift import SMOOTH
 from drystone.integrate import turn_quaternion
 from drystone.jit import kernel
 from drystone.narrowphase.mesh import FAR, collide_meshes, has_meshes
@@ -169,13 +170,27 @@ def _follow_pairs(model, state, settings, work, first_round):
     return stopped
 
 
+@kernel
+def _shorten(b, old, motion, share):
+    """Let body `b` go this share of its way only.
+
+    A body in flight also gets that share of its change of velocity: it would else gain the energy
+    of a fall that it has not done.
+    """
+    for k in range(6):
+        motion.move[b, k] *= share
+    if motion.rough[b] == SMOOTH:
+        for k in range(3):
+            motion.twist[b, k] = old[b, k] + share * (motion.twist[b, k] - old[b, k])
+
+
 @stage
 def stop_fast(model, state, settings, work):
     """Shorten the displacements of bodies that would meet on their way within this step.
 
     Returns how many pairs did.
     """
-    sweep, move = work.sweep, work.motion.move
+    sweep = work.sweep
     n, total = state.position.shape[0], 0
     for b in range(n):
         sweep.fraction[b], sweep.changed[b] = 1.0, 0
@@ -190,6 +205,5 @@ def stop_fast(model, state, settings, work):
     if total > 0:
         for b in range(n):
             if sweep.fraction[b] < 1.0:
-                for k in range(6):
-                    move[b, k] *= sweep.fraction[b]
+                _shorten(b, state.twist, work.motion, sweep.fraction[b])
     return total

@@ -29,7 +29,7 @@ from drystone.narrowphase.mesh_features import (
     Surfaces,
 )
 from drystone.narrowphase.mesh_plane import plane_mesh
-from drystone.narrowphase.mesh_reduce import write_reduced
+from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.narrowphase.mesh_tree import STACK, walk_trees
 from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
 from drystone.shapes.lanes import LANES
@@ -117,7 +117,7 @@ def surface_contacts(
     axis[p, 0] = TOUCHING
     return write_reduced(
         rows, count, pose_position(pose, a), pose_rotation(pose, a), turn, small,
-        out, first, scratch,
+        tilt_within(margin, radius), out, first, scratch,
     )  # fmt: skip
 
 

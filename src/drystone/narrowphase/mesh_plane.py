@@ -1,47 +1,33 @@
-"""A mesh on a plane: its lowest corners, of which the four that are spread widest are kept."""
+"""A mesh on a plane: the corners that touch first if it tilts, and of these the widest four."""
 
-from math import inf, sqrt
+from math import inf
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import CLEARLY, reduce_points, write_contact
+from drystone.narrowphase.mesh_reduce import DIRECTIONS, tilt_direction, tilt_within
 from drystone.narrowphase.mesh_tree import box_low, lowest_corner
-from drystone.narrowphase.plane import BAND, height_above, plane_normal
+from drystone.narrowphase.plane import height_above, plane_normal
 from drystone.shapes.tree import OWNS_CORNER
 from drystone.vec import (
     dot,
     load,
     mad,
     pose_position,
-    tangents,
     to_local_direction,
     to_world,
 )
 
-DIRECTIONS = 8  # around the normal, of which the farthest corners are candidates
-HALF = sqrt(0.5)
-
 
 @kernel
-def _direction(n, k):
-    """Direction k of eight around the unit vector n."""
-    t1, t2 = tangents(n)
-    c = (1.0, HALF, 0.0, -HALF)[k % 4]
-    s = (0.0, HALF, 1.0, HALF)[k % 4]
-    if k >= 4:
-        c, s = -c, -s
-    return c * t1[0] + s * t2[0], c * t1[1] + s * t2[1], c * t1[2] + s * t2[2]
-
-
-@kernel
-def _keep_farthest(scratch, x, gap, n, small):
-    """Replace the candidates beyond which corner x lies; the first row is the deepest."""
+def _keep_first(scratch, x, gap, n, tilt, small):
+    """Replace the candidates before which corner x touches; the first row is the deepest."""
     if gap < scratch[0, 3] - small:
         scratch[0, 0], scratch[0, 1], scratch[0, 2] = x
         scratch[0, 3] = gap
     for k in range(DIRECTIONS):
-        far = dot(x, _direction(n, k))
-        if far > scratch[DIRECTIONS + 1 + k, 0] + small:
-            scratch[DIRECTIONS + 1 + k, 0] = far
+        lower = tilt * dot(x, tilt_direction(n, k)) - gap
+        if lower > scratch[DIRECTIONS + 1 + k, 0] + tilt * small:
+            scratch[DIRECTIONS + 1 + k, 0] = lower
             scratch[1 + k, 0], scratch[1 + k, 1], scratch[1 + k, 2] = x
             scratch[1 + k, 3] = gap
 
@@ -54,7 +40,7 @@ def plane_mesh(
     out, first, scratch, stack,
 ):  # fmt: skip
     """Contacts of plane a with mesh b; their number. `turn` is -1 if the mesh comes first."""
-    normal, table = plane_normal(pose, a), shapes.table[b]
+    normal, table = plane_normal(pose, a), shapes.surface[b]
     n = to_local_direction(pose, b, normal)
     height = height_above(pose, a, pose_position(pose, b))
     root, base = shapes.tree[table], shapes.terrain[table, 0]
@@ -65,7 +51,7 @@ def plane_mesh(
     )
     if lowest >= margin:
         return 0
-    limit, small = min(margin, lowest + BAND * shapes.radius[b]), CLEARLY * shapes.radius[b]
+    tilt, small = tilt_within(margin, shapes.radius[b]), CLEARLY * shapes.radius[b]
     for k in range(DIRECTIONS + 1):
         scratch[k, 3], scratch[DIRECTIONS + 1 + k, 0] = inf, -inf
     top = 1
@@ -73,7 +59,7 @@ def plane_mesh(
     while top > 0:
         top -= 1
         i = stack[top, 0]
-        if height + box_low(shapes.node_box, i, n) >= limit:
+        if height + box_low(shapes.node_box, i, n) >= margin:
             continue
         if shapes.node_link[i, 1] == 0:
             stack[top, 0], stack[top + 1, 0] = shapes.node_link[i, 0], i + 1
@@ -84,8 +70,8 @@ def plane_mesh(
                 if surfaces.owns[row] & (OWNS_CORNER << k):
                     x = load(surfaces.vertex, base + surfaces.triangle[row, k])
                     gap = height + dot(n, x)
-                    if gap < limit:
-                        _keep_farthest(scratch, x, gap, n, small)
+                    if gap < margin:
+                        _keep_first(scratch, x, gap, n, tilt, small)
     return _write(pose, b, normal, n, turn, out, first, scratch)
 
 

@@ -2,8 +2,10 @@
 
 Corners that are behind a face but did not come in through it are left out. The rest fall into
 groups of like normals, each about the deepest candidate left; if there are many, as all around a
-peg, into fewer and wider ones. Of every group the deepest is kept and up to three more that are
-well spread, as far as there is room.
+peg, into fewer and wider ones. Of every group only those matter that would touch first if the
+body were tilted a little, as much as it may tilt within the step: the widest of all would be points
+that do not touch at all, and a ring would rock on them for ever. Of these the deepest is kept and
+up to three more that are well spread, as far as there is room.
 """
 
 from math import inf, sqrt
@@ -11,9 +13,13 @@ from math import inf, sqrt
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import CLEARLY_DEEPER, reduce_points, write_contact
 from drystone.narrowphase.mesh_features import CODES, HOLLOW, INSIDE_BOTH, PROPER
-from drystone.vec import add, dot, load, mad, mul, sub
+from drystone.vec import add, dot, load, mad, mul, sub, tangents
 
 MOST_CONTACTS = 11
+DIRECTIONS = 8  # in which a body is tilted
+HALF = sqrt(0.5)
+# The least tilt [rad] that is looked at, for bodies that hardly move, and the most.
+LEAST_TILT, MOST_TILT = 1e-3, 0.5
 # Groups beyond which wider ones are tried, so that most have several contacts.
 MOST_GROUPS = 5
 # Normals within 10 degrees [cosine] hold a body in the same way; then within 26, 45 and 60.
@@ -102,13 +108,52 @@ def _make_groups(rows, count, alike):
         groups += 1
 
 
+@inner_kernel
+def tilt_within(margin, radius):
+    """How far a body of this radius may tilt [rad] while its surface moves by the margin."""
+    return min(max(margin / radius, LEAST_TILT), MOST_TILT)
+
+
+@inner_kernel
+def tilt_direction(n, k):
+    """Direction k of eight around the unit vector n."""
+    t1, t2 = tangents(n)
+    c = (1.0, HALF, 0.0, -HALF)[k % 4]
+    s = (0.0, HALF, 1.0, HALF)[k % 4]
+    if k >= 4:
+        c, s = -c, -s
+    return c * t1[0] + s * t2[0], c * t1[1] + s * t2[1], c * t1[2] + s * t2[2]
+
+
+@kernel
+def _mark_first(rows, count, group, tilt):
+    """Mark the candidates of a group that touch first when tilted, by half a group more."""
+    deepest, depth = -1, inf
+    for i in range(count):
+        if rows[i, 7] == float(group) and rows[i, 6] < depth:
+            deepest, depth = i, rows[i, 6]
+    n, mark = _normal(rows, deepest), float(group) + 0.5
+    for k in range(DIRECTIONS):
+        d, best, lead = tilt_direction(n, k), deepest, -inf
+        for i in range(count):
+            if rows[i, 7] == float(group) or rows[i, 7] == mark:
+                lower = tilt * dot(load(rows, i), d) - rows[i, 6]
+                if lower > lead:
+                    best, lead = i, lower
+        rows[best, 7] = mark
+    rows[deepest, 7] = mark
+
+
 @kernel
 def _copy_group(rows, count, group, scratch):
-    """Points and gaps of a group, the deepest first unless all but touch; size and its normal."""
+    """Marked points of a group and gaps, the deepest first unless all but touch.
+
+    Returns their number and the normal of the deepest.
+    """
     size, deepest = 0, 0
     n = (0.0, 0.0, 1.0)
     for i in range(count):
-        if rows[i, 7] != float(group):
+        if rows[i, 7] != float(group) + 0.5:
             continue
         for k in range(3):
             scratch[size, k] = rows[i, k]
@@ -144,12 +189,13 @@ def _normal_at(rows, count, scratch, row):
 
 
 @inner_kernel
-def write_reduced(rows, count, position, rotation, turn, small, out, first, scratch):
+def write_reduced(rows, count, position, rotation, turn, small, tilt, out, first, scratch):
     """Write at most MOST_CONTACTS contacts; their number.
 
     position, rotation    of side A in the world
     turn                  -1 if side A is the second shape of the pair, else 1
     small                 rounding of a height [m]
+    tilt                  angle by which a body may turn within the step [rad]
     """
     count = _drop_hidden(rows, count, small)
     groups = _make_groups(rows, count, ALIKE[0])
@@ -162,6 +208,7 @@ def write_reduced(rows, count, position, rotation, turn, small, out, first, scra
     groups = min(groups, MOST_CONTACTS)
     written = 0
     for group in range(groups):
+        _mark_first(rows, count, group, tilt)
         size, n = _copy_group(rows, count, group, scratch)
         size = reduce_points(scratch, 0, size, n)
         size = min(size, MOST_CONTACTS - written - (groups - group - 1))
