@@ -8,7 +8,7 @@ from rock_scenes import GRAVITY, about, downhill, matrix, plane
 
 from drystone.errors import InputError
 from drystone.rockfall.barriers import Barriers
-from drystone.rockfall.materials import build_surface
+from drystone.rockfall.materials import build_surface, uniform_surface
 from drystone.rockfall.records import (
     BARRIER,
     CONTACT,
@@ -24,6 +24,7 @@ from drystone.rockfall.records import (
 )
 from drystone.rockfall.rock import Rock
 from drystone.rockfall.roll import Options, Scene, Start, roll, roll_many
+from drystone.rockfall.slope import Slope
 
 
 def lying(rock, slope_deg, height, velocity=0.0):
@@ -150,6 +151,25 @@ def test_a_hole_in_the_slope_is_left():
     end = roll(Rock.sphere(1.0), Start((-5, 0, 0.6), velocity=(8, 0, 0)), scene).end
     assert end["reason"] == LEFT
     assert end["x"][0] == pytest.approx(0.0, abs=0.3)
+
+
+@pytest.mark.parametrize("shape", ["sphere", "block"])
+def test_a_rock_that_rolls_along_a_grid_line_stays_on_the_slope(shape):
+    """Its centre is over an edge in every step, where rounding picks the cell and the triangle."""
+    cell, ends = 1.0 / 3.0, []
+    x = np.arange(41)
+    slope = Slope.from_grid(
+        np.tile(100.0 - 0.3 * cell * x, (41, 1)), cell, origin=(123456.789, 987654.321)
+    )
+    scene = Scene.build(slope.vertices, slope.triangles, uniform_surface(0.2, 0.3))
+    rock = Rock.sphere(0.4 * cell) if shape == "sphere" else Rock.block(*[0.4 * cell] * 3)
+    east, north = np.unique(slope.vertices[:, 0]), np.unique(slope.vertices[:, 1])
+    for y in north[1:-1:3]:
+        z = float(slope.height(east[1], y)) + 1.2 * rock.radius
+        ends.append(roll(rock, Start((east[1], y, z), velocity=(2.0, 0, 0)), scene).end)
+        if shape == "sphere":
+            assert ends[-1]["x"][1] == y
+    assert {end["reason"] for end in ends} <= {POSITION, VELOCITY}
 
 
 def fence(capacity, height, at=5.0):
