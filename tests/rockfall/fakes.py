@@ -120,7 +120,8 @@ def bounce(rock, start, bounces) -> Trajectory:
         # normal distance n·(v s + g s²/2) is zero again at s = 2 n·v / (G n_z)
         s = 2.0 * (NORMAL @ v) / (G * NORMAL[2])
         arcs[k]["t0"], arcs[k]["t1"], arcs[k]["x"], arcs[k]["v"] = t, t + s, x, v
-        arcs[k]["a"], arcs[k]["w"] = gravity, start.spin
+        arcs[k]["a"], arcs[k]["w"], arcs[k]["w_end"] = gravity, start.spin, start.spin
+        arcs[k]["e_spin"] = spin
         x, v_in, t = x + s * (v + 0.5 * s * gravity), v + s * gravity, t + s
         normal = (NORMAL @ v_in) * NORMAL
         v = 0.7 * (v_in - normal) - 0.8 * normal

@@ -12,6 +12,7 @@ from drystone.rockfall.materials import build_surface, uniform_surface
 from drystone.rockfall.records import (
     BARRIER,
     CONTACT,
+    FLIGHT,
     JITTER,
     LEFT,
     OVERTOPPED,
@@ -228,17 +229,53 @@ def test_any_number_of_threads_and_any_buffers_give_the_same_bits(monkeypatch):
     rocks = [Rock.block(1, 0.8, 0.5).scaled(s) for s in rng.uniform(0.5, 1.5, 70)]
     starts = [Start((0, 0, 4.0), orientation=rng.normal(size=4)) for _ in rocks]
     scene = plane(32, 0.4, 0.5)
-    alone = [roll(rock, start, scene) for rock, start in zip(rocks, starts, strict=True)]
+    pairs = zip(rocks, starts, strict=True)
+    alone = [roll(rock, start, scene, poses=True) for rock, start in pairs]
     for threads in (1, 2):
-        many = roll_many(rocks, starts, scene, threads=threads)
+        many = roll_many(rocks, starts, scene, threads=threads, poses=True)
         for one, other in zip(alone, many, strict=True):
             for a, b in zip(one, other, strict=True):
                 assert a.tobytes() == b.tobytes()
-    monkeypatch.setattr("drystone.rockfall.roll.ARCS", 40)
-    monkeypatch.setattr("drystone.rockfall.roll.IMPACTS", 5)
+    monkeypatch.setattr("drystone.rockfall.logbook.ARCS", 40)
+    monkeypatch.setattr("drystone.rockfall.logbook.IMPACTS", 5)
+    monkeypatch.setattr("drystone.rockfall.logbook.FOUND", 1)
     monkeypatch.setattr("drystone.rockfall.roll.FOUND", 1)
     small = roll_many(rocks, starts, scene, threads=1)
     assert all(a.arcs.tobytes() == b.arcs.tobytes() for a, b in zip(alone, small, strict=True))
+
+
+def test_poses_are_those_of_every_step():
+    """They start and end with the rock, and their places are those of the arcs."""
+    start = Start((0, 0, 4.0), orientation=(0.8, 0, 0.6, 0), spin=(2, 3, 1))
+    trajectory = roll(Rock.block(1, 0.8, 0.5), start, plane(35), poses=True)
+    poses, arcs, end = trajectory.poses, trajectory.arcs, trajectory.end
+    assert poses["x"][0] == pytest.approx(start.position) and poses["t"][0] == 0.0
+    assert poses["q"][0] == pytest.approx(start.orientation)
+    assert (poses["x"][-1] == end["x"]).all() and (poses["q"][-1] == end["q"]).all()
+    arc = np.clip(np.searchsorted(arcs["t1"], poses["t"]), 0, len(arcs) - 1)
+    s = (poses["t"] - arcs["t0"][arc])[:, None]
+    x = arcs["x"][arc] + arcs["v"][arc] * s + 0.5 * arcs["a"][arc] * s * s
+    assert np.abs(x - poses["x"]).max() < 1e-9
+    assert roll(Rock.block(1, 0.8, 0.5), start, plane(35)).poses is None
+
+
+def test_energy_of_rotation_in_arcs_is_exact():
+    """Where impacts know it too, before and after, and in flight it never grows."""
+    start = Start((0, 0, 4.0), spin=(2, 3, 1))
+    rock = Rock.block(1, 0.7, 0.4)
+    trajectory = roll(rock, start, plane(35, 0.5, 0.5))
+    arcs, hits = trajectory.arcs, trajectory.impacts
+    spin = 0.5 * (rock.inertia * np.array(start.spin) ** 2).sum()
+    assert arcs["e_spin"][0, 0] == pytest.approx(spin)
+    flies = arcs["kind"] == FLIGHT
+    assert (arcs["e_spin"][flies, 1] <= arcs["e_spin"][flies, 0] * (1 + 1e-9)).all()
+    translation_in = 0.5 * rock.mass * (hits["v_in"] ** 2).sum(axis=1)
+    translation_out = 0.5 * rock.mass * (hits["v_out"] ** 2).sum(axis=1)
+    before = np.searchsorted(arcs["t1"], hits["t"])
+    after = np.searchsorted(arcs["t0"], hits["t"])
+    ends, starts = arcs["e_spin"][before, 1], arcs["e_spin"][after, 0]
+    assert ends == pytest.approx(hits["e_in"] - translation_in, abs=1e-9 * hits["e_in"].max())
+    assert starts == pytest.approx(hits["e_out"] - translation_out, abs=1e-9 * hits["e_in"].max())
 
 
 def test_each_rock_may_have_its_own_materials():

@@ -20,13 +20,15 @@ DEPTH = 1.0  # [m] that a wall reaches below the lowest ground along it, so that
 
 
 class Barriers(NamedTuple):
-    """Crossing barriers, panel by panel, local coordinates."""
+    """Barriers panel by panel, local coordinates: crossing barriers first, then walls."""
 
     foot_a: np.ndarray  # (n, 3) one foot of a panel, on the ground [m]
     foot_b: np.ndarray  # (n, 3) the other
     height: np.ndarray  # (n,) of the panel, upright [m]
-    barrier: np.ndarray  # (n,) int32, row of `capacity`
+    barrier: np.ndarray  # (n,) int32, row of `capacity`; larger numbers are walls
     capacity: np.ndarray  # (k,) energy it can take from one rock [J]; inf stops every rock
+    wall_first: int = 0  # walls are the last triangles that rocks meet, from this one on
+    wall: np.ndarray = np.empty(0, np.int32)  # (w,) int32 barrier of each of these triangles
 
 
 class Walls(NamedTuple):

@@ -234,9 +234,7 @@ def _height_in(grid, t, x, y):
     u, v, w = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
     area = u + v + w
     # Overhanging triangles are seen from behind, with all signs turned.
-    inside = (
-        min(u, min(v, w)) >= -RIM * area if area > 0.0 else max(u, max(v, w)) <= -RIM * area
-    )
+    inside = min(u, min(v, w)) >= -RIM * area if area > 0.0 else max(u, max(v, w)) <= -RIM * area
     if area == 0.0 or not inside:
         return -np.inf
     return (u * grid.vertex[a, 2] + v * grid.vertex[b, 2] + w * grid.vertex[c, 2]) / area
