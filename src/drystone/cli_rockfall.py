@@ -12,6 +12,14 @@ app = typer.Typer(
 )
 
 INTERRUPTED = 130  # what shells expect after Ctrl-C
+TerrainPath = Annotated[
+    Path | None,
+    typer.Option(
+        help="Elevation grid in metres. If not given: terrain/avaKot.asc of DRYSTONE_DATA, or of "
+        "../shared/data, or else the synthetic valley."
+    ),
+]
+JsonPath = Annotated[Path | None, typer.Option("--json", help="Write the figures as JSON.")]
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")]
 
 
@@ -88,6 +96,46 @@ def report_command(
     from drystone.rockfall.results import Results
 
     _report(Results(folder))
+
+
+@app.command()
+@plainly
+def bench(
+    terrain: TerrainPath = None,
+    count: Annotated[int, typer.Option(min=1, help="Runs for every row.")] = 400,
+    factors: Annotated[
+        str, typer.Option(help="Sizes of the terrain: nodes along a side, times its own.")
+    ] = "0.25,0.5,1,2,4",
+    rocks: Annotated[str, typer.Option(help="Which.")] = "box,hull-20,hull-100",
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Cores to use; all if not given.")
+    ] = None,
+    repeat: Annotated[int, typer.Option(min=1, help="Rounds; the best counts.")] = 3,
+    json_file: JsonPath = None,
+) -> None:
+    """Time trajectories on an elevation model of several sizes, with the accuracy beside."""
+    from drystone.rockfall.measuring import run_rates
+
+    chosen = [name.strip() for name in factors.split(",")], [n.strip() for n in rocks.split(",")]
+    run_rates(terrain, count, *chosen, threads, repeat, json_file, screen, results)
+
+
+@app.command()
+@plainly
+def penetration(
+    terrain: TerrainPath = None,
+    runs: Annotated[int, typer.Option(min=1, help="Random rocks to roll.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if not given.")
+    ] = None,
+    json_file: JsonPath = None,
+) -> None:
+    """Roll random rocks on an elevation model and measure how deep any got into the ground."""
+    from drystone.rockfall.measuring import run_penetration
+
+    if not run_penetration(terrain, runs, seed, workers, json_file, screen, results):
+        raise typer.Exit(1)
 
 
 def _run(study, folder, workers, cluster, resume):

@@ -230,9 +230,9 @@ def test_any_number_of_threads_and_any_buffers_give_the_same_bits(monkeypatch):
     starts = [Start((0, 0, 4.0), orientation=rng.normal(size=4)) for _ in rocks]
     scene = plane(32, 0.4, 0.5)
     pairs = zip(rocks, starts, strict=True)
-    alone = [roll(rock, start, scene, poses=True) for rock, start in pairs]
+    alone = [roll(rock, start, scene, states=True) for rock, start in pairs]
     for threads in (1, 2):
-        many = roll_many(rocks, starts, scene, threads=threads, poses=True)
+        many = roll_many(rocks, starts, scene, threads=threads, states=True)
         for one, other in zip(alone, many, strict=True):
             for a, b in zip(one, other, strict=True):
                 assert a.tobytes() == b.tobytes()
@@ -244,19 +244,19 @@ def test_any_number_of_threads_and_any_buffers_give_the_same_bits(monkeypatch):
     assert all(a.arcs.tobytes() == b.arcs.tobytes() for a, b in zip(alone, small, strict=True))
 
 
-def test_poses_are_those_of_every_step():
+def test_states_are_those_of_every_step():
     """They start and end with the rock, and their places are those of the arcs."""
     start = Start((0, 0, 4.0), orientation=(0.8, 0, 0.6, 0), spin=(2, 3, 1))
-    trajectory = roll(Rock.block(1, 0.8, 0.5), start, plane(35), poses=True)
-    poses, arcs, end = trajectory.poses, trajectory.arcs, trajectory.end
-    assert poses["x"][0] == pytest.approx(start.position) and poses["t"][0] == 0.0
-    assert poses["q"][0] == pytest.approx(start.orientation)
-    assert (poses["x"][-1] == end["x"]).all() and (poses["q"][-1] == end["q"]).all()
-    arc = np.clip(np.searchsorted(arcs["t1"], poses["t"]), 0, len(arcs) - 1)
-    s = (poses["t"] - arcs["t0"][arc])[:, None]
+    trajectory = roll(Rock.block(1, 0.8, 0.5), start, plane(35), states=True)
+    states, arcs, end = trajectory.states, trajectory.arcs, trajectory.end
+    assert states["x"][0] == pytest.approx(start.position) and states["t"][0] == 0.0
+    assert states["q"][0] == pytest.approx(start.orientation)
+    assert (states["x"][-1] == end["x"]).all() and (states["q"][-1] == end["q"]).all()
+    arc = np.clip(np.searchsorted(arcs["t1"], states["t"]), 0, len(arcs) - 1)
+    s = (states["t"] - arcs["t0"][arc])[:, None]
     x = arcs["x"][arc] + arcs["v"][arc] * s + 0.5 * arcs["a"][arc] * s * s
-    assert np.abs(x - poses["x"]).max() < 1e-9
-    assert roll(Rock.block(1, 0.8, 0.5), start, plane(35)).poses is None
+    assert np.abs(x - states["x"]).max() < 1e-9
+    assert roll(Rock.block(1, 0.8, 0.5), start, plane(35)).states is None
 
 
 def test_energy_of_rotation_in_arcs_is_exact():

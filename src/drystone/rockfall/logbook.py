@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import kernel
-from drystone.rockfall.records import ARC, CROSSING, END, IMPACT, POSE, Trajectory
+from drystone.rockfall.records import ARC, CROSSING, END, IMPACT, STATE, Trajectory
 
 # Sizes of the buffers at first: records of a few dozen rocks, 3 MB a thread.
-ARCS, IMPACTS, CROSSINGS, POSES = 12_000, 6_000, 400, 20_000
+ARCS, IMPACTS, CROSSINGS, STATES = 12_000, 6_000, 400, 20_000
 
 # How the compiled path of one rock ends: complete, or what has to be larger to do it again.
 DONE, LOG_FULL, FOUND_FULL = range(3)
@@ -24,7 +24,7 @@ SAME = 1e-9
 
 
 class Logbook(NamedTuple):
-    """Buffers of records; `used` is how many arcs, impacts, crossings and poses are written."""
+    """Buffers of records; `used` is how many arcs, impacts, crossings and states are written."""
 
     arc: np.ndarray  # (A, 20) float64
     arc_int: np.ndarray  # the same as int64
@@ -34,7 +34,7 @@ class Logbook(NamedTuple):
     crossing_int: np.ndarray
     end: np.ndarray  # (rocks, 13)
     end_int: np.ndarray
-    pose: np.ndarray  # (P, 8); without room for any, none are noted
+    state: np.ndarray  # (P, 14); without room for any, none are noted
     used: np.ndarray  # (4,) int64
 
 
@@ -45,14 +45,14 @@ class Pages(NamedTuple):
     impact: np.ndarray
     crossing: np.ndarray
     end: np.ndarray
-    pose: np.ndarray
+    state: np.ndarray
 
 
 def open_logbook(
-    arcs: int, impacts: int, crossings: int, poses: int, rocks: int
+    arcs: int, impacts: int, crossings: int, states: int, rocks: int
 ) -> tuple[Logbook, Pages]:
     """Empty buffers of those sizes."""
-    kinds = ((ARC, arcs), (IMPACT, impacts), (CROSSING, crossings), (END, rocks), (POSE, poses))
+    kinds = ((ARC, arcs), (IMPACT, impacts), (CROSSING, crossings), (END, rocks), (STATE, states))
     pages = Pages(*(np.zeros(count, dtype=kind) for kind, count in kinds))
     tables = []
     for page in pages:
@@ -62,12 +62,12 @@ def open_logbook(
     return Logbook(*tables[:-1], np.zeros(4, dtype=np.int64)), pages
 
 
-def collect(roll_one, first: int, last: int, rocks: int, poses: bool = False) -> list[Trajectory]:
+def collect(roll_one, first: int, last: int, rocks: int, states: bool = False) -> list[Trajectory]:
     """Trajectories of the rocks first to last; buffers that turn out too small grow.
 
     roll_one   (k, triangles that there is room for, logbook) -> DONE, LOG_FULL or FOUND_FULL
     """
-    sizes, found, k = np.array([ARCS, IMPACTS, CROSSINGS, POSES if poses else 0]), FOUND, first
+    sizes, found, k = np.array([ARCS, IMPACTS, CROSSINGS, STATES if states else 0]), FOUND, first
     log, pages = open_logbook(*sizes, rocks)
     result = []
     # A loop in compiled code would be another 12 s of compilation, for 0.1 ms a rock.
@@ -75,7 +75,7 @@ def collect(roll_one, first: int, last: int, rocks: int, poses: bool = False) ->
         used = log.used.copy()
         status = roll_one(k, found, log)
         if status == DONE:
-            result.append(_cut(pages, used, log.used, k, poses))
+            result.append(_cut(pages, used, log.used, k, states))
             k += 1
         elif status == FOUND_FULL:
             found *= 4
@@ -86,11 +86,11 @@ def collect(roll_one, first: int, last: int, rocks: int, poses: bool = False) ->
     return result
 
 
-def _cut(pages: Pages, used, upto, k: int, poses: bool) -> Trajectory:
+def _cut(pages: Pages, used, upto, k: int, states: bool) -> Trajectory:
     """The records of rock k, copied out of the buffers."""
-    tables = (pages.arc, pages.impact, pages.crossing, pages.pose)
+    tables = (pages.arc, pages.impact, pages.crossing, pages.state)
     parts = [t[a:b].copy() for t, a, b in zip(tables, used, upto, strict=True)]
-    return Trajectory(*parts[:3], pages.end[k].copy(), parts[3] if poses else None)
+    return Trajectory(*parts[:3], pages.end[k].copy(), parts[3] if states else None)
 
 
 @kernel
@@ -166,17 +166,19 @@ def log_crossing(log, t, barrier, x, v, w, height, energy, taken, outcome):
 
 
 @kernel
-def log_pose(log, t, x, q):
-    """Note where the rock is, if poses are wanted; False if there is no room."""
+def log_state(log, t, x, q, v, w):
+    """Note the state of the rock, if states are wanted; False if there is no room."""
     n = log.used[3]
-    if log.pose.shape[0] == 0:
+    if log.state.shape[0] == 0:
         return True
-    if n == log.pose.shape[0]:
+    if n == log.state.shape[0]:
         return False
-    log.pose[n, 0] = t
-    _put(log.pose, n, 1, x)
+    log.state[n, 0] = t
+    _put(log.state, n, 1, x)
     for k in range(4):
-        log.pose[n, 4 + k] = q[k]
+        log.state[n, 4 + k] = q[k]
+    _put(log.state, n, 8, v)
+    _put(log.state, n, 11, w)
     log.used[3] = n + 1
     return True
 

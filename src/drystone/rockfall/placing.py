@@ -7,7 +7,7 @@ the ground, at most its own size above it.
 
 import numpy as np
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import cross, dot, load, mad, norm, scale, sub
 
 SPARE = 1e-3  # of the radius: how much farther out the sphere is moved than it must
@@ -15,8 +15,8 @@ FARTHEST = 4.0  # radii: beyond it the place is a slot that the rock does not fi
 TRIES = 200  # moves; each closes the gap to FARTHEST or to freedom
 
 
-@kernel
-def _triangle_distance(p, a, b, c):
+@inner_kernel
+def triangle_distance(p, a, b, c):
     """Distance of point p to a triangle [Ericson2005, 5.1.5]."""
     ab, ac, ap = sub(b, a), sub(c, a), sub(p, a)
     d1, d2 = dot(ab, ap), dot(ac, ap)
@@ -59,7 +59,7 @@ def _clearance(p, reach, vertices, triangles, low, cell, shape, start, listed):
                 t = listed[q]
                 a, b = load(vertices, triangles[t, 0]), load(vertices, triangles[t, 1])
                 c = load(vertices, triangles[t, 2])
-                least = min(least, _triangle_distance(p, a, b, c))
+                least = min(least, triangle_distance(p, a, b, c))
     return least
 
 

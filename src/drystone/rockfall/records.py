@@ -78,11 +78,13 @@ CROSSING = np.dtype(
     ]
 )
 
-POSE = np.dtype(
+STATE = np.dtype(
     [
         ("t", "f8"),  # [s]
         ("x", "f8", 3),  # centre of mass [m]
         ("q", "f8", 4),  # orientation (w, x, y, z) of the rock's own (principal) axes
+        ("v", "f8", 3),  # velocity of the centre of mass [m/s]
+        ("w", "f8", 3),  # spin [rad/s]
     ]
 )
 
@@ -107,4 +109,4 @@ class Trajectory(NamedTuple):
     impacts: np.ndarray  # (k,) of IMPACT
     crossings: np.ndarray  # (c,) of CROSSING
     end: np.void  # one record of END
-    poses: np.ndarray | None = None  # (p,) of POSE, one a time step, if asked for
+    states: np.ndarray | None = None  # (p,) of STATE, one a time step, if asked for

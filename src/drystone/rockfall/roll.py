@@ -61,10 +61,10 @@ class Scene(NamedTuple):
 
 
 def roll(
-    rock: Rock, start: Start, scene: Scene, options: Options | None = None, poses: bool = False
+    rock: Rock, start: Start, scene: Scene, options: Options | None = None, states: bool = False
 ) -> Trajectory:
     """One rock's trajectory."""
-    return roll_many([rock], [start], scene, options, threads=1, poses=poses)[0]
+    return roll_many([rock], [start], scene, options, threads=1, states=states)[0]
 
 
 def roll_many(
@@ -74,14 +74,14 @@ def roll_many(
     options: Options | None = None,
     materials=None,
     threads: int | None = None,
-    poses: bool = False,
+    states: bool = False,
 ) -> list[Trajectory]:
     """Trajectories of many rocks.
 
     materials   (restitution, friction), each (rocks, materials): values drawn for each rock;
                 None: those of the scene
     threads     None: one for each core
-    poses       keep the pose of every time step too
+    states      keep the state at the end of every time step too
     """
     options = (options or Options()).check()
     count = require_pairs(rocks, starts)
@@ -102,7 +102,7 @@ def roll_many(
                 room = Room.of(options.contacts, options.friction_directions, found)
             return roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, room, log)
 
-        rolled = collect(roll_one, first, last, count, poses)
+        rolled = collect(roll_one, first, last, count, states)
         return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled
 
     return spread(work, count, threads)
@@ -113,11 +113,10 @@ def spread(work, count: int, threads: int | None) -> list[Trajectory]:
     chunks = [(i, min(i + CHUNK, count)) for i in range(0, count, CHUNK)]
     threads = threads or min(os.cpu_count() or 1, len(chunks))
     if threads == 1:
-        parts = [work(chunk) for chunk in chunks]
+        parts = map(work, chunks)
     else:
-        parts = [work(chunks[0])]  # compiles, before the threads meet
         with ThreadPoolExecutor(threads) as pool:
-            parts += pool.map(work, chunks[1:])
+            parts = list(pool.map(work, chunks))
     return [trajectory for part in parts for trajectory in part]
 
 

@@ -40,7 +40,7 @@ from drystone.rockfall.logbook import (
     log_crossing,
     log_end,
     log_impact,
-    log_pose,
+    log_state,
 )
 from drystone.rockfall.meet import (
     MeetRoom,
@@ -379,7 +379,7 @@ def roll_rock(
     t, dt, window, reason = 0.0, options.dt_flight, options.jitter_time, STEPS
     near, jumped, event, blocked, last_panel = True, True, -1, 0, -1
     clear_boxes(room.boxes)
-    if not log_pose(log, t, x, q):
+    if not log_state(log, t, x, q, v, w):
         return LOG_FULL
     for _ in range(options.max_steps):
         m = rotation_matrix(q[0], q[1], q[2], q[3])
@@ -433,7 +433,7 @@ def roll_rock(
             return LOG_FULL
         blocked = blocked + 1 if s < PROGRESS * step.h else 0
         x, q, w, t = place_at(x, step.v, step.a, s), q_end, w_end, t + s
-        if not log_pose(log, t, x, q):
+        if not log_state(log, t, x, q, v, w):
             return LOG_FULL
         near, jumped, last_panel = step.pressed or event >= 0, jumped and s == 0.0, panel
         if panel >= 0:  # cross
