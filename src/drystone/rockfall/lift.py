@@ -1,12 +1,12 @@
 """Starts that overlap the slope: the rock is lifted straight up until it touches it.
 
 A rock that overlaps at its start has no contact that could carry it. Lifting is the least that
-frees it: by bisection, so that it ends free and within TOUCH of touching.
+frees it: by bisection, so that it ends free and within TOUCH of touching. One without ground below
+its centre stays where it is; its path ends there, as one that left the slope.
 """
 
 import numpy as np
 
-from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.rockfall.distance import piece_distance
 from drystone.rockfall.grid import find_triangles, ground_below
@@ -14,7 +14,7 @@ from drystone.vec import load, mul_t, rotation_matrix, sub
 
 TOUCH = 1e-3  # parts of the radius: how much farther than needed a rock may be lifted
 DOUBLINGS = 40  # from TOUCH on: beyond any terrain
-NO_GROUND, NO_ROOM = -1.0, -2.0
+NO_ROOM = -1.0
 
 
 @kernel
@@ -43,14 +43,12 @@ def _overlaps(rocks, k, x, m, grid, found, simplex):
 
 @kernel
 def _least_lift(rocks, k, start, grid, found, simplex):
-    """How far rock k has to go up to be free [m]; NO_GROUND if there is none below its centre."""
+    """How far rock k has to go up to be free [m]; NO_ROOM if too many triangles are near."""
     x, z = start[k, 0], start[k, 2]
     y = start[k, 1]
     m = rotation_matrix(start[k, 3], start[k, 4], start[k, 5], start[k, 6])
     below, _ = ground_below(grid, x, y, z)
-    if below < 0:
-        return NO_GROUND
-    state = _overlaps(rocks, k, (x, y, z), m, grid, found, simplex)
+    state = _overlaps(rocks, k, (x, y, z), m, grid, found, simplex) if below >= 0 else 0
     low, high = 0.0, TOUCH * rocks.body[k, 4]
     if state == 0:
         return 0.0
@@ -85,12 +83,6 @@ def lift_starts(packed, table: np.ndarray, grid, room: int) -> np.ndarray:
     found, simplex, lifts = np.zeros(room, np.int32), np.zeros((8, 4)), np.zeros(len(table))
     k = find_lifts(packed, table, grid, 0, found, simplex, lifts)
     while k < len(table):
-        if lifts[k] == NO_GROUND:
-            x, y, z = table[k, :3]
-            raise InputError(
-                f"start {k}: there is no ground below x = {x:.7g}, y = {y:.7g}, z = {z:.7g} m "
-                f"(local): it lies beside the slope or under it. Move it over the slope."
-            )
         found = np.zeros(4 * len(found), np.int32)
         k = find_lifts(packed, table, grid, k, found, simplex, lifts)
     return lifts

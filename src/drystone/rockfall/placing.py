@@ -87,12 +87,6 @@ def move_free(
     return False
 
 
-@kernel
-def sphere_gap(vertices, triangles, low, cell, shape, start, listed, point, reach):
-    """Distance of a point (1, 3) to the ground, at most `reach` [m]."""
-    return _clearance(load(point, 0), reach, vertices, triangles, low, cell, shape, start, listed)
-
-
 def set_down(slope, point: np.ndarray, normal: np.ndarray, radius: float) -> np.ndarray | None:
     """Where the centre of a rock of that bounding radius starts, or None if it fits nowhere."""
     index = slope.plan_index
@@ -101,14 +95,5 @@ def set_down(slope, point: np.ndarray, normal: np.ndarray, radius: float) -> np.
         slope.vertices, slope.triangles, index.low, index.cell, index.shape, index.start,
         index.triangle, point.reshape(1, 3), normal.reshape(1, 3), float(radius), centre,
     )  # fmt: skip
-    return centre[0] if free else None
-
-
-def is_free(slope, centre: np.ndarray, radius: float) -> bool:
-    """Whether a sphere there touches no ground."""
-    index = slope.plan_index
-    gap = sphere_gap(
-        slope.vertices, slope.triangles, index.low, index.cell, index.shape, index.start,
-        index.triangle, np.ascontiguousarray(centre, dtype=np.float64).reshape(1, 3), float(radius),
-    )  # fmt: skip
-    return gap >= radius
+    over = free and np.isfinite(slope.height(*centre[0, :2]))  # not over a hole or past the rim
+    return centre[0] if over else None
