@@ -50,6 +50,7 @@ class FakeStudy:
     roll_seconds: float = 0.0  # a rock takes at least that long, for tests of interruptions
     lines: list = field(default_factory=list)
     deadly_run: int = -1  # whoever draws it is killed
+    ascii_grids: bool = False
     mark: str = ""  # file that says that it has happened, which is enough; none: every time
 
     @property
@@ -62,7 +63,7 @@ class FakeStudy:
 
     @property
     def output(self):
-        return SimpleNamespace(step=self.step, cell=self.cell)
+        return SimpleNamespace(step=self.step, cell=self.cell, ascii_grids=self.ascii_grids)
 
     @property
     def check_lines(self):

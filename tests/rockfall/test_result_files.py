@@ -32,7 +32,9 @@ def results(tmp_path_factory):
     plain = fakes.PlaneSlope.__init__.__defaults__
     fakes.PlaneSlope.__init__.__defaults__ = (plain[0], pyproj.CRS.from_epsg(2056))
     try:
-        return run(tmp_path_factory.mktemp("files") / "out", count=COUNT, lines=[ROAD])
+        return run(
+            tmp_path_factory.mktemp("files") / "out", count=COUNT, lines=[ROAD], ascii_grids=True
+        )
     finally:
         fakes.PlaneSlope.__init__.__defaults__ = plain
 
@@ -91,6 +93,18 @@ def test_statistics_of_cells_are_in_order(results):
             assert np.all(low[known] <= high[known])
     reach, passages = results.raster("reach_probability"), results.raster("passages")
     np.testing.assert_allclose(reach, passages / COUNT, rtol=1e-6)
+
+
+def test_ascii_grids_say_the_same(results):
+    """Read back by GDAL: the same place, the same numbers to the last bit, the same system."""
+    for name in raster_names():
+        with (
+            rasterio.open(results.folder / "rasters" / f"{name}.tif") as file,
+            rasterio.open(results.folder / "rasters" / f"{name}.asc") as grid,
+        ):
+            assert grid.transform == file.transform and grid.nodata == file.nodata
+            assert pyproj.CRS.from_user_input(grid.crs).to_epsg() == 2056
+            np.testing.assert_array_equal(grid.read(1).astype(np.float32), file.read(1))
 
 
 def test_parquet_says_its_system(results):

@@ -10,6 +10,10 @@ import numpy as np
 
 from drystone.check import Finding
 from drystone.rockfall.crs import crs_name
+from drystone.rockfall.lift import lift_starts
+from drystone.rockfall.logbook import FOUND
+from drystone.rockfall.rock import pack_rocks
+from drystone.rockfall.roll import start_table
 
 DRAWN = 100  # runs that are drawn, to see whether rocks find a place
 FEW_RUNS = 500  # 5 runs beyond the 99th percentile: fewer say little about it
@@ -36,7 +40,7 @@ def check_study(study) -> Checked:
         ("regions", f"{len(surface.regions.region_code)}"),
         *((f"source {r.name}", r.shape.size) for r in study.releases),
         ("rocks", _rocks(samples)),
-        ("barriers", f"{len(barriers.capacity)} crossing, {len(_contact(study))} contact"),
+        ("barriers", _barriers(study, barriers)),
         ("forest zones", f"{len(zones)}"),
         ("check lines", f"{len(lines)}"),
         ("runs", f"{study.runs.count}, {study.runs.sampling}, seed {study.runs.seed}"),
@@ -45,7 +49,7 @@ def check_study(study) -> Checked:
     ]
     findings = [
         finding
-        for look in (_holes, _materials, _regions, _sizes, _check_lines, _presets, _count)
+        for look in (_holes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count)
         for finding in look(study, samples)
     ]
     order = ("error", "warning", "hint")
@@ -66,8 +70,9 @@ def _rocks(samples) -> str:
     return f"{min(mass):.3g} to {max(mass):.3g} kg in the first {len(mass)} runs"
 
 
-def _contact(study) -> list:
-    return [part for part in study.settings.barriers if part.kind == "contact"]
+def _barriers(study, barriers) -> str:
+    crossing = len(barriers.capacity)
+    return f"{crossing} crossing, {len(study.barrier_names) - crossing} contact"
 
 
 def _holes(study, samples):
@@ -128,6 +133,18 @@ def _sizes(study, samples):
             "hint", "terrain", f"has a point every {spacing:.3g} m, but rocks are as small as "
             f"{2.0 * least:.2g} m: what is between its points they do not feel.",
             "A finer terrain shows the jumps of small rocks better.",
+        )  # fmt: skip
+
+
+def _lifts(study, samples):
+    """Rocks that overlap the ground or a wall where they start."""
+    rocks, starts, _ = zip(*samples, strict=True)
+    lifts = lift_starts(pack_rocks(rocks), start_table(starts), study.scene().grid, FOUND)
+    if lifts.any():
+        yield Finding(
+            "warning", "sources", f"put {np.count_nonzero(lifts)} of the first {len(lifts)} rocks "
+            f"where they overlap the ground or a wall; these are lifted until they touch it, by up "
+            f"to {lifts.max():.3g} m.", "Raise the points, or leave their height out.",
         )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ from drystone.rockfall.montecarlo import worker_count
 from drystone.rockfall.trials import ROCKS, default_terrain, read_terrain
 from drystone.text_table import text_table
 
+SAY_EVERY = 500  # runs between two lines, where there is no terminal for a progress bar
+
 
 def run_rates(terrain, count, factors, rocks, threads, repeat, json_file, screen, results) -> None:
     """Time all rows, print a table, write them as JSON."""
@@ -49,7 +51,7 @@ def run_penetration(terrain, runs, seed, workers, json_file, screen, results) ->
 
     terrain = terrain or default_terrain()
     slope, workers = _terrain(terrain, screen), worker_count(workers)
-    figures = []
+    figures, said = [], 0
     with Progress(console=screen) as bar:
         task = bar.add_task("Compiling, first runs", total=runs)
         for part in study.penetration_runs(terrain, runs, seed, workers):
@@ -58,6 +60,9 @@ def run_penetration(terrain, runs, seed, workers, json_file, screen, results) ->
             below = sum(figure.height < 0.0 for figure in figures)
             text = f"worst depth {worst:+.1e} of the size, {below} tunnelled"
             bar.update(task, completed=len(figures), description=text)
+            if not screen.is_terminal and len(figures) - said >= SAY_EVERY:
+                said = len(figures)
+                screen.print(f"{said} of {runs} runs: {text}", markup=False)
     rows = study.summarise_runs(figures)
     _write(json_file, {"terrain": slope.name, "runs": runs, "seed": seed, "rows": rows})
     title = f"{runs} random rocks on {slope.name}, seed {seed}; a depth below 0 is a gap"

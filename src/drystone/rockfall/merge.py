@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from drystone.rockfall.ascii_grid import write_ascii_grid
 from drystone.rockfall.cell_statistics import cell_bands
 from drystone.rockfall.cells import CellTable
 from drystone.rockfall.chunk import split_cells
@@ -84,3 +85,6 @@ def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
         writer.abandon()
         raise
     writer.close()
+    if plan.ascii_grids:
+        for name in writer.files:
+            write_ascii_grid(folder / f"{name}.tif")

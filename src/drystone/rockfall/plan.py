@@ -31,11 +31,12 @@ class Plan:
     raster: Raster
     ground: Ground
     lines: tuple[CheckLine, ...]
-    barriers: tuple[dict, ...]  # name, height_m_nominal and capacity_kJ of each
+    barriers: tuple[dict, ...]  # name, kind, height_m_nominal and capacity_kJ of each
     barrier_feet: tuple[np.ndarray, ...]  # (n, 2) of each, local, for maps
     origin: tuple[float, float, float]  # world = local + origin [m]
     crs: str | None  # WKT
     roll: str  # module:function that rolls many rocks
+    ascii_grids: bool = False  # rasters as ESRI ASCII grids too
 
     @property
     def chunks(self) -> int:
@@ -97,6 +98,7 @@ def make_plan(study, roll: str = ROLL) -> Plan:
         origin=tuple(map(float, slope.origin)),
         crs=None if slope.crs is None else slope.crs.to_wkt(),
         roll=roll,
+        ascii_grids=study.output.ascii_grids,
     )
 
 
@@ -104,8 +106,15 @@ def _barrier_labels(study) -> tuple[dict, ...]:
     barriers, labels = study.barriers, []
     for number, name in enumerate(study.barrier_names):
         height = float(barriers.height[barriers.barrier == number].max())
-        capacity = float(barriers.capacity[number]) * 1e-3
-        labels.append({"name": name, "height_m_nominal": height, "capacity_kJ": capacity})
+        wall = number >= len(barriers.capacity)
+        labels.append(
+            {
+                "name": name,
+                "kind": "contact" if wall else "crossing",
+                "height_m_nominal": height,
+                "capacity_kJ": None if wall else float(barriers.capacity[number]) * 1e-3,
+            }
+        )
     return tuple(labels)
 
 

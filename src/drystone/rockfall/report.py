@@ -165,14 +165,16 @@ def _design(design: dict) -> str:
 
 
 def _barrier_table(entries: list[dict]) -> str:
-    heading = ["barrier", "height [m]", "capacity [kJ]", "reached", "stopped", "passed",
-               "overtopped", "stopped [%]", "95 % energy [kJ]", "95 % height [m]"]  # fmt: skip
+    heading = ["barrier", "kind", "height [m]", "capacity [kJ]", "reached", "hit", "stopped",
+               "passed", "overtopped", "stopped [%]", "95 % energy [kJ]",
+               "95 % height [m]"]  # fmt: skip
     rows = []
     for entry in entries:
-        counts = [str(entry[k]) for k in ("reached", "stopped", "passed", "overtopped")]
+        counts = [str(entry[k]) for k in ("reached", "hit", "stopped", "passed", "overtopped")]
         share = entry["share_stopped"]
         rows.append(
-            [entry["name"], number(entry["height_m_nominal"]), number(entry["capacity_kJ"]),
+            [entry["name"], entry["kind"], number(entry["height_m_nominal"]),
+             number(entry["capacity_kJ"]),
              *counts, "–" if share is None else f"{100 * share:.1f}",
              _with_band(entry["energy_kJ"]["p95"]), _with_band(entry["height_m"]["p95"])]
         )  # fmt: skip
@@ -203,8 +205,9 @@ def _summary(manifest: dict, figures: dict) -> str:
         lines.append(f"{failed} runs failed numerically; their ends are not to be trusted.")
     for entry in figures["barriers"]:
         lines.append(
-            f"Barrier {entry['name']}: reached by {entry['reached']} runs, stopped "
-            f"{entry['stopped']}, let pass {entry['passed']}, overtopped by {entry['overtopped']}."
+            f"Barrier {entry['name']}: reached by {entry['reached']} runs, hit by {entry['hit']}, "
+            f"stopped {entry['stopped']}, let pass {entry['passed']}, overtopped by "
+            f"{entry['overtopped']}."
         )
     short = sum("not enough" in text for text in verdicts(figures))
     total = len(verdicts(figures))

@@ -182,21 +182,31 @@ class BarrierPart(Part):
     line: Points | None = None
     file: Name | None = None
     kind: Literal["crossing", "contact"] = "crossing"
-    height: Above = Field(alias="height_m")
+    mesh: Name | None = None
+    height: Above | None = Field(None, alias="height_m")
     capacity: Annotated[float, Field(gt=0.0)] | None = Field(None, alias="capacity_kj")
     thickness: Above | None = Field(None, alias="thickness_m")
     material: str | None = None
 
     @model_validator(mode="after")
     def _one_kind(self):
-        _one_of(self, "line", "file")
+        if self.mesh is None:
+            _one_of(self, "line", "file")
+            if self.height is None:
+                raise InputError("needs height_m, its height above the ground.")
         if self.kind == "crossing":
+            if self.mesh is not None:
+                raise InputError("with a mesh is of kind 'contact'; say so.")
             if self.capacity is None:
                 raise InputError("needs capacity_kj, the energy it can take; inf stops all.")
             if self.thickness is not None or self.material is not None:
                 raise InputError("only a barrier of kind 'contact' has thickness_m and material.")
-        elif self.thickness is None or self.material is None or self.capacity is not None:
-            raise InputError("of kind 'contact' needs thickness_m and material, no capacity_kj.")
+        elif self.material is None or self.capacity is not None:
+            raise InputError("of kind 'contact' needs a material, and has no capacity_kj.")
+        elif self.mesh is None and self.thickness is None:
+            raise InputError("of kind 'contact' needs thickness_m, or a mesh.")
+        elif self.mesh is not None and (self.height or self.thickness or self.file):
+            raise InputError("with a mesh takes neither height_m, thickness_m nor a file of lines.")
         return self
 
 
@@ -235,6 +245,7 @@ class Output(Part):
     folder: Name = "results"
     cell: Above | None = Field(None, alias="cell_m")  # None: that of the terrain
     step: Above = Field(0.1, alias="step_s")
+    ascii_grids: bool = False  # rasters as ESRI .asc too
 
 
 class StudyFile(Part):

@@ -15,7 +15,7 @@ from drystone.rockfall.cell_statistics import PERCENTS
 from drystone.rockfall.design import design_table
 from drystone.rockfall.energy_line import line_angle
 from drystone.rockfall.parts import write_whole
-from drystone.rockfall.records import OUTCOMES
+from drystone.rockfall.records import OUTCOMES, OVERTOPPED
 from drystone.rockfall.statistics import estimate, largest_per_run, summarise
 from drystone.rockfall.store import read_table
 
@@ -70,6 +70,8 @@ def summarise_barriers(
     for number, barrier in enumerate(barriers):
         here = table["barrier"] == number
         counts = {name: _runs_of(table, here & (outcome == name)) for name in OUTCOMES}
+        if barrier["kind"] == "crossing":  # it is hit by whoever does not fly over it
+            counts["hit"] = _runs_of(table, here & (outcome != OUTCOMES[OVERTOPPED]))
         reached = _runs_of(table, here)
         entries.append(
             barrier
