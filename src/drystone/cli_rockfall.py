@@ -29,9 +29,9 @@ def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
 ) -> None:
     """Write a complete study on a synthetic valley, to run and to change."""
-    from drystone.rockfall.valley import write_valley
+    from drystone.rockfall.valley import new_study
 
-    study = write_valley(folder)
+    study = new_study(folder)
     results.print(str(study), markup=False, soft_wrap=True)
     screen.print(f"Next: drystone rockfall run {study}", markup=False, soft_wrap=True)
 
@@ -70,6 +70,9 @@ def run_command(
         Path | None, typer.Option(help="Folder of the results; the study's if not given.")
     ] = None,
     report: Annotated[bool, typer.Option(help="Write the report when done.")] = True,
+    lumped: Annotated[
+        bool, typer.Option("--lumped", help="Rocks as points without shape and spin.")
+    ] = False,
 ) -> None:
     """Roll all rocks of STUDY and write rasters, tables, maps and the report."""
     from drystone.rockfall.check import check_study
@@ -81,7 +84,7 @@ def run_command(
         if finding.severity == "warning":
             screen.print(str(finding), style="yellow", markup=False, soft_wrap=True)
     folder = out if out is not None else study.folder / study.output.folder
-    finished = _run(study, folder, workers, cluster, resume)
+    finished = _run(study, folder, workers, cluster, resume, lumped)
     if report:
         _report(finished)
     results.print(str(folder), markup=False, soft_wrap=True)
@@ -138,11 +141,15 @@ def penetration(
         raise typer.Exit(1)
 
 
-def _run(study, folder, workers, cluster, resume):
+def _run(study, folder, workers, cluster, resume, lumped):
     from drystone.rockfall.montecarlo import run_study
+    from drystone.rockfall.plan import LUMPED, ROLL
 
     try:
-        return run_study(study, folder, workers=workers, cluster=cluster, resume=resume)
+        return run_study(
+            study, folder, workers=workers, cluster=cluster, resume=resume,
+            roll=LUMPED if lumped else ROLL,
+        )  # fmt: skip
     except KeyboardInterrupt as interruption:
         sentence = str(interruption) or "interrupted"
         screen.print(sentence, style="yellow", markup=False, soft_wrap=True)
@@ -150,7 +157,7 @@ def _run(study, folder, workers, cluster, resume):
 
 
 def _report(finished) -> None:
-    from drystone.rockfall.report import write_report
+    from drystone.rockfall.report import report_study
 
-    path = write_report(finished)
+    path = report_study(finished)
     screen.print(f"Next: open {path} in a browser", markup=False, soft_wrap=True)

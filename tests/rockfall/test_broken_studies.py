@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from drystone.cli_rockfall import app
-from drystone.rockfall.valley import write_valley
+from drystone.rockfall.valley import new_study
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
@@ -182,7 +182,7 @@ BROKEN = {
 
 @pytest.fixture
 def valley(tmp_path):
-    write_valley(tmp_path / "demo")
+    new_study(tmp_path / "demo")
     return tmp_path / "demo"
 
 

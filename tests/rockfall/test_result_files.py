@@ -19,7 +19,7 @@ from fake_runs import run  # noqa: E402
 from drystone.errors import InputError  # noqa: E402
 from drystone.rockfall.map_figures import hillshade, shrink  # noqa: E402
 from drystone.rockfall.rasters import raster_names  # noqa: E402
-from drystone.rockfall.report import write_report  # noqa: E402
+from drystone.rockfall.report import report_study  # noqa: E402
 from drystone.rockfall.results import Results  # noqa: E402
 
 ROAD = SimpleNamespace(name="road <&>", points=[[-46.0, -50.0], [-46.0, 50.0]])
@@ -142,7 +142,7 @@ def test_check_line_figures(results):
 
 def test_report_needs_nothing_else(results):
     """No reference to anything outside, everything escaped, all inputs inside."""
-    page = write_report(results).read_text()
+    page = report_study(results).read_text()
     assert not re.search(r"(src|href)=\"(?!data:)", page) and "<script" not in page
     assert "road &lt;&amp;&gt;" in page and "road <&>" not in page
     for word in ("seed", "SHA-256", "UNI 11211-4", "numba", "Enough runs"):

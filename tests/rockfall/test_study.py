@@ -16,7 +16,7 @@ from drystone.rockfall.records import ARC, FAILED, STATE, Trajectory
 from drystone.rockfall.rock import Rock
 from drystone.rockfall.roll import Options, roll_many
 from drystone.rockfall.study import Study
-from drystone.rockfall.valley import CORNER, valley_heights, write_valley
+from drystone.rockfall.valley import CORNER, new_study, valley_heights
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
@@ -30,7 +30,7 @@ TERRAIN = DATA / "terrain" / "avaKot.asc"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("valley") / "demo"
-    write_valley(path)
+    new_study(path)
     return path
 
 
@@ -229,7 +229,7 @@ def test_a_contact_barrier_may_be_a_mesh(study, folder):
     box.faces = box.faces[:-1]
     box.export(folder / "open.obj")
     with pytest.raises(InputError, match=r"barriers \(dam\): open.obj is not closed: 3 edges"):
-        changed(study, barriers=[dam | {"mesh": "open.obj"}]).barriers.wall
+        changed(study, barriers=[dam | {"mesh": "open.obj"}]).scene()
 
 
 def test_triangles_texture_and_regions_together(study, folder):

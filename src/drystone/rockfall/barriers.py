@@ -108,14 +108,14 @@ def mesh_wall(slope, vertices, triangles, line: np.ndarray | None = None) -> Wal
 
 
 def _height_above(slope, vertices: np.ndarray, line: np.ndarray) -> float:
-    """Of the top of a mesh above the lowest ground along its line [m]."""
-    height = float(vertices[:, 2].max() - drape(slope, line)[:, 2].min())
-    if height <= 0.0:
+    """Of the top of a mesh above the mean ground along its line [m]."""
+    top, ground = vertices[:, 2].max(), drape(slope, line)[:, 2]
+    if top <= ground.min():
         raise InputError(
-            f"the mesh ends {-height:.3g} m below the ground. Is it in the coordinates of the "
-            f"terrain, heights too?"
+            f"the mesh ends {ground.min() - top:.3g} m below the ground. Is it in the coordinates "
+            f"of the terrain, heights too?"
         )
-    return height
+    return float(top - ground.mean())
 
 
 def _long_middle(plan: np.ndarray) -> np.ndarray:

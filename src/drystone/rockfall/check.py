@@ -47,11 +47,7 @@ def check_study(study) -> Checked:
         ("gravity", f"{options.gravity:g} m/s²"),
         ("raster cells", f"{study.output.cell:g} m"),
     ]
-    findings = [
-        finding
-        for look in (_holes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count)
-        for finding in look(study, samples)
-    ]
+    findings = [finding for look in LOOKS for finding in look(study, samples)]
     order = ("error", "warning", "hint")
     return Checked(rows, sorted(findings, key=lambda finding: order.index(finding.severity)))
 
@@ -78,14 +74,6 @@ def _barriers(study, barriers) -> str:
 def _holes(study, samples):
     grid = study.slope.grid
     if grid is None:
-        # A mesh in single precision has steps of this size.
-        step = FLOAT32 * float(np.abs(study.slope.origin).max())
-        if step > 0.01 and study.terrain.file.lower().endswith((".stl", ".ply")):
-            yield Finding(
-                "warning", "terrain", f"holds world coordinates; if it is in single precision, "
-                f"its vertices are rounded to {step:.2g} m.",
-                "Export it about a local origin or in double precision.",
-            )  # fmt: skip
         return
     from scipy import ndimage
 
@@ -99,6 +87,20 @@ def _holes(study, samples):
             f"rock that gets into one has left the terrain.",
             "Fill them if there is ground, for example with gdal_fillnodata.",
         )  # fmt: skip
+
+
+def _meshes(study, samples):
+    """A mesh in single precision has steps of this size."""
+    step = FLOAT32 * float(np.abs(study.slope.origin).max())
+    meshes = {"terrain": study.terrain.file}
+    meshes |= {f"barrier {part.name}": part.mesh or "" for part in study.settings.barriers}
+    for what, file in meshes.items():
+        if step > 0.01 and file.lower().endswith((".stl", ".ply")):
+            yield Finding(
+                "warning", what, f"holds world coordinates; if {file} is in single precision, "
+                f"its vertices are rounded to {step:.2g} m.",
+                "Write it in double precision, or as OBJ.",
+            )  # fmt: skip
 
 
 def _materials(study, samples):
@@ -173,3 +175,8 @@ def _count(study, samples):
             "hint", "runs", f"are {study.runs.count}: too few for the 99th percentile.",
             f"Use {FEW_RUNS} at least for results.",
         )  # fmt: skip
+
+
+LOOKS = (
+    _holes, _meshes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count
+)  # fmt: skip

@@ -18,6 +18,7 @@ FEWEST, MOST, CHUNKS = 16, 500, 64
 LARGEST_RASTER = 200_000_000  # cells: each worker holds 16 bytes for each
 
 ROLL = "drystone.rockfall.roll:roll_many"  # the compiled rigid-body engine
+LUMPED = "drystone.rockfall.lumped:roll_lumped"  # rocks as points, for orientation
 
 
 @dataclass(frozen=True, eq=False)

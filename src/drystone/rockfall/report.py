@@ -41,7 +41,7 @@ MEANING = (
 )
 
 
-def write_report(results: Results) -> Path:
+def report_study(results: Results) -> Path:
     """Draw all figures of a study, and write them and the report into its folder."""
     images = draw_all(results)
     write_figures(images, results.folder / "figures")
