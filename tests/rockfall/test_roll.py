@@ -324,6 +324,28 @@ class TestLeine2014:
         turn = matrix(end["q"]) @ matrix(about("y", 45)).T
         assert turn[0, 2] > 0.01  # forward, over its front edge
 
+    def test_friction_that_grows_opens_the_rear_when_it_passes_one(self):
+        """mu(s) = 0.2 + 2/pi 1.1 arctan(0.7 s) with the way s, as in the paper, in one slide."""
+        scene, (way, _) = plane(45, 0.0, 0.0, size=500.0), downhill(45)
+        start, slid, turning = lying(self.block, 45, 1.001, velocity=5.0), [], []
+        first = np.array(start.position)
+        for _ in range(400):
+            s = (np.array(start.position) - first) @ way
+            mu = 0.2 + 2.2 / np.pi * np.arctan(0.7 * s)
+            values = [[0.0]], [[mu]]
+            one = roll_many(
+                [self.block], [start], scene, Options(max_time=0.01), values, 1, states=True
+            )[0]
+            state = one.states[-1]
+            start = Start(state["x"], state["v"], state["q"], state["w"])
+            slid.append(mu)
+            turning.append(state["w"][1])
+            if mu > 1.1:
+                break
+        mu, spin = np.array(slid), np.array(turning)
+        assert mu[-1] > 1.1 and np.abs(spin[mu < 0.999]).max() < 1e-9
+        assert (spin[mu > 1.001] > 0.0).all()  # over its front edge: the rear has left the ground
+
     def test_the_wheel_effect(self):
         """Rotation about the axis of least inertia ends about that of the largest."""
         rock = Rock.block(2.5, 3.0, 1.0, 3000.0)
