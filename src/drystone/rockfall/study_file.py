@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -44,7 +45,23 @@ NotNegative = Annotated[Spread, _bounded(0.0, float("inf"), ">= 0")]
 Share = Annotated[Spread, _bounded(0.0, 1.0, "from 0 to 1")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-Points = list[list[Number]]
+
+
+def _rows(value):
+    """A list of points, before its numbers are looked at."""
+    if not isinstance(value, list) or not all(isinstance(point, list) for point in value):
+        raise InputError("must be a list of points: [[x, y], [x, y], ...].")
+    return value
+
+
+def _turn(value):
+    if value != "random" and not (isinstance(value, list) and len(value) == 3):
+        raise InputError("must be 'random', or three: yaw, pitch and roll.")
+    return value
+
+
+Points = Annotated[list[list[Number]], BeforeValidator(_rows)]
+Turn = Annotated[Literal["random"] | list[Spread], BeforeValidator(_turn)]
 Name = Annotated[str, Field(min_length=1)]
 
 
@@ -154,9 +171,7 @@ class SourcePart(Part):
     speed: NotNegative | None = Field(None, alias="speed_m_s")
     azimuth: Spread | None = Field(None, alias="azimuth_deg")
     inclination: Spread | None = Field(None, alias="inclination_deg")
-    orientation: Literal["random"] | Annotated[list[Spread], Field(min_length=3, max_length=3)] = (
-        Field("random", alias="orientation_deg")
-    )
+    orientation: Turn = Field("random", alias="orientation_deg")
     spin: Annotated[list[Spread], Field(min_length=3, max_length=3)] | None = Field(
         None, alias="spin_rad_s"
     )
