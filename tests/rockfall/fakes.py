@@ -74,6 +74,10 @@ class FakeStudy:
         return SimpleNamespace(height=np.zeros(0), capacity=np.zeros(0), barrier=np.zeros(0))
 
     @property
+    def design(self):
+        return None
+
+    @property
     def barrier_names(self):
         return []
 

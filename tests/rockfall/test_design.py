@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from drystone.errors import InputError
-from drystone.rockfall.design import DesignFactors, design_values, verify_barrier
+from drystone.rockfall.design import (
+    DesignCase,
+    DesignFactors,
+    design_table,
+    design_values,
+    verify_barrier,
+    verify_row,
+)
 from drystone.rockfall.energy_line import GRAVITY, energy_line_velocity, line_angle
 from drystone.rockfall.ground import Ground
 from drystone.rockfall.records import ARC
@@ -71,6 +78,27 @@ def test_verification_on_both_sides_of_each_limit():
         verify_barrier(found, enough, tall, 1.2, free_border=0.3)
     with pytest.raises(InputError, match="energy_factor"):
         verify_barrier(found, enough, tall, 0.9)
+
+
+def test_a_study_chooses_its_factors_and_verifies_its_barriers():
+    """The chosen row lies between good and poor knowledge, and verify_row agrees with the rest."""
+    speed, height, mass = np.linspace(0, 20, 1001), np.linspace(0, 4, 1001), np.full(1001, 900.0)
+    factors = DesignFactors("high", "low", "literature")
+    case = DesignCase(factors, block=1000.0, energy_factor=1.2)
+    table = design_table(speed, height, mass, 2000, case=case)
+    assert list(table) == ["good", "poor", "study"]
+    assert table["good"]["E_kJ"] < table["study"]["E_kJ"] < table["poor"]["E_kJ"]
+    assert table["study"]["m_kg"] == pytest.approx(1100.0)
+    alone = design_values(speed, height, 1000.0, 2000, factors)
+    assert table["study"]["E_kJ"] == pytest.approx(alone.energy * 1e-3)
+    for energy, tall in ((1e3, 9.0), (100.0, 9.0), (1e3, 3.0)):
+        row = verify_row(table["study"], energy, tall, case)
+        full = verify_barrier(alone, energy * 1e3, tall, 1.2)
+        assert (row["energy_ok"], row["height_ok"]) == (full.energy_ok, full.height_ok)
+    empty = design_table(speed[:0], height[:0], mass[:0], 2000, case=case)
+    assert (
+        np.isnan(empty["study"]["E_kJ"]) and not verify_row(empty["study"], 1, 1, case)["height_ok"]
+    )
 
 
 def test_reach_angle():

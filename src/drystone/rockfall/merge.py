@@ -23,7 +23,7 @@ def merge_parts(paths: list[Path], plan: Plan, out: Path) -> None:
     write_rasters(paths, plan, out / "rasters")
     write_layout(plan, out)
     lines = [{"name": line.name} for line in plan.lines]
-    summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines)
+    summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines, plan.design)
     write_summary(out, summary)
 
 

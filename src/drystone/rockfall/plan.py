@@ -10,6 +10,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.rockfall.cells import Raster
 from drystone.rockfall.checklines import CheckLine
+from drystone.rockfall.design import DesignCase
 from drystone.rockfall.ground import Ground, ground_of
 
 # Runs in a chunk: few enough that a lost one costs little and that 2 cores share 1000 runs
@@ -38,6 +39,7 @@ class Plan:
     crs: str | None  # WKT
     roll: str  # module:function that rolls many rocks
     ascii_grids: bool = False  # rasters as ESRI ASCII grids too
+    design: DesignCase | None = None
 
     @property
     def chunks(self) -> int:
@@ -100,6 +102,7 @@ def make_plan(study, roll: str = ROLL) -> Plan:
         crs=None if slope.crs is None else slope.crs.to_wkt(),
         roll=roll,
         ascii_grids=study.output.ascii_grids,
+        design=study.design,
     )
 
 

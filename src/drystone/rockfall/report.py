@@ -5,7 +5,7 @@ import json
 from html import escape
 from pathlib import Path
 
-from drystone.rockfall.design import LEAST_FREE_BORDER, SOURCE
+from drystone.rockfall.design import CHOSEN, FIGURES, LEAST_FREE_BORDER, SOURCE
 from drystone.rockfall.figures import draw_all, write_figures
 from drystone.rockfall.map_figures import SHOWN
 from drystone.rockfall.parts import write_whole
@@ -29,10 +29,11 @@ PLACE_ROWS = {
     "height_m": "height of the centre of mass [m]",
 }
 DESIGN_NOTE = (
-    f"Characteristic values are the 95 % percentiles; the design block is the heaviest rock that "
-    f"came here. Source of the factors: {SOURCE}. A barrier is verified if its energy over γ_E is "
-    f"larger than the design energy and its height at least the design height and "
-    f"{LEAST_FREE_BORDER} m; γ_E stands in the standard."
+    f"Characteristic values are the 95 % percentiles and the design block is the heaviest rock "
+    f"that came here, unless the study says otherwise (design). Source of the factors: {SOURCE}. "
+    f"A barrier is verified if its energy over γ_E is larger than the design energy and its height "
+    f"at least the design height and a free border, {LEAST_FREE_BORDER} m or more; γ_E stands in "
+    f"the standard, and the study gives it."
 )
 MEANING = (
     "Percentiles are over runs, of the largest value of each run. The numbers in brackets are 95 % "
@@ -148,7 +149,7 @@ def _places(entries: list[dict], images: dict[str, bytes], label: str) -> str:
     for k, entry in enumerate(entries):
         body += f"<h3>{escape(entry['name'])}</h3>"
         body += _table(COLUMNS, _percentile_rows(entry, PLACE_ROWS)) + STAR
-        body += _design(entry["design"])
+        body += _design(entry["design"]) + _verification(entry)
         body += _image(images, f"{label}_{k + 1}")
     return body
 
@@ -156,12 +157,27 @@ def _places(entries: list[dict], images: dict[str, bytes], label: str) -> str:
 def _design(design: dict) -> str:
     heading = ["design values (UNI 11211-4)", "velocity [m/s]", "height [m]", "mass [kg]",
                "energy [kJ]"]  # fmt: skip
-    names = {"good": "good knowledge, all factors 1.02", "poor": "poor knowledge, all 1.10"}
+    names = {"good": "good knowledge, all factors 1.02", "poor": "poor knowledge, all 1.10",
+             CHOSEN: "as the study says"}  # fmt: skip
     rows = [
-        [text, *(number(design[key][part]) for part in ("v_m_s", "h_m", "m_kg", "E_kJ"))]
-        for key, text in names.items()
+        [names[key], *(number(values[part]) for part in FIGURES)] for key, values in design.items()
     ]
     return _table(heading, rows) + f"<p>{escape(DESIGN_NOTE)}</p>"
+
+
+def _verification(entry: dict) -> str:
+    """Both conditions of a barrier, if the study gave what they need."""
+    found = entry.get("verification")
+    if found is None or entry["design"][CHOSEN]["E_kJ"] is None:
+        return ""
+    design = entry["design"][CHOSEN]
+    words = {True: "met", False: "not met"}
+    return (
+        f"<p>Energy: design {number(design['E_kJ'])} kJ, allowed "
+        f"{number(found['allowed_E_kJ'])} kJ: {words[found['energy_ok']]}. Height: needed "
+        f"{number(found['needed_h_m'])} m, there are {number(entry['height_m_nominal'])} m: "
+        f"{words[found['height_ok']]}.</p>"
+    )
 
 
 def _barrier_table(entries: list[dict]) -> str:

@@ -15,6 +15,7 @@ from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.rockfall import study_build as build
 from drystone.rockfall.barriers import Barriers, Wall, Walls, build_barriers, drape, join_walls
+from drystone.rockfall.design import DesignCase
 from drystone.rockfall.forest import Forest, build_forest
 from drystone.rockfall.materials import NONE, Surface, build_surface
 from drystone.rockfall.rock_groups import RockGroup
@@ -102,6 +103,12 @@ class Study:
 
         with self.blaming("options"):
             return build.make_options(Options, self.settings.options)
+
+    @cached_property
+    def design(self) -> DesignCase | None:
+        """What it says about the design of barriers."""
+        part = self.settings.design
+        return None if part is None else build.design_case(part)
 
     # What follows from it on the terrain
 

@@ -8,6 +8,7 @@ from drystone.errors import InputError
 from drystone.inputs import choice, did_you_mean
 from drystone.rockfall.barriers import Wall, line_wall, mesh_wall
 from drystone.rockfall.crs import read_crs
+from drystone.rockfall.design import DesignCase, DesignFactors
 from drystone.rockfall.extra import load
 from drystone.rockfall.materials import NO_TEXTURE, NONE, Texture
 from drystone.rockfall.mesh_slope import read_closed_mesh
@@ -55,6 +56,13 @@ def make_options(kind, given: dict):
             raise InputError(f"{key} is {value!r}, must be a {'whole ' if whole else ''}number.")
         values[key] = value if whole else float(value)
     return kind(**values).check()
+
+
+def design_case(part) -> DesignCase:
+    factors = DesignFactors(
+        part.topography, part.block_survey, part.simulation, part.unit_weight, part.percentile
+    )
+    return DesignCase(factors, part.block, part.energy_factor, part.free_border)
 
 
 def material_spread(part) -> tuple:

@@ -263,6 +263,21 @@ class Output(Part):
     ascii_grids: bool = False  # rasters as ESRI .asc too
 
 
+class DesignPart(Part):
+    """Factors of UNI 11211-4, see design.py."""
+
+    topography: Literal["high", "low"]
+    block_survey: Literal["high", "low"]
+    simulation: Literal["back-analysis", "literature"]
+    unit_weight: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] = 1.0
+    percentile: Literal[0.95, 0.99] = 0.95
+    block: Above | None = Field(None, alias="block_kg")
+    energy_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
+    free_border: Annotated[float, Field(ge=0.5, allow_inf_nan=False)] = Field(
+        0.5, alias="free_border_m"
+    )
+
+
 class StudyFile(Part):
     title: str = ""
     terrain: Terrain
@@ -272,6 +287,7 @@ class StudyFile(Part):
     barriers: list[BarrierPart] = []
     forest: list[ForestPart] = []
     check_lines: list[CheckLinePart] = []
+    design: DesignPart | None = None
     runs: Runs
     options: dict[str, bool | int | float | str] = {}
     output: Output = Output()
