@@ -94,10 +94,31 @@ def height_over_foot(barriers, b, x):
 
 
 @kernel
+def _wall_of(barriers, triangle):
+    """Barrier that a triangle belongs to; -1 if it is one of the slope."""
+    k = triangle - barriers.wall_first
+    return barriers.wall[k] if 0 <= k < barriers.wall.shape[0] else -1
+
+
+@kernel
 def log_hit(barriers, triangle, t, x, v, w, energy, taken, log):
     """Note an impact on that triangle if it is a wall's; False if there is no room."""
-    if triangle < barriers.wall_first or barriers.wall.shape[0] == 0:
+    b = _wall_of(barriers, triangle)
+    if b < 0:
         return True
-    b = barriers.wall[triangle - barriers.wall_first]
     height = height_over_foot(barriers, b, x)
     return log_crossing(log, t, b, x, v, w, height, energy, taken, HIT)
+
+
+@kernel
+def log_hits(barriers, count, triangle, impulse, t, x, v, w, energy, taken, log):
+    """Note an impact of several contacts once for every wall that takes part in it."""
+    for i in range(count):
+        b, first = _wall_of(barriers, triangle[i]), True
+        if b < 0 or impulse[i] <= 0.0:
+            continue
+        for j in range(i):
+            first = first and not (impulse[j] > 0.0 and _wall_of(barriers, triangle[j]) == b)
+        if first and not log_hit(barriers, triangle[i], t, x, v, w, energy, taken, log):
+            return False
+    return True

@@ -20,7 +20,7 @@ from drystone.integrate import carry_spin
 from drystone.jit import kernel
 from drystone.rockfall.ccd import sweep
 from drystone.rockfall.distance import piece_distance
-from drystone.rockfall.fence import cross_panels, log_hit, panel_outcome
+from drystone.rockfall.fence import cross_panels, log_hits, panel_outcome
 from drystone.rockfall.flight import (
     RECOVER,
     SHRINK,
@@ -214,26 +214,6 @@ def _step_away(rocks, k, body, x, q, count, blocked, grid, room):
 
 
 @kernel
-def _log_hits(barriers, count, t, x, v, w, energy, taken, log, meet):
-    """Note an impact for every wall that takes part in it; False if there is no room."""
-    contacts, first, wall = meet.contacts, barriers.wall_first, barriers.wall
-    for i in range(count):
-        if meet.total[i] <= 0.0 or contacts.triangle[i] < first:
-            continue
-        again = False
-        for j in range(i):
-            if meet.total[j] > 0.0 and contacts.triangle[j] >= first:
-                again = again or wall[contacts.triangle[j] - first] == wall[
-                    contacts.triangle[i] - first
-                ]  # fmt: skip
-        if not again and not log_hit(
-            barriers, contacts.triangle[i], t, x, v, w, energy, taken, log
-        ):
-            return False
-    return True
-
-
-@kernel
 def _collide(body, count, t, x, q, v, w, m, bounce, rest_speed, barriers, log, meet):
     """Impact of the contacts: velocity and spin after it, whether it changed them, room in log."""
     put_twist(v, w, m, body.gyration, meet.z)
@@ -254,8 +234,9 @@ def _collide(body, count, t, x, q, v, w, m, bounce, rest_speed, barriers, log, m
         log, t, add(x, load(c.spot, strongest)), load(c.normal, strongest), v, v_out, w, w_out,
         e_in, e_out, c.triangle[strongest], meet.material[strongest],
     )  # fmt: skip
-    if barriers.wall.shape[0] > 0:
-        written = written and _log_hits(barriers, count, t, x, v, w, e_in, e_in - e_out, log, meet)
+    written = written and log_hits(
+        barriers, count, c.triangle, meet.total, t, x, v, w, e_in, e_in - e_out, log
+    )
     return v_out, w_out, True, written
 
 
