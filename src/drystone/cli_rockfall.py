@@ -12,6 +12,14 @@ app = typer.Typer(
 )
 
 INTERRUPTED = 130  # what shells expect after Ctrl-C
+TerrainPath = Annotated[
+    Path | None,
+    typer.Option(
+        help="Elevation grid in metres. If not given: terrain/avaKot.asc of DRYSTONE_DATA, or of "
+        "../shared/data, or else the synthetic valley."
+    ),
+]
+JsonPath = Annotated[Path | None, typer.Option("--json", help="Write the figures as JSON.")]
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")]
 
 
@@ -21,9 +29,9 @@ def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
 ) -> None:
     """Write a complete study on a synthetic valley, to run and to change."""
-    from drystone.rockfall.valley import write_valley
+    from drystone.rockfall.valley import new_study
 
-    study = write_valley(folder)
+    study = new_study(folder)
     results.print(str(study), markup=False, soft_wrap=True)
     screen.print(f"Next: drystone rockfall run {study}", markup=False, soft_wrap=True)
 
@@ -62,6 +70,9 @@ def run_command(
         Path | None, typer.Option(help="Folder of the results; the study's if not given.")
     ] = None,
     report: Annotated[bool, typer.Option(help="Write the report when done.")] = True,
+    lumped: Annotated[
+        bool, typer.Option("--lumped", help="Rocks as points without shape and spin.")
+    ] = False,
 ) -> None:
     """Roll all rocks of STUDY and write rasters, tables, maps and the report."""
     from drystone.rockfall.check import check_study
@@ -73,7 +84,7 @@ def run_command(
         if finding.severity == "warning":
             screen.print(str(finding), style="yellow", markup=False, soft_wrap=True)
     folder = out if out is not None else study.folder / study.output.folder
-    finished = _run(study, folder, workers, cluster, resume)
+    finished = _run(study, folder, workers, cluster, resume, lumped)
     if report:
         _report(finished)
     results.print(str(folder), markup=False, soft_wrap=True)
@@ -90,11 +101,55 @@ def report_command(
     _report(Results(folder))
 
 
-def _run(study, folder, workers, cluster, resume):
+@app.command()
+@plainly
+def bench(
+    terrain: TerrainPath = None,
+    count: Annotated[int, typer.Option(min=1, help="Runs for every row.")] = 400,
+    factors: Annotated[
+        str, typer.Option(help="Sizes of the terrain: nodes along a side, times its own.")
+    ] = "0.25,0.5,1,2,4",
+    rocks: Annotated[str, typer.Option(help="Which.")] = "box,hull-20,hull-100",
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Cores to use; all if not given.")
+    ] = None,
+    repeat: Annotated[int, typer.Option(min=1, help="Rounds; the best counts.")] = 3,
+    json_file: JsonPath = None,
+) -> None:
+    """Time trajectories on an elevation model of several sizes, with the accuracy beside."""
+    from drystone.rockfall.measuring import run_rates
+
+    chosen = [name.strip() for name in factors.split(",")], [n.strip() for n in rocks.split(",")]
+    run_rates(terrain, count, *chosen, threads, repeat, json_file, screen, results)
+
+
+@app.command()
+@plainly
+def penetration(
+    terrain: TerrainPath = None,
+    runs: Annotated[int, typer.Option(min=1, help="Random rocks to roll.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if not given.")
+    ] = None,
+    json_file: JsonPath = None,
+) -> None:
+    """Roll random rocks on an elevation model and measure how deep any got into the ground."""
+    from drystone.rockfall.measuring import run_penetration
+
+    if not run_penetration(terrain, runs, seed, workers, json_file, screen, results):
+        raise typer.Exit(1)
+
+
+def _run(study, folder, workers, cluster, resume, lumped):
     from drystone.rockfall.montecarlo import run_study
+    from drystone.rockfall.plan import LUMPED, ROLL
 
     try:
-        return run_study(study, folder, workers=workers, cluster=cluster, resume=resume)
+        return run_study(
+            study, folder, workers=workers, cluster=cluster, resume=resume,
+            roll=LUMPED if lumped else ROLL,
+        )  # fmt: skip
     except KeyboardInterrupt as interruption:
         sentence = str(interruption) or "interrupted"
         screen.print(sentence, style="yellow", markup=False, soft_wrap=True)
@@ -102,7 +157,7 @@ def _run(study, folder, workers, cluster, resume):
 
 
 def _report(finished) -> None:
-    from drystone.rockfall.report import write_report
+    from drystone.rockfall.report import report_study
 
-    path = write_report(finished)
+    path = report_study(finished)
     screen.print(f"Next: open {path} in a browser", markup=False, soft_wrap=True)

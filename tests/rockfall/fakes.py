@@ -50,6 +50,7 @@ class FakeStudy:
     roll_seconds: float = 0.0  # a rock takes at least that long, for tests of interruptions
     lines: list = field(default_factory=list)
     deadly_run: int = -1  # whoever draws it is killed
+    ascii_grids: bool = False
     mark: str = ""  # file that says that it has happened, which is enough; none: every time
 
     @property
@@ -62,7 +63,7 @@ class FakeStudy:
 
     @property
     def output(self):
-        return SimpleNamespace(step=self.step, cell=self.cell)
+        return SimpleNamespace(step=self.step, cell=self.cell, ascii_grids=self.ascii_grids)
 
     @property
     def check_lines(self):
@@ -71,6 +72,10 @@ class FakeStudy:
     @property
     def barriers(self):
         return SimpleNamespace(height=np.zeros(0), capacity=np.zeros(0), barrier=np.zeros(0))
+
+    @property
+    def design(self):
+        return None
 
     @property
     def barrier_names(self):
@@ -120,7 +125,8 @@ def bounce(rock, start, bounces) -> Trajectory:
         # normal distance n·(v s + g s²/2) is zero again at s = 2 n·v / (G n_z)
         s = 2.0 * (NORMAL @ v) / (G * NORMAL[2])
         arcs[k]["t0"], arcs[k]["t1"], arcs[k]["x"], arcs[k]["v"] = t, t + s, x, v
-        arcs[k]["a"], arcs[k]["w"] = gravity, start.spin
+        arcs[k]["a"], arcs[k]["w"], arcs[k]["w_end"] = gravity, start.spin, start.spin
+        arcs[k]["e_spin"] = spin
         x, v_in, t = x + s * (v + 0.5 * s * gravity), v + s * gravity, t + s
         normal = (NORMAL @ v_in) * NORMAL
         v = 0.7 * (v_in - normal) - 0.8 * normal

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from drystone.cli_rockfall import app
-from drystone.rockfall.valley import write_valley
+from drystone.rockfall.valley import new_study
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
@@ -90,6 +90,21 @@ def degrees(folder):
     head = "ncols 3\nnrows 3\nxllcorner 9.1\nyllcorner 46.8\ncellsize 0.001\n"
     (folder / "degrees.asc").write_text(head + "\n".join(["1 2 3"] * 3))
 
+
+def dam(height):
+    """A closed box in the map's coordinates, that high."""
+
+    def edit(folder):
+        import trimesh
+
+        box = trimesh.creation.box((20.0, 1.0, 3.0))
+        box.apply_translation((2_600_100.0, 1_200_160.0, height))
+        box.export(folder / "dam.obj")
+
+    return edit
+
+
+WALL = "[[barriers]]\nname = 'wall'\nkind = 'contact'\nmaterial = 'rock'\n"
 
 POINT = "polygon = [[2600010, 1200280], [2600388, 1200280], [2600388, 1200350], [2600010, 1200350]]"
 STEEP = "steeper_than_deg = 60              # all ground so steep, by its true area in space\n"
@@ -174,6 +189,26 @@ BROKEN = {
     "triangle ids": (append("[materials.triangles]\nrock = [99999999]"),
                      "triangles go from 0 to"),
     "raster cells": (replace("cell_m = 2.0", "cell_m = -2.0"), "greater than 0, but is -2.0"),
+    "points that are none": (
+        replace(STEEP + POINT, "points = [2600100, 1200300]"), "must be a list of points"),
+    "point below the ground": (
+        replace(STEEP + POINT, "points = [[2600100, 1200300, 10]]"), "below the ground at"),
+    "misspelt where it is needed": (
+        replace("drag_kg_s", "drag_kgs"), r"forest\[0\].drag_kgs: no such entry. Did you mean"),
+    "orientation": (replace("speed_m_s =", 'orientation_deg = "any"\nspeed_m_s ='),
+                    "must be 'random', or three"),
+    "friction that is no number": (
+        replace("friction = { uniform = [0.5, 0.7] }", "friction = nan"), "friction is nan"),
+    "rock file of another kind": (
+        replace('shape = "platy"\nvolume_m3 =',
+                'shape = "mesh"\nfile = "study.toml"\nvolume_m3 ='), "cannot be read as a mesh"),
+    "wall without height": (
+        append(WALL + "thickness_m = 1\nline = [[2600020, 1200160], [2600080, 1200160]]"),
+        r"barriers\[1\] needs height_m"),
+    "wall without a file": (append(WALL + "mesh = 'dam.obj'"), r"\(wall\): there is no file"),
+    "wall off the terrain": (
+        steps(dam(10.0), append(WALL + "mesh = 'dam.obj'")), "below the ground.*coordinates"),
+    "wall of a net": (append(WALL + "mesh = 'dam.obj'\ncapacity_kj = 3"), "has no capacity_kj"),
     "not toml": (append("count = = 3"), "is not TOML"),
     "empty": (write("study.toml", ""), "terrain is missing"),
     "no study": (lambda folder: (folder / "study.toml").unlink(), "There is no study file"),
@@ -182,7 +217,7 @@ BROKEN = {
 
 @pytest.fixture
 def valley(tmp_path):
-    write_valley(tmp_path / "demo")
+    new_study(tmp_path / "demo")
     return tmp_path / "demo"
 
 

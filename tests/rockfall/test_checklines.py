@@ -13,21 +13,22 @@ from drystone.rockfall.checklines import CheckLine, LineFinder
 GROUND = flat_ground(Raster(-50.0, -50.0, 1.0, 100, 100))
 
 
-def find(points, arcs, mass=2.0, spin=None):
+def find(points, arcs, mass=2.0):
     finder = LineFinder([CheckLine("road", np.array(points, float))], GROUND)
-    return finder.find(7, arcs, mass, np.zeros(len(arcs)) if spin is None else spin)
+    return finder.find(7, arcs, mass)
 
 
 def test_a_parabola_over_a_line():
     """From (0, 0, 10) at 5 m/s east, the line x = 4 is crossed after 0.8 s, 4.9 t² lower."""
-    found = find([[4, -3], [4, 3]], one_arc((0, 1, 10), (5, 0, 0), duration=1.2), 2.0, np.ones(1))
+    arc = one_arc((0, 1, 10), (5, 0, 0), duration=1.2, e_spin=(1.0, 25.0))
+    found = find([[4, -3], [4, 3]], arc, 2.0)
     assert len(found) == 1 and found["run"][0] == 7 and found["line"][0] == 0
     z, vz = 10 - 0.5 * 9.81 * 0.64, -9.81 * 0.8
     np.testing.assert_allclose(found["t"], 0.8, rtol=1e-14)
     np.testing.assert_allclose(found["x"][0], [4, 1, z], rtol=1e-14)
     np.testing.assert_allclose(found["height"], z, rtol=1e-13)
     np.testing.assert_allclose(found["along"], 4.0, rtol=1e-14)
-    np.testing.assert_allclose(found["energy"], 0.5 * 2 * (25 + vz**2) + 1.0, rtol=1e-13)
+    np.testing.assert_allclose(found["energy"], 0.5 * 2 * (25 + vz**2) + (11 / 3) ** 2, rtol=1e-13)
 
 
 def test_there_and_back_are_two_crossings():
@@ -82,7 +83,7 @@ def test_grows_when_there_are_many_crossings():
 def test_two_lines_are_told_apart():
     lines = [CheckLine("a", [[1, -1], [1, 1]]), CheckLine("b", [[2, -1], [2, 1]])]
     arc = one_arc((0, 0, 1), (4, 0, 0), (0, 0, 0), duration=1.0)
-    found = LineFinder(lines, GROUND).find(0, arc, 1.0, np.zeros(1))
+    found = LineFinder(lines, GROUND).find(0, arc, 1.0)
     assert list(found["line"]) == [0, 1]
 
 

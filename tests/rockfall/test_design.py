@@ -1,16 +1,21 @@
 """Design values with their factors, the energy line, and energies of rotation."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from drystone.errors import InputError
-from drystone.rockfall.design import DesignFactors, design_values, verify_barrier
+from drystone.rockfall.design import (
+    DesignCase,
+    DesignFactors,
+    design_table,
+    design_values,
+    verify_barrier,
+    verify_row,
+)
 from drystone.rockfall.energy_line import GRAVITY, energy_line_velocity, line_angle
 from drystone.rockfall.ground import Ground
-from drystone.rockfall.records import ARC, CONTACT, CROSSING, END, FLIGHT, IMPACT, Trajectory
-from drystone.rockfall.spin import spin_energy
+from drystone.rockfall.records import ARC
+from drystone.rockfall.spin import spin_at, spin_energy_at
 
 
 def values(**factors):
@@ -75,6 +80,27 @@ def test_verification_on_both_sides_of_each_limit():
         verify_barrier(found, enough, tall, 0.9)
 
 
+def test_a_study_chooses_its_factors_and_verifies_its_barriers():
+    """The chosen row lies between good and poor knowledge, and verify_row agrees with the rest."""
+    speed, height, mass = np.linspace(0, 20, 1001), np.linspace(0, 4, 1001), np.full(1001, 900.0)
+    factors = DesignFactors("high", "low", "literature")
+    case = DesignCase(factors, block=1000.0, energy_factor=1.2)
+    table = design_table(speed, height, mass, 2000, case=case)
+    assert list(table) == ["good", "poor", "study"]
+    assert table["good"]["E_kJ"] < table["study"]["E_kJ"] < table["poor"]["E_kJ"]
+    assert table["study"]["m_kg"] == pytest.approx(1100.0)
+    alone = design_values(speed, height, 1000.0, 2000, factors)
+    assert table["study"]["E_kJ"] == pytest.approx(alone.energy * 1e-3)
+    for energy, tall in ((1e3, 9.0), (100.0, 9.0), (1e3, 3.0)):
+        row = verify_row(table["study"], energy, tall, case)
+        full = verify_barrier(alone, energy * 1e3, tall, 1.2)
+        assert (row["energy_ok"], row["height_ok"]) == (full.energy_ok, full.height_ok)
+    empty = design_table(speed[:0], height[:0], mass[:0], 2000, case=case)
+    assert (
+        np.isnan(empty["study"]["E_kJ"]) and not verify_row(empty["study"], 1, 1, case)["height_ok"]
+    )
+
+
 def test_reach_angle():
     angle = line_angle(np.array([[0, 0, 30.0], [0, 0, 10.0]]), np.array([[30, 40, 0], [10, 0, 0]]))
     np.testing.assert_allclose(angle, [np.degrees(np.arctan(30 / 50)), 45.0])
@@ -92,16 +118,14 @@ def test_energy_line_over_flat_ground():
         energy_line_velocity(ground, [[0, 0, 10]], 95.0)
 
 
-def test_energy_of_rotation_in_flight_is_that_after_the_impact():
-    """A rock with moments 1, 2, 4 that spins about its least axis: less than the bound."""
-    arcs, impacts, end = np.zeros(4, ARC), np.zeros(1, IMPACT), np.zeros(1, END)[0]
-    arcs["t0"], arcs["t1"] = [0, 1, 2, 3], [1, 2, 3, 4]
-    arcs["w"] = [3, 0, 0]
-    arcs["kind"] = [FLIGHT, FLIGHT, CONTACT, FLIGHT]
-    end["mass"] = 2.0
-    impacts["t"], impacts["v_out"] = 1.0, [1, 2, 2]
-    impacts["e_out"] = 0.5 * 2 * 9 + 0.5 * 1 * 9
-    trajectory = Trajectory(arcs, impacts, np.zeros(0, CROSSING), end)
-    energy = spin_energy(trajectory, SimpleNamespace(inertia=np.array([1.0, 2.0, 4.0])))
-    bound = 0.5 * 4 * 9
-    np.testing.assert_allclose(energy, [bound, 0.5 * 9, bound, bound])
+def test_energy_of_rotation_is_that_of_both_ends_and_its_root_linear_between():
+    """A spin that grows from 3 to 9 rad/s about one axis of 2 kg m²: E = (3 + 2 t)² over 3 s."""
+    arcs = np.zeros(2, ARC)
+    arcs["t0"], arcs["t1"] = [0, 3], [3, 3]
+    arcs["w"], arcs["w_end"] = [0, 3, 0], [0, 9, 0]
+    arcs["e_spin"] = [9, 81]
+    t = np.linspace(0.0, 3.0, 7)
+    arc = np.zeros(7, dtype=int)
+    np.testing.assert_allclose(spin_energy_at(arcs, arc, t), (3 + 2 * t) ** 2)
+    np.testing.assert_allclose(spin_at(arcs, arc, t)[:, 1], 3 + 2 * t)
+    np.testing.assert_allclose(spin_energy_at(arcs, np.array([1]), np.zeros(1)), [9])  # no length

@@ -5,6 +5,7 @@ import pytest
 
 from drystone.errors import InputError
 from drystone.rockfall.grid import Grid, find_triangles, ground_below
+from drystone.rockfall.slope import Slope
 
 
 def bumpy(rng, nodes=12):
@@ -52,6 +53,25 @@ def test_ground_below_is_the_highest_surface_under_the_point():
     for i, j in rng.integers(0, 12, (20, 2)):
         height = vertices[j * 12 + i, 2]
         assert ground_below(grid, float(i), float(j), 4.0)[1] == pytest.approx(height)
+
+
+@pytest.mark.parametrize("cell", [1.0 / 3.0, 0.7, 4.997688906601])
+def test_there_is_ground_under_every_point_of_a_line_between_cells(cell):
+    """On the lines of an elevation grid, and next to them by the least number there is."""
+    rng = np.random.default_rng(4)
+    slope = Slope.from_grid(rng.uniform(0, 3, (27, 33)), cell, origin=(123456.789, 987654.321))
+    grid = Grid.build(slope.vertices, slope.triangles)
+    x, y = np.unique(slope.vertices[:, 0]), np.unique(slope.vertices[:, 1])
+    for _ in range(500):
+        point = np.array([rng.choice(x), rng.choice(y)])
+        off = rng.integers(0, 3)
+        if off < 2:  # anywhere along a line of the other family
+            point[off] = rng.uniform(*((x[0], x[-1]), (y[0], y[-1]))[off])
+        side = np.nextafter(point, rng.choice([-np.inf, 0.0, np.inf], 2))
+        for p in np.clip([point, side], [x[0], y[0]], [x[-1], y[-1]]):
+            t, height = ground_below(grid, *p, 9.0)
+            assert t >= 0, p
+            assert height == pytest.approx(float(slope.height(*p)), abs=1e-9)
 
 
 def test_neighbours_and_ridges_of_a_roof():

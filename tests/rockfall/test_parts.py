@@ -10,7 +10,7 @@ from drystone.rockfall.parts import DamagedPart, pack_part, read_part, unpack_pa
 from drystone.rockfall.records import ARC, END
 
 ARRAYS = {
-    "arcs": np.arange(15 * 3, dtype=float).view(ARC),
+    "arcs": np.arange(20 * 3, dtype=float).view(ARC),
     "ends": np.zeros(0, END),
     "cells.cell": np.arange(7, dtype=np.int32),
     "table": np.arange(6.0).reshape(2, 3),

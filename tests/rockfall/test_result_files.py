@@ -19,7 +19,7 @@ from fake_runs import run  # noqa: E402
 from drystone.errors import InputError  # noqa: E402
 from drystone.rockfall.map_figures import hillshade, shrink  # noqa: E402
 from drystone.rockfall.rasters import raster_names  # noqa: E402
-from drystone.rockfall.report import write_report  # noqa: E402
+from drystone.rockfall.report import report_study  # noqa: E402
 from drystone.rockfall.results import Results  # noqa: E402
 
 ROAD = SimpleNamespace(name="road <&>", points=[[-46.0, -50.0], [-46.0, 50.0]])
@@ -32,7 +32,9 @@ def results(tmp_path_factory):
     plain = fakes.PlaneSlope.__init__.__defaults__
     fakes.PlaneSlope.__init__.__defaults__ = (plain[0], pyproj.CRS.from_epsg(2056))
     try:
-        return run(tmp_path_factory.mktemp("files") / "out", count=COUNT, lines=[ROAD])
+        return run(
+            tmp_path_factory.mktemp("files") / "out", count=COUNT, lines=[ROAD], ascii_grids=True
+        )
     finally:
         fakes.PlaneSlope.__init__.__defaults__ = plain
 
@@ -93,6 +95,18 @@ def test_statistics_of_cells_are_in_order(results):
     np.testing.assert_allclose(reach, passages / COUNT, rtol=1e-6)
 
 
+def test_ascii_grids_say_the_same(results):
+    """Read back by GDAL: the same place, the same numbers to the last bit, the same system."""
+    for name in raster_names():
+        with (
+            rasterio.open(results.folder / "rasters" / f"{name}.tif") as file,
+            rasterio.open(results.folder / "rasters" / f"{name}.asc") as grid,
+        ):
+            assert grid.transform == file.transform and grid.nodata == file.nodata
+            assert pyproj.CRS.from_user_input(grid.crs).to_epsg() == 2056
+            np.testing.assert_array_equal(grid.read(1).astype(np.float32), file.read(1))
+
+
 def test_parquet_says_its_system(results):
     schema = parquet.read_schema(results.folder / "trajectories.parquet")
     assert pyproj.CRS.from_wkt(schema.metadata[b"crs"].decode()).to_epsg() == 2056
@@ -128,7 +142,7 @@ def test_check_line_figures(results):
 
 def test_report_needs_nothing_else(results):
     """No reference to anything outside, everything escaped, all inputs inside."""
-    page = write_report(results).read_text()
+    page = report_study(results).read_text()
     assert not re.search(r"(src|href)=\"(?!data:)", page) and "<script" not in page
     assert "road &lt;&amp;&gt;" in page and "road <&>" not in page
     for word in ("seed", "SHA-256", "UNI 11211-4", "numba", "Enough runs"):

@@ -21,6 +21,7 @@ PARTS = {
     "[[barriers]]": study_file.BarrierPart,
     "[[forest]]": study_file.ForestPart,
     "[[check_lines]]": study_file.CheckLinePart,
+    "[design]": study_file.DesignPart,
     "[runs]": study_file.Runs,
     "[output]": study_file.Output,
 }

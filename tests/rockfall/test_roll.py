@@ -8,10 +8,11 @@ from rock_scenes import GRAVITY, about, downhill, matrix, plane
 
 from drystone.errors import InputError
 from drystone.rockfall.barriers import Barriers
-from drystone.rockfall.materials import build_surface
+from drystone.rockfall.materials import build_surface, uniform_surface
 from drystone.rockfall.records import (
     BARRIER,
     CONTACT,
+    FLIGHT,
     JITTER,
     LEFT,
     OVERTOPPED,
@@ -24,6 +25,7 @@ from drystone.rockfall.records import (
 )
 from drystone.rockfall.rock import Rock
 from drystone.rockfall.roll import Options, Scene, Start, roll, roll_many
+from drystone.rockfall.slope import Slope
 
 
 def lying(rock, slope_deg, height, velocity=0.0):
@@ -152,6 +154,25 @@ def test_a_hole_in_the_slope_is_left():
     assert end["x"][0] == pytest.approx(0.0, abs=0.3)
 
 
+@pytest.mark.parametrize("shape", ["sphere", "block"])
+def test_a_rock_that_rolls_along_a_grid_line_stays_on_the_slope(shape):
+    """Its centre is over an edge in every step, where rounding picks the cell and the triangle."""
+    cell, ends = 1.0 / 3.0, []
+    x = np.arange(41)
+    slope = Slope.from_grid(
+        np.tile(100.0 - 0.3 * cell * x, (41, 1)), cell, origin=(123456.789, 987654.321)
+    )
+    scene = Scene.build(slope.vertices, slope.triangles, uniform_surface(0.2, 0.3))
+    rock = Rock.sphere(0.4 * cell) if shape == "sphere" else Rock.block(*[0.4 * cell] * 3)
+    east, north = np.unique(slope.vertices[:, 0]), np.unique(slope.vertices[:, 1])
+    for y in north[1:-1:3]:
+        z = float(slope.height(east[1], y)) + 1.2 * rock.radius
+        ends.append(roll(rock, Start((east[1], y, z), velocity=(2.0, 0, 0)), scene).end)
+        if shape == "sphere":
+            assert ends[-1]["x"][1] == y
+    assert {end["reason"] for end in ends} <= {POSITION, VELOCITY}
+
+
 def fence(capacity, height, at=5.0):
     feet = np.array([[at, -50.0, 0.0]]), np.array([[at, 50.0, 0.0]])
     return Barriers(*feet, np.array([height]), np.zeros(1, np.int32), np.array([capacity]))
@@ -208,17 +229,53 @@ def test_any_number_of_threads_and_any_buffers_give_the_same_bits(monkeypatch):
     rocks = [Rock.block(1, 0.8, 0.5).scaled(s) for s in rng.uniform(0.5, 1.5, 70)]
     starts = [Start((0, 0, 4.0), orientation=rng.normal(size=4)) for _ in rocks]
     scene = plane(32, 0.4, 0.5)
-    alone = [roll(rock, start, scene) for rock, start in zip(rocks, starts, strict=True)]
+    pairs = zip(rocks, starts, strict=True)
+    alone = [roll(rock, start, scene, states=True) for rock, start in pairs]
     for threads in (1, 2):
-        many = roll_many(rocks, starts, scene, threads=threads)
+        many = roll_many(rocks, starts, scene, threads=threads, states=True)
         for one, other in zip(alone, many, strict=True):
             for a, b in zip(one, other, strict=True):
                 assert a.tobytes() == b.tobytes()
-    monkeypatch.setattr("drystone.rockfall.roll.ARCS", 40)
-    monkeypatch.setattr("drystone.rockfall.roll.IMPACTS", 5)
+    monkeypatch.setattr("drystone.rockfall.logbook.ARCS", 40)
+    monkeypatch.setattr("drystone.rockfall.logbook.IMPACTS", 5)
+    monkeypatch.setattr("drystone.rockfall.logbook.FOUND", 1)
     monkeypatch.setattr("drystone.rockfall.roll.FOUND", 1)
     small = roll_many(rocks, starts, scene, threads=1)
     assert all(a.arcs.tobytes() == b.arcs.tobytes() for a, b in zip(alone, small, strict=True))
+
+
+def test_states_are_those_of_every_step():
+    """They start and end with the rock, and their places are those of the arcs."""
+    start = Start((0, 0, 4.0), orientation=(0.8, 0, 0.6, 0), spin=(2, 3, 1))
+    trajectory = roll(Rock.block(1, 0.8, 0.5), start, plane(35), states=True)
+    states, arcs, end = trajectory.states, trajectory.arcs, trajectory.end
+    assert states["x"][0] == pytest.approx(start.position) and states["t"][0] == 0.0
+    assert states["q"][0] == pytest.approx(start.orientation)
+    assert (states["x"][-1] == end["x"]).all() and (states["q"][-1] == end["q"]).all()
+    arc = np.clip(np.searchsorted(arcs["t1"], states["t"]), 0, len(arcs) - 1)
+    s = (states["t"] - arcs["t0"][arc])[:, None]
+    x = arcs["x"][arc] + arcs["v"][arc] * s + 0.5 * arcs["a"][arc] * s * s
+    assert np.abs(x - states["x"]).max() < 1e-9
+    assert roll(Rock.block(1, 0.8, 0.5), start, plane(35)).states is None
+
+
+def test_energy_of_rotation_in_arcs_is_exact():
+    """Where impacts know it too, before and after, and in flight it never grows."""
+    start = Start((0, 0, 4.0), spin=(2, 3, 1))
+    rock = Rock.block(1, 0.7, 0.4)
+    trajectory = roll(rock, start, plane(35, 0.5, 0.5))
+    arcs, hits = trajectory.arcs, trajectory.impacts
+    spin = 0.5 * (rock.inertia * np.array(start.spin) ** 2).sum()
+    assert arcs["e_spin"][0, 0] == pytest.approx(spin)
+    flies = arcs["kind"] == FLIGHT
+    assert (arcs["e_spin"][flies, 1] <= arcs["e_spin"][flies, 0] * (1 + 1e-9)).all()
+    translation_in = 0.5 * rock.mass * (hits["v_in"] ** 2).sum(axis=1)
+    translation_out = 0.5 * rock.mass * (hits["v_out"] ** 2).sum(axis=1)
+    before = np.searchsorted(arcs["t1"], hits["t"])
+    after = np.searchsorted(arcs["t0"], hits["t"])
+    ends, starts = arcs["e_spin"][before, 1], arcs["e_spin"][after, 0]
+    assert ends == pytest.approx(hits["e_in"] - translation_in, abs=1e-9 * hits["e_in"].max())
+    assert starts == pytest.approx(hits["e_out"] - translation_out, abs=1e-9 * hits["e_in"].max())
 
 
 def test_each_rock_may_have_its_own_materials():
@@ -266,6 +323,28 @@ class TestLeine2014:
         end = self.slide(mu).end
         turn = matrix(end["q"]) @ matrix(about("y", 45)).T
         assert turn[0, 2] > 0.01  # forward, over its front edge
+
+    def test_friction_that_grows_opens_the_rear_when_it_passes_one(self):
+        """mu(s) = 0.2 + 2/pi 1.1 arctan(0.7 s) with the way s, as in the paper, in one slide."""
+        scene, (way, _) = plane(45, 0.0, 0.0, size=500.0), downhill(45)
+        start, slid, turning = lying(self.block, 45, 1.001, velocity=5.0), [], []
+        first = np.array(start.position)
+        for _ in range(400):
+            s = (np.array(start.position) - first) @ way
+            mu = 0.2 + 2.2 / np.pi * np.arctan(0.7 * s)
+            values = [[0.0]], [[mu]]
+            one = roll_many(
+                [self.block], [start], scene, Options(max_time=0.01), values, 1, states=True
+            )[0]
+            state = one.states[-1]
+            start = Start(state["x"], state["v"], state["q"], state["w"])
+            slid.append(mu)
+            turning.append(state["w"][1])
+            if mu > 1.1:
+                break
+        mu, spin = np.array(slid), np.array(turning)
+        assert mu[-1] > 1.1 and np.abs(spin[mu < 0.999]).max() < 1e-9
+        assert (spin[mu > 1.001] > 0.0).all()  # over its front edge: the rear has left the ground
 
     def test_the_wheel_effect(self):
         """Rotation about the axis of least inertia ends about that of the largest."""

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from drystone.errors import InputError
-from drystone.rockfall.placing import is_free, set_down
+from drystone.rockfall.placing import set_down
 from drystone.rockfall.slope import Slope
 from drystone.rockfall.sources import area_source, line_source, point_source
 
@@ -120,7 +120,6 @@ def test_rocks_start_free_of_the_ground_and_near_it(radius):
         centre = set_down(slope, place.point, place.normal, radius)
         if centre is None:
             continue
-        assert is_free(slope, centre, radius)
         assert slow_distance(centre, corners) >= radius * (1 - 1e-9)
         assert np.linalg.norm(centre - place.point) <= 4.1 * radius
 

@@ -15,6 +15,7 @@ from drystone.rockfall.statistics import (
     resample,
     summarise,
 )
+from drystone.rockfall.summary import summarise_barriers, table_text
 
 
 @pytest.mark.parametrize(("n", "share"), [(37, 0.5), (200, 0.95), (200, 0.9), (400, 0.99)])
@@ -129,3 +130,25 @@ def test_bands_of_any_size_give_the_same_bits(rows):
     for name, values in whole.values.items():
         joined = np.concatenate([band.values[name] for band in bands])
         np.testing.assert_array_equal(joined, values)
+
+
+def test_barriers_count_runs_by_what_became_of_them():
+    """A net that two runs met and one flew over; a wall hit twice by run 0, got round by run 3."""
+    rows = [  # run, barrier, outcome, energy [J]
+        (0, 0, "stopped", 4e3), (1, 0, "passed", 9e3), (2, 0, "overtopped", 7e3),
+        (0, 1, "hit", 5e3), (0, 1, "hit", 2e3), (0, 1, "stopped", 0.0),
+        (3, 1, "hit", 6e3), (3, 1, "passed", 0.0), (4, 1, "overtopped", 3e3),
+    ]  # fmt: skip
+    run, barrier, outcome, energy = (np.array(column) for column in zip(*rows, strict=True))
+    zero = np.zeros(len(rows))
+    table = {"run": run, "barrier": barrier, "outcome": outcome, "energy_J": energy}
+    table |= {name: zero for name in ("vx_m_s", "vy_m_s", "vz_m_s", "height_m", "taken_J")}
+    ends = {"run": np.arange(6), "mass_kg": np.full(6, 100.0)}
+    labels = [{"name": "net", "kind": "crossing"}, {"name": "wall", "kind": "contact"}]
+    net, wall = summarise_barriers(table, labels, ends, 6, 1)
+    counts = ("reached", "hit", "stopped", "passed", "overtopped")
+    assert [net[k] for k in counts] == [3, 2, 1, 1, 1]
+    assert [wall[k] for k in counts] == [3, 2, 1, 1, 1]
+    assert wall["share_reached"] == 0.5 and wall["share_stopped"] == pytest.approx(1 / 3)
+    assert wall["energy_kJ"]["max"] == 6.0 and net["energy_kJ"]["max"] == 9.0
+    assert len(table_text([net, wall]).splitlines()) == 3

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from drystone.errors import InputError
+from drystone.rockfall.check import check_study
+from drystone.rockfall.ground import ground_of
 from drystone.rockfall.materials import FACE, materials_at
-from drystone.rockfall.placing import is_free
+from drystone.rockfall.penetration import measure_depth
+from drystone.rockfall.records import ARC, FAILED, STATE, Trajectory
+from drystone.rockfall.rock import Rock
+from drystone.rockfall.roll import Options, roll_many
 from drystone.rockfall.study import Study
-from drystone.rockfall.valley import CORNER, valley_heights, write_valley
+from drystone.rockfall.valley import CORNER, new_study, valley_heights
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
@@ -25,7 +30,7 @@ TERRAIN = DATA / "terrain" / "avaKot.asc"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("valley") / "demo"
-    write_valley(path)
+    new_study(path)
     return path
 
 
@@ -92,12 +97,21 @@ def test_a_sample_needs_nothing_but_its_number(study):
         study.sample(1000)
 
 
+def depth_at_start(slope, start, rock):
+    """How deep the ball of a rock is in the ground, as the penetration study measures it."""
+    arcs, states = np.zeros(1, ARC), np.zeros(2, STATE)
+    arcs["t1"], arcs["x"] = 1.0, start.position
+    states["t"], states["q"] = [0, 1], [1, 0, 0, 0]
+    held = Trajectory(arcs, None, None, None, states)
+    return measure_depth(Rock.sphere(2.0 * rock.radius), held, ground_of(slope)).depth
+
+
 def test_rocks_start_free_on_the_cliff(study):
     slope = study.slope
     for run in range(60):
         rock, start, _ = study.sample(run)
         centre = np.array(start.position)
-        assert is_free(slope, centre, rock.radius)
+        assert depth_at_start(slope, start, rock) <= 0.0
         above = centre[2] - slope.height(*centre[:2])
         assert above > 0
         assert 0.5 <= np.linalg.norm(start.velocity) <= 1.5
@@ -191,7 +205,31 @@ def test_a_contact_barrier_joins_the_ground_with_its_own_material(study):
         walled.surface, answer,
     )  # fmt: skip
     assert [walled.material_names[k] for k in answer] == ["talus", "rock"]
-    assert walled.barrier_names == [] and len(walled.barriers.foot_a) == 0
+    # Its line is kept, to know who got over it; as a barrier without a capacity.
+    assert walled.barrier_names == ["wall"] and len(walled.barriers.capacity) == 0
+    assert walled.barriers.wall_first == count and set(walled.barriers.wall) == {0}
+    assert len(walled.barriers.wall) == len(triangles) - count
+
+
+def test_a_contact_barrier_may_be_a_mesh(study, folder):
+    """A closed mesh in the coordinates of the map; beside a net, which comes first."""
+    trimesh = pytest.importorskip("trimesh")
+    x, y = np.array(CORNER) + (120.0, 160.0)
+    z = float(study.slope.height(*(np.array([x, y]) - study.slope.origin[:2])))
+    box = trimesh.creation.box((40.0, 1.0, 6.0))
+    box.apply_translation((x, y, z))
+    box.export(folder / "dam.obj")
+    dam = {"name": "dam", "kind": "contact", "mesh": "dam.obj", "material": "rock"}
+    walled = changed(study, barriers=[dam, *study.describe()["barriers"]])
+    assert walled.barrier_names == ["net", "dam"] and set(walled.barriers.wall) == {1}
+    assert len(walled.walls.triangles) == 12
+    feet = walled.barriers.foot_a[walled.barriers.barrier == 1] + walled.slope.origin
+    assert np.abs(feet[:, 1] - y).max() < 0.1 and np.ptp(feet[:, 0]) > 35.0
+    assert folder / "dam.obj" in walled.input_files()
+    box.faces = box.faces[:-1]
+    box.export(folder / "open.obj")
+    with pytest.raises(InputError, match=r"barriers \(dam\): open.obj is not closed: 3 edges"):
+        changed(study, barriers=[dam | {"mesh": "open.obj"}]).scene()
 
 
 def test_triangles_texture_and_regions_together(study, folder):
@@ -263,7 +301,7 @@ def test_real_terrain_with_steep_sources(study):
     assert source.upto[-1] == pytest.approx(steep.sum())
     for run in range(300):
         rock, start, _ = real.sample(run)
-        assert is_free(slope, np.array(start.position), rock.radius)
+        assert depth_at_start(slope, start, rock) <= 0.0
 
 
 def test_runs_can_be_changed_but_not_broken(study):
@@ -282,11 +320,19 @@ def test_all_wrong_entries_are_told_at_once(study):
     assert "study: runs.sed: no such entry. Did you mean 'seed'?" in sentences
 
 
-def test_a_rock_put_into_the_ground_is_refused(study):
+def test_a_rock_put_into_the_ground_is_lifted_and_that_is_said(study):
     x, y = CORNER[0] + 200, CORNER[1] + 400
     z = float(study.slope.height(x - study.slope.origin[0], y - study.slope.origin[1]))
     low = changed(study, sources=[{"name": "p", "points": [[x, y, z + 0.05]]}])
-    with pytest.raises(InputError, match="sources .p., run 0: the centre of a rock.*touches"):
-        low.sample(0)
+    findings = check_study(low.with_runs(count=20)).findings
+    assert any("overlap" in str(f) and "lifted" in str(f) for f in findings)
+    rock, start, _ = low.sample(0)
+    assert start.position[2] == pytest.approx(z + 0.05)
+    rolled = roll_many([rock], [start], low.scene(), Options(max_time=0.5))[0]
+    assert rolled.end["reason"] != FAILED
+    assert 0.05 < rolled.arcs["x"][0, 2] - z < rock.radius * 1.1
     high = changed(study, sources=[{"name": "p", "points": [[x, y, z + 5.0]]}])
     assert high.sample(0)[1].position[2] == pytest.approx(z + 5.0)
+    assert not any("overlap" in str(f) for f in check_study(high.with_runs(count=20)).findings)
+    with pytest.raises(InputError, match="below the ground"):
+        changed(study, sources=[{"name": "p", "points": [[x, y, z - 3.0]]}]).sample(0)

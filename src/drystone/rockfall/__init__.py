@@ -12,9 +12,13 @@ _HOME = {
     "Slope": "slope",
     "Start": "roll",
     "Study": "study",
+    "Trajectory": "records",
+    "check_study": "check",
+    "new_study": "valley",
+    "report_study": "report",
+    "roll_lumped": "lumped",
     "roll_many": "roll",
     "run_study": "montecarlo",
-    "write_report": "report",
 }
 __all__ = sorted(_HOME)
 

@@ -4,8 +4,9 @@ A crossing barrier (ROCFALL 4.2) stands along a line on the ground. It is cut in
 so short that their feet follow the ground. Where a centre of mass crosses a panel below its top,
 the barrier takes translational energy up to its capacity; above the top it was overtopped.
 
-A contact barrier is a rigid wall with a thickness: its triangles join those of the slope, and a
-rock collides with them as with the slope, with a material of their own.
+A contact barrier is a rigid wall: its triangles join those of the slope, and a rock collides with
+them as with the slope, with a material of their own. It stands along a line with a thickness, or
+is a closed mesh. Its line is kept as panels too, so that who got over it is known.
 """
 
 from typing import NamedTuple
@@ -20,26 +21,41 @@ DEPTH = 1.0  # [m] that a wall reaches below the lowest ground along it, so that
 
 
 class Barriers(NamedTuple):
-    """Crossing barriers, panel by panel, local coordinates."""
+    """Barriers panel by panel, local coordinates: crossing barriers first, then walls."""
 
     foot_a: np.ndarray  # (n, 3) one foot of a panel, on the ground [m]
     foot_b: np.ndarray  # (n, 3) the other
     height: np.ndarray  # (n,) of the panel, upright [m]
-    barrier: np.ndarray  # (n,) int32, row of `capacity`
+    barrier: np.ndarray  # (n,) int32, row of `capacity`; larger numbers are walls
     capacity: np.ndarray  # (k,) energy it can take from one rock [J]; inf stops every rock
+    wall_first: int = 0  # walls are the last triangles that rocks meet, from this one on
+    wall: np.ndarray = np.empty(0, np.int32)  # (w,) int32 barrier of each of these triangles
+
+
+class Wall(NamedTuple):
+    """A contact barrier, local coordinates."""
+
+    vertices: np.ndarray  # (n, 3) [m]
+    triangles: np.ndarray  # (m, 3) int32, outward
+    line: np.ndarray  # (k, 2) along it: whoever crosses it has got over the wall
+    height: float  # above the ground along its line [m]
 
 
 class Walls(NamedTuple):
-    """Contact barriers as triangles, local coordinates; rows count from 0."""
+    """All contact barriers as triangles, local coordinates; rows count from 0."""
 
     vertices: np.ndarray  # (n, 3) [m]
     triangles: np.ndarray  # (m, 3) int32, outward
     barrier: np.ndarray  # (m,) int32, which barrier each triangle belongs to
 
 
-def build_barriers(slope, lines, height, capacity) -> Barriers:
-    """Panels of crossing barriers along local lines (n, 2), one per barrier."""
+def build_barriers(slope, lines, height, capacity, walls: list[Wall] = (), first: int = 0):
+    """Panels of crossing barriers along local lines (n, 2), one per barrier; then those of walls.
+
+    first   number of the first triangle of the walls among all that rocks meet
+    """
     feet_a, feet_b, tall, owner = [], [], [], []
+    lines, height = [*lines, *(w.line for w in walls)], [*height, *(w.height for w in walls)]
     for k, line in enumerate(lines):
         feet = drape(slope, line)
         feet_a.append(feet[:-1])
@@ -52,6 +68,8 @@ def build_barriers(slope, lines, height, capacity) -> Barriers:
         np.concatenate([np.empty(0), *tall]),
         np.concatenate([np.empty(0, np.int32), *owner]),
         np.array(capacity, dtype=np.float64).reshape(-1),
+        first,
+        join_walls(walls).barrier + np.int32(len(capacity)),
     )
 
 
@@ -71,15 +89,55 @@ def drape(slope, line: np.ndarray) -> np.ndarray:
     return np.column_stack([points, z])
 
 
-def build_walls(slope, lines, height, thickness) -> Walls:
-    """Closed walls along local lines (n, 2), one per barrier."""
+def line_wall(slope, line: np.ndarray, height: float, thickness: float) -> Wall:
+    """A wall of that height [m] above the ground along a local line (n, 2)."""
+    return Wall(*_wall(drape(slope, line), height, thickness), line, height)
+
+
+def mesh_wall(slope, vertices, triangles, line: np.ndarray | None = None) -> Wall:
+    """A wall of a closed mesh in local coordinates; triangles outward.
+
+    line   along it; None: the middle of the smallest rectangle about its plan, the long way
+    """
+    triangles = np.ascontiguousarray(triangles, dtype=np.int32)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0.0:
+        triangles = np.ascontiguousarray(triangles[:, ::-1])
+    line = _long_middle(vertices[:, :2]) if line is None else line
+    return Wall(vertices, triangles, line, _height_above(slope, vertices, line))
+
+
+def _height_above(slope, vertices: np.ndarray, line: np.ndarray) -> float:
+    """Of the top of a mesh above the mean ground along its line [m]."""
+    top, ground = vertices[:, 2].max(), drape(slope, line)[:, 2]
+    if top <= ground.min():
+        raise InputError(
+            f"the mesh ends {ground.min() - top:.3g} m below the ground. Is it in the coordinates "
+            f"of the terrain, heights too?"
+        )
+    return float(top - ground.mean())
+
+
+def _long_middle(plan: np.ndarray) -> np.ndarray:
+    shapely = load("shapely", "Geometry")
+    box = shapely.minimum_rotated_rectangle(shapely.MultiPoint(plan))
+    ring = shapely.get_coordinates(box)
+    if len(ring) < 5:
+        raise InputError("the mesh has no extent in plan: it needs a thickness.")
+    middle = 0.5 * (ring[:4] + ring[1:5])
+    first, second = middle[[0, 2]], middle[[1, 3]]
+    longer = np.linalg.norm(first[1] - first[0]) >= np.linalg.norm(second[1] - second[0])
+    return first if longer else second
+
+
+def join_walls(walls: list[Wall]) -> Walls:
+    """The triangles of all walls in one mesh."""
     vertices, triangles, owner, count = [np.empty((0, 3))], [np.empty((0, 3), np.int32)], [], 0
-    for k, line in enumerate(lines):
-        points, faces = _wall(drape(slope, line), float(height[k]), float(thickness[k]))
-        vertices.append(points)
-        triangles.append(faces + np.int32(count))
-        owner.append(np.full(len(faces), k, dtype=np.int32))
-        count += len(points)
+    for k, wall in enumerate(walls):
+        vertices.append(wall.vertices)
+        triangles.append(wall.triangles + np.int32(count))
+        owner.append(np.full(len(wall.triangles), k, dtype=np.int32))
+        count += len(wall.vertices)
     return Walls(
         np.concatenate(vertices),
         np.concatenate(triangles),

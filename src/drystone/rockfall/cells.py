@@ -5,6 +5,7 @@ a coordinate, a quadratic in s, takes the value of a line; between two such time
 over one cell of the raster and one of the ground. Within that interval
 
     |v + a s|²          is convex: its maximum is at one of the ends,
+    energy of rotation  is the square of a linear root (spin.py): convex too,
     z - ground          is a quadratic over one plane triangle: at an end or where its rate is 0.
 
 So the maxima are those of the arcs themselves: no output step is in them, and cutting an arc in
@@ -19,6 +20,7 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.rockfall.ground import Ground
+from drystone.rockfall.spin import spin_roots
 
 
 class Raster(NamedTuple):
@@ -54,14 +56,10 @@ class CellWalker:
         self._cell = np.empty(count, np.int64)
         self._peaks = np.empty((count, 3))
 
-    def walk(self, arcs: np.ndarray, mass: float, spin_energy: np.ndarray) -> CellTable:
-        """Cells of one run, in the order in which it first enters them.
-
-        arcs          (n,) of ARC
-        spin_energy   (n,) kinetic energy of rotation of each arc [J]
-        """
+    def walk(self, arcs: np.ndarray, mass: float) -> CellTable:
+        """Cells of one run, `arcs` (n,) of ARC, in the order in which it first enters them."""
         parts = [np.ascontiguousarray(arcs[name]) for name in ("t0", "t1", "x", "v", "a")]
-        spin = np.ascontiguousarray(spin_energy, dtype=np.float64)
+        spin = spin_roots(arcs)
         while True:
             self._marks += 1
             count = walk_arcs(
@@ -98,7 +96,7 @@ def walk_arcs(
             end = first if piece == 0 else (second if piece == 1 else duration)
             if end > start or (piece == 2 and duration == 0.0):
                 count = _walk_piece(
-                    i, start, end, px, vx, ax, py, vy, ay, x, v, a, spin, mass,
+                    i, start, end, duration, px, vx, ax, py, vy, ay, x, v, a, spin, mass,
                     raster, ground, mark, stamp, slot, cell, peaks, count,
                 )  # fmt: skip
                 start = end
@@ -117,7 +115,7 @@ def _turns(vx, ax, vy, ay, duration):
 
 @kernel
 def _walk_piece(
-    i, start, end, px, vx, ax, py, vy, ay, x, v, a, spin, mass,
+    i, start, end, duration, px, vx, ax, py, vy, ay, x, v, a, spin, mass,
     raster, ground, mark, stamp, slot, cell, peaks, count,
 ):  # fmt: skip
     """Go from line to line over a piece in which neither x nor y turns back."""
@@ -135,8 +133,9 @@ def _walk_piece(
         to = min(min(min(t_rx, t_ry), min(t_gx, t_gy)), end)
         if to > s or start == end:
             count = _visit(
-                i, s, to, x, v, a, spin, mass, raster, ground, mark, stamp, slot, cell, peaks, count
-            )
+                i, s, to, duration, x, v, a, spin, mass, raster, ground, mark, stamp, slot, cell,
+                peaks, count,
+            )  # fmt: skip
         s = to
         if to >= end:
             return count
@@ -186,7 +185,7 @@ def _meet(p, v, a, line, way, start, end):
 
 @kernel
 def _visit(
-    i, s0, s1, x, v, a, spin, mass, raster, ground, mark, stamp, slot, cell, peaks, count
+    i, s0, s1, duration, x, v, a, spin, mass, raster, ground, mark, stamp, slot, cell, peaks, count
 ):  # fmt: skip
     """Enter what the rock does between s0 and s1 in the one cell that it is over."""
     s = 0.5 * (s0 + s1)
@@ -194,7 +193,11 @@ def _visit(
     row = floor((x[i, 1] + s * (v[i, 1] + 0.5 * a[i, 1] * s) - raster.y0) / raster.cell)
     if not (0 <= column < raster.columns and 0 <= row < raster.rows):
         return count
-    square = max(_speed_squared(v, a, i, s0), _speed_squared(v, a, i, s1))
+    before, after = _speed_squared(v, a, i, s0), _speed_squared(v, a, i, s1)
+    energy = max(
+        0.5 * mass * before + _spin_energy(spin, i, s0, duration),
+        0.5 * mass * after + _spin_energy(spin, i, s1, duration),
+    )
     height = _highest(x, v, a, i, s0, s1, ground)
     here = np.int64(row) * raster.columns + np.int64(column)
     if stamp[here] != mark:
@@ -208,8 +211,8 @@ def _visit(
         count += 1
     k = slot[here]
     if k < len(cell):
-        peaks[k, 0] = max(peaks[k, 0], sqrt(square))
-        peaks[k, 1] = max(peaks[k, 1], 0.5 * mass * square + spin[i])
+        peaks[k, 0] = max(peaks[k, 0], sqrt(max(before, after)))
+        peaks[k, 1] = max(peaks[k, 1], energy)
         if isnan(peaks[k, 2]) or height > peaks[k, 2]:
             peaks[k, 2] = height
     return count
@@ -219,6 +222,14 @@ def _visit(
 def _speed_squared(v, a, i, s):
     x, y, z = v[i, 0] + a[i, 0] * s, v[i, 1] + a[i, 1] * s, v[i, 2] + a[i, 2] * s
     return x * x + y * y + z * z
+
+
+@kernel
+def _spin_energy(spin, i, s, duration):
+    """Energy of rotation of arc i after s seconds of its duration [J]."""
+    share = s / duration if duration > 0.0 else 0.0
+    root = spin[i, 0] + share * (spin[i, 1] - spin[i, 0])
+    return root * root
 
 
 @kernel

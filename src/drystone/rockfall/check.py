@@ -10,6 +10,10 @@ import numpy as np
 
 from drystone.check import Finding
 from drystone.rockfall.crs import crs_name
+from drystone.rockfall.lift import lift_starts
+from drystone.rockfall.logbook import FOUND
+from drystone.rockfall.rock import pack_rocks
+from drystone.rockfall.roll import start_table
 
 DRAWN = 100  # runs that are drawn, to see whether rocks find a place
 FEW_RUNS = 500  # 5 runs beyond the 99th percentile: fewer say little about it
@@ -36,18 +40,14 @@ def check_study(study) -> Checked:
         ("regions", f"{len(surface.regions.region_code)}"),
         *((f"source {r.name}", r.shape.size) for r in study.releases),
         ("rocks", _rocks(samples)),
-        ("barriers", f"{len(barriers.capacity)} crossing, {len(_contact(study))} contact"),
+        ("barriers", _barriers(study, barriers)),
         ("forest zones", f"{len(zones)}"),
         ("check lines", f"{len(lines)}"),
         ("runs", f"{study.runs.count}, {study.runs.sampling}, seed {study.runs.seed}"),
         ("gravity", f"{options.gravity:g} m/s²"),
         ("raster cells", f"{study.output.cell:g} m"),
     ]
-    findings = [
-        finding
-        for look in (_holes, _materials, _regions, _sizes, _check_lines, _presets, _count)
-        for finding in look(study, samples)
-    ]
+    findings = [finding for look in LOOKS for finding in look(study, samples)]
     order = ("error", "warning", "hint")
     return Checked(rows, sorted(findings, key=lambda finding: order.index(finding.severity)))
 
@@ -66,21 +66,14 @@ def _rocks(samples) -> str:
     return f"{min(mass):.3g} to {max(mass):.3g} kg in the first {len(mass)} runs"
 
 
-def _contact(study) -> list:
-    return [part for part in study.settings.barriers if part.kind == "contact"]
+def _barriers(study, barriers) -> str:
+    crossing = len(barriers.capacity)
+    return f"{crossing} crossing, {len(study.barrier_names) - crossing} contact"
 
 
 def _holes(study, samples):
     grid = study.slope.grid
     if grid is None:
-        # A mesh in single precision has steps of this size.
-        step = FLOAT32 * float(np.abs(study.slope.origin).max())
-        if step > 0.01 and study.terrain.file.lower().endswith((".stl", ".ply")):
-            yield Finding(
-                "warning", "terrain", f"holds world coordinates; if it is in single precision, "
-                f"its vertices are rounded to {step:.2g} m.",
-                "Export it about a local origin or in double precision.",
-            )  # fmt: skip
         return
     from scipy import ndimage
 
@@ -94,6 +87,20 @@ def _holes(study, samples):
             f"rock that gets into one has left the terrain.",
             "Fill them if there is ground, for example with gdal_fillnodata.",
         )  # fmt: skip
+
+
+def _meshes(study, samples):
+    """A mesh in single precision has steps of this size."""
+    step = FLOAT32 * float(np.abs(study.slope.origin).max())
+    meshes = {"terrain": study.terrain.file}
+    meshes |= {f"barrier {part.name}": part.mesh or "" for part in study.settings.barriers}
+    for what, file in meshes.items():
+        if step > 0.01 and file.lower().endswith((".stl", ".ply")):
+            yield Finding(
+                "warning", what, f"holds world coordinates; if {file} is in single precision, "
+                f"its vertices are rounded to {step:.2g} m.",
+                "Write it in double precision, or as OBJ.",
+            )  # fmt: skip
 
 
 def _materials(study, samples):
@@ -131,6 +138,18 @@ def _sizes(study, samples):
         )  # fmt: skip
 
 
+def _lifts(study, samples):
+    """Rocks that overlap the ground or a wall where they start."""
+    rocks, starts, _ = zip(*samples, strict=True)
+    lifts = lift_starts(pack_rocks(rocks), start_table(starts), study.scene().grid, FOUND)
+    if lifts.any():
+        yield Finding(
+            "warning", "sources", f"put {np.count_nonzero(lifts)} of the first {len(lifts)} rocks "
+            f"where they overlap the ground or a wall; these are lifted until they touch it, by up "
+            f"to {lifts.max():.3g} m.", "Raise the points, or leave their height out.",
+        )  # fmt: skip
+
+
 def _check_lines(study, samples):
     low, high = study.slope.bounds
     for line in study.check_lines:
@@ -156,3 +175,8 @@ def _count(study, samples):
             "hint", "runs", f"are {study.runs.count}: too few for the 99th percentile.",
             f"Use {FEW_RUNS} at least for results.",
         )  # fmt: skip
+
+
+LOOKS = (
+    _holes, _meshes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count
+)  # fmt: skip

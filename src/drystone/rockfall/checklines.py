@@ -14,6 +14,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.rockfall.ground import Ground, height_at
+from drystone.rockfall.spin import spin_at, spin_energy_at
 
 LINE_CROSSING = np.dtype(
     [
@@ -63,7 +64,7 @@ class LineFinder:
         self._segments = np.array(rows, dtype=np.float64).reshape(-1, 7)
         self._out = np.empty((64, 4))
 
-    def find(self, run: int, arcs: np.ndarray, mass: float, spin_energy: np.ndarray) -> np.ndarray:
+    def find(self, run: int, arcs: np.ndarray, mass: float) -> np.ndarray:
         """(k,) of LINE_CROSSING in the order of time."""
         if not len(self._segments) or not len(arcs):
             return np.zeros(0, LINE_CROSSING)
@@ -73,23 +74,23 @@ class LineFinder:
             self._out = np.empty((2 * count, 4))
             count = find_crossings(*parts, self._segments, self._out)
         found = self._out[:count]
-        return self._records(
-            run, arcs, mass, spin_energy, found[np.argsort(found[:, 1], kind="stable")]
-        )
+        return self._records(run, arcs, mass, found[np.argsort(found[:, 1], kind="stable")])
 
-    def _records(self, run, arcs, mass, spin_energy, found) -> np.ndarray:
+    def _records(self, run, arcs, mass, found) -> np.ndarray:
         """Rows (arc, time, segment, along) as records."""
         arc = found[:, 0].astype(int)
-        s = (found[:, 1] - arcs["t0"][arc])[:, None]
+        since = found[:, 1] - arcs["t0"][arc]
+        s = since[:, None]
         records = np.zeros(len(found), LINE_CROSSING)
         records["run"], records["t"], records["along"] = run, found[:, 1], found[:, 3]
         records["line"] = self._segments[found[:, 2].astype(int), 5].astype(int)
         records["x"] = arcs["x"][arc] + s * (arcs["v"][arc] + 0.5 * s * arcs["a"][arc])
         records["v"] = arcs["v"][arc] + s * arcs["a"][arc]
-        records["w"] = arcs["w"][arc]
+        records["w"] = spin_at(arcs, arc, since)
         x, y, z = records["x"].T
         records["height"] = z - height_at(self.ground, x, y)
-        records["energy"] = 0.5 * mass * (records["v"] ** 2).sum(axis=1) + spin_energy[arc]
+        translation = 0.5 * mass * (records["v"] ** 2).sum(axis=1)
+        records["energy"] = translation + spin_energy_at(arcs, arc, since)
         return records
 
 

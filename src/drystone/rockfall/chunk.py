@@ -14,7 +14,7 @@ from drystone.rockfall.checklines import LineFinder
 from drystone.rockfall.ground import Ground, height_at
 from drystone.rockfall.plan import Plan, find_function
 from drystone.rockfall.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
-from drystone.rockfall.spin import spin_energy
+from drystone.rockfall.spin import spin_at, spin_energy_at
 
 RUN = np.dtype(
     [
@@ -82,7 +82,7 @@ def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     tables, cells = {}, []
     for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
         usable = usable_part(run, sample[1], trajectory)
-        kept, passed = reduce_run(context, run, sample[0], usable)
+        kept, passed = reduce_run(context, run, usable)
         cells.append(passed)
         for name, rows in kept.items():
             tables.setdefault(name, []).append(rows)
@@ -114,18 +114,17 @@ def _roll(context: Context, samples) -> list[Trajectory]:
 
 
 def reduce_run(
-    context: Context, run: int, rock, trajectory: Trajectory
+    context: Context, run: int, trajectory: Trajectory
 ) -> tuple[dict[str, np.ndarray], CellTable]:
     """What is kept of one run: rows of tables, and the cells that it passed."""
-    arcs, end = trajectory.arcs, trajectory.end
-    spin, mass = spin_energy(trajectory, rock), float(end["mass"])
-    table = context.walker.walk(arcs, mass, spin)
+    arcs, mass = trajectory.arcs, float(trajectory.end["mass"])
+    table = context.walker.walk(arcs, mass)
     kept = {
         "runs": _run_record(run, trajectory, table),
-        "points": sample_points(run, trajectory, spin, context.plan.step, context.plan.ground),
+        "points": sample_points(run, trajectory, context.plan.step, context.plan.ground),
         "impacts": _tagged(run, trajectory.impacts, RUN_IMPACT),
         "crossings": _tagged(run, trajectory.crossings, RUN_CROSSING),
-        "lines": context.finder.find(run, arcs, mass, spin),
+        "lines": context.finder.find(run, arcs, mass),
     }
     return kept, table
 
@@ -153,20 +152,21 @@ def _tagged(run, rows, dtype) -> np.ndarray:
     return tagged
 
 
-def sample_points(run, trajectory, spin, step: float, ground: Ground) -> np.ndarray:
+def sample_points(run, trajectory, step: float, ground: Ground) -> np.ndarray:
     """Points of the trajectory every `step` seconds, at its impacts, and at its end."""
     arcs, end = trajectory.arcs, trajectory.end
     grid = arcs["t0"][0] + step * np.arange(int((end["t"] - arcs["t0"][0]) / step) + 1)
     times = np.unique(np.concatenate([grid, trajectory.impacts["t"], [end["t"]]]))
     times = times[(times >= arcs["t0"][0]) & (times <= end["t"])]
     arc = np.clip(np.searchsorted(arcs["t0"], times, side="right") - 1, 0, len(arcs) - 1)
-    s = np.minimum(times - arcs["t0"][arc], arcs["t1"][arc] - arcs["t0"][arc])[:, None]
+    since = np.minimum(times - arcs["t0"][arc], arcs["t1"][arc] - arcs["t0"][arc])
+    s = since[:, None]
     points = np.zeros(len(times), POINT)
     v = arcs["v"][arc] + s * arcs["a"][arc]
-    points["run"], points["t"], points["v"], points["w"] = run, times, v, arcs["w"][arc]
+    points["run"], points["t"], points["v"], points["w"] = run, times, v, spin_at(arcs, arc, since)
     points["x"] = arcs["x"][arc] + s * (arcs["v"][arc] + 0.5 * s * arcs["a"][arc])
     points["translation"] = 0.5 * end["mass"] * (v**2).sum(axis=1)
-    points["rotation"] = spin[arc]
+    points["rotation"] = spin_energy_at(arcs, arc, since)
     x, y, z = points["x"].T
     points["height"] = z - height_at(ground, x, y)
     return points
@@ -179,7 +179,7 @@ def usable_part(run: int, start, trajectory: Trajectory) -> Trajectory:
     """
     arcs, end = trajectory.arcs, trajectory.end.copy()
     finite = np.ones(len(arcs), bool)
-    for name in ("t0", "t1", "x", "v", "a", "w"):
+    for name in ("t0", "t1", "x", "v", "a", "w", "w_end", "e_spin"):
         known = np.isfinite(arcs[name])
         finite &= known if known.ndim == 1 else known.all(axis=1)
     ended = np.isfinite(end["x"]).all() and np.isfinite(end["t"])

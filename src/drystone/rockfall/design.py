@@ -105,23 +105,49 @@ KNOWLEDGE = {  # both ends of what the factors allow
     "good": DesignFactors("high", "high", "back-analysis"),
     "poor": DesignFactors("low", "low", "literature"),
 }
+CHOSEN = "study"  # the row of what the study itself says
+FIGURES = ("v_m_s", "h_m", "m_kg", "E_kJ")
 
 
-def design_table(speed, height, mass, runs: int, seed: int = 0) -> dict[str, dict]:
-    """Design values of a line for good and for poor knowledge of the site.
+@dataclass(frozen=True)
+class DesignCase:
+    """What a study says about the design of its barriers."""
 
-    The design block is the heaviest rock that reached the line: `mass` (n,) [kg]. One from a
-    survey of the site replaces it, through `design_values`.
+    factors: DesignFactors
+    block: float | None = None  # mass of the design block [kg]; None: the heaviest rock that came
+    energy_factor: float | None = None  # γ_E; None: nothing is verified
+    free_border: float = LEAST_FREE_BORDER  # f_min [m]
+
+
+def design_table(
+    speed, height, mass, runs: int, seed: int = 0, case: DesignCase | None = None
+) -> dict[str, dict]:
+    """Design values of a line for good and for poor knowledge of the site, and as the study says.
+
+    The design block is the heaviest rock that reached the line, `mass` (n,) [kg], or that of
+    the study.
     """
+    rows = KNOWLEDGE if case is None else KNOWLEDGE | {CHOSEN: case.factors}
+    if len(mass) == 0:
+        return {name: dict.fromkeys(FIGURES, np.nan) for name in rows}
+    block = float(np.max(mass)) if case is None or case.block is None else case.block
     table = {}
-    for name, factors in KNOWLEDGE.items():
-        if len(mass) == 0:
-            table[name] = {key: np.nan for key in ("v_m_s", "h_m", "m_kg", "E_kJ")}
-            continue
-        found = design_values(speed, height, float(np.max(mass)), runs, factors, seed)
+    for name, factors in rows.items():
+        found = design_values(speed, height, block, runs, factors, seed)
         figures = (found.velocity, found.height, found.mass, found.energy * 1e-3)
-        table[name] = dict(zip(("v_m_s", "h_m", "m_kg", "E_kJ"), figures, strict=True))
+        table[name] = dict(zip(FIGURES, figures, strict=True))
     return table
+
+
+def verify_row(row: dict, energy_kj: float, height: float, case: DesignCase) -> dict:
+    """Whether a barrier of that energy level and height withstands the values of a row."""
+    allowed, needed = energy_kj / case.energy_factor, row["h_m"] + case.free_border
+    return {
+        "allowed_E_kJ": allowed,
+        "needed_h_m": needed,
+        "energy_ok": bool(row["E_kJ"] < allowed),
+        "height_ok": bool(height >= needed),
+    }
 
 
 @dataclass(frozen=True)

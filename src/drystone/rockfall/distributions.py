@@ -151,7 +151,7 @@ def read_distribution(value) -> Distribution:
     if isinstance(value, bool) or not isinstance(value, int | float | dict):
         raise InputError(f"is {value!r}, must be a number or a table such as {{uniform = [1, 2]}}.")
     if not isinstance(value, dict):
-        return fixed(_finite("it", value))
+        return fixed(_finite("", value))
     kinds = [key for key in value if key in KINDS]
     for key in value:
         if key not in (*KINDS, "min", "max", "weights"):
@@ -204,9 +204,9 @@ def _require_sense(kind: str, n: tuple, low: float, high: float) -> None:
 def _finite(what: str, value) -> float:
     infinite = what in ("min", "max") and value in (-inf, inf)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{what} is {value!r}, must be a number.")
+        raise InputError(f"{what} is {value!r}, must be a number.".lstrip())
     if not (isfinite(value) or infinite):
-        raise InputError(f"{what} is {value!r}, must be a finite number.")
+        raise InputError(f"{what} is {value!r}, must be a finite number.".lstrip())
     return float(value)
 
 

@@ -14,8 +14,9 @@ from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.shapes.checks import point_array, positive
 
-# Share of a cell. Triangles of an elevation grid end exactly where cells do; without this each
-# would be listed in its neighbours' cells too.
+# Share of a cell, and of a triangle's area. Triangles of an elevation grid end exactly where cells
+# do; without this each would be listed in its neighbours' cells too. A point so near to a triangle
+# is over it: of two triangles that share an edge, but not its corners, rounding might miss both.
 RIM = 1e-9
 
 # Share of the longer side. An edge whose far corner lies lower by less than this is flat.
@@ -206,14 +207,20 @@ def ground_below(grid, x, y, z):
     best, height = -1, -np.inf
     if x < grid.low[0] or y < grid.low[1] or x > grid.high[0] or y > grid.high[1]:
         return best, height
-    i = _cell_of(x, grid.low[0], grid.cell, grid.columns)
-    j = _cell_of(y, grid.low[1], grid.cell, grid.rows)
-    k = j * grid.columns + i
-    for e in range(grid.cell_first[k], grid.cell_first[k + 1]):
-        t = grid.cell_triangle[e]
-        level = _height_in(grid, t, x, y)
-        if level > height and level <= z:
-            best, height = t, level
+    # On a line between cells rounding decides which of them it falls to, and its triangles need
+    # not be listed there: all cells within the rim are looked at, nearly always one.
+    rim = RIM * grid.cell
+    i0 = _cell_of(x - rim, grid.low[0], grid.cell, grid.columns)
+    i1 = _cell_of(x + rim, grid.low[0], grid.cell, grid.columns)
+    j0 = _cell_of(y - rim, grid.low[1], grid.cell, grid.rows)
+    j1 = _cell_of(y + rim, grid.low[1], grid.cell, grid.rows)
+    for j in range(j0, j1 + 1):
+        for i in range(i0, i1 + 1):
+            k = j * grid.columns + i
+            for e in range(grid.cell_first[k], grid.cell_first[k + 1]):
+                level = _height_in(grid, grid.cell_triangle[e], x, y)
+                if level > height and level <= z:
+                    best, height = grid.cell_triangle[e], level
     return best, height
 
 
@@ -227,7 +234,7 @@ def _height_in(grid, t, x, y):
     u, v, w = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
     area = u + v + w
     # Overhanging triangles are seen from behind, with all signs turned.
-    inside = (u >= 0.0 and v >= 0.0 and w >= 0.0) or (u <= 0.0 and v <= 0.0 and w <= 0.0)
+    inside = min(u, min(v, w)) >= -RIM * area if area > 0.0 else max(u, max(v, w)) <= -RIM * area
     if area == 0.0 or not inside:
         return -np.inf
     return (u * grid.vertex[a, 2] + v * grid.vertex[b, 2] + w * grid.vertex[c, 2]) / area

@@ -12,16 +12,19 @@ from math import inf, sqrt
 import numpy as np
 
 from drystone.jit import kernel
-from drystone.rockfall.fence import cross_panels, first_root
+from drystone.rockfall.fence import cross_panels, first_root, log_hit, panel_outcome
 from drystone.rockfall.flight import fall, place_at
 from drystone.rockfall.forest import drag_at
 from drystone.rockfall.grid import find_triangles, ground_below
 from drystone.rockfall.logbook import (
+    DONE,
+    FOUND_FULL,
+    LOG_FULL,
+    collect,
     log_arc,
     log_crossing,
     log_end,
     log_impact,
-    open_logbook,
 )
 from drystone.rockfall.materials import FACE, material_at
 from drystone.rockfall.options import Options
@@ -29,16 +32,16 @@ from drystone.rockfall.records import (
     BARRIER,
     CONTACT,
     FLIGHT,
-    OVERTOPPED,
-    PASSED,
     STEPS,
     STOPPED,
     TIME,
     VELOCITY,
     Trajectory,
 )
+from drystone.rockfall.roll import material_rows, require_pairs, spread, start_table
 from drystone.rockfall.stops import NOT_YET, outside
 from drystone.rockfall.touch import is_over
+from drystone.rockfall.walls import judge_walls
 from drystone.vec import add, cross, dot, load, mad, norm, normalize, scale, sub
 
 # The point is set this high above a triangle that it met, so that it is not met again [m].
@@ -58,7 +61,10 @@ def _corners(grid, t):
 
 @kernel
 def _meet(grid, x, v, a, h, found):
-    """First time within h at which the point comes down on a triangle, and the triangle."""
+    """First time within h at which the point comes down on a triangle, and the triangle.
+
+    -1 for no triangle, -2 if there are too many for the scratch.
+    """
     end = place_at(x, v, a, h)
     bulge = 0.125 * h * h * norm(a)
     low = (
@@ -67,8 +73,9 @@ def _meet(grid, x, v, a, h, found):
     high = (
         max(x[0], end[0]) + bulge, max(x[1], end[1]) + bulge, max(x[2], end[2]) + bulge
     )  # fmt: skip
-    best, which = inf, -1
-    for f in range(find_triangles(grid, low, high, found)):
+    near = find_triangles(grid, low, high, found)
+    best, which = inf, -1 if near >= 0 else -2
+    for f in range(near):
         p, q, r, n = _corners(grid, found[f])
         s = first_root(dot(n, sub(x, p)), dot(n, v), dot(n, a), 0.0, min(h, best))
         if s == inf or dot(n, v) + s * dot(n, a) >= 0.0:
@@ -103,9 +110,9 @@ def _slide(v, n, friction, gravity, h):
 def lump_point(
     grid, surface, barriers, forest, mass, start, k, bounce, friction, options, found, log
 ):
-    """Whole path of point k; False if the log is full."""
+    """Whole path of point k; DONE, or what has to be larger to do it again."""
     x = (start[k, 0], start[k, 1], start[k, 2])
-    v = (start[k, 3], start[k, 4], start[k, 5])
+    v = (start[k, 7], start[k, 8], start[k, 9])
     arcs, impacts, crossings = log.used[0], log.used[1], log.used[2]
     t, reason, sliding, jumped, before = 0.0, STEPS, False, True, -1
     for _ in range(options.max_steps):
@@ -127,12 +134,16 @@ def lump_point(
             a, kind, s = scale(sub(end, v), 1.0 / h), CONTACT, h
         else:
             s, hit = _meet(grid, x, v, a, h, found)
+            if hit == -2:
+                return FOUND_FULL
             s = min(s, h)
         panel, cut, height = cross_panels(barriers.foot_a, barriers.foot_b, before, x, v, a, s)
         if panel >= 0:
             s, hit = cut, -1
-        if s > 0.0 and not log_arc(log, arcs, jumped, t, t + s, x, v, a, NO_SPIN, kind):
-            return False
+        if s > 0.0 and not log_arc(
+            log, arcs, jumped, t, t + s, x, v, a, NO_SPIN, NO_SPIN, 0.0, 0.0, kind
+        ):
+            return LOG_FULL
         x, v, t, jumped, before = place_at(x, v, a, s), add(v, scale(a, s)), t + s, False, panel
         if sliding:
             below, ground = ground_below(grid, x[0], x[1], np.inf)
@@ -148,52 +159,51 @@ def lump_point(
             slow = -dot(n, v) <= options.rest_speed
             out = _reflect(v, n, 0.0 if slow else bounce[material], friction[material])
             e_in, e_out = 0.5 * mass[k] * dot(v, v), 0.5 * mass[k] * dot(out, out)
-            if not slow and not log_impact(
-                log, t, x, n, v, out, NO_SPIN, NO_SPIN, e_in, e_out, hit, material
+            if not slow and not (
+                log_impact(log, t, x, n, v, out, NO_SPIN, NO_SPIN, e_in, e_out, hit, material)
+                and log_hit(barriers, hit, t, x, v, NO_SPIN, e_in, e_in - e_out, log)
             ):
-                return False
+                return LOG_FULL
             x, v, sliding, jumped = mad(x, n, ABOVE - dot(n, sub(x, p))), out, slow, True
         if panel >= 0:
             energy, b = 0.5 * mass[k] * dot(v, v), barriers.barrier[panel]
-            over = height > barriers.height[panel]
-            taken = 0.0 if over else min(energy, barriers.capacity[b])
-            outcome = OVERTOPPED if over else (STOPPED if taken >= energy else PASSED)
+            outcome, taken = panel_outcome(barriers, panel, height, energy)
             if not log_crossing(log, t, b, x, v, NO_SPIN, height, energy, taken, outcome):
-                return False
+                return LOG_FULL
             if outcome == STOPPED:
                 reason = BARRIER
                 break
-            v, jumped = scale(v, sqrt(1.0 - taken / energy)), True
+            if taken > 0.0:
+                v, jumped = scale(v, sqrt(1.0 - taken / energy)), True
     log_end(
         log, k, t, x, (1.0, 0.0, 0.0, 0.0), reason, mass[k], log.used[0] - arcs,
         log.used[1] - impacts, log.used[2] - crossings,
     )  # fmt: skip
-    return True
+    return DONE
 
 
-def roll_lumped(masses, starts, scene, options: Options | None = None) -> list[Trajectory]:
-    """Paths of points of those masses [kg]; of the starts only position and velocity count."""
+def roll_lumped(
+    rocks,
+    starts,
+    scene,
+    options: Options | None = None,
+    materials=None,
+    threads: int | None = None,
+) -> list[Trajectory]:
+    """Paths of points with the masses of `rocks`, as `roll_many` takes and gives them."""
     options = (options or Options()).check()
-    mass = np.asarray(masses, dtype=np.float64)
-    start = np.array([[*s.position, *s.velocity] for s in starts], dtype=np.float64)
-    surface, found, arcs = scene.surface, np.zeros(4096, dtype=np.int32), 4096
-    result = []
-    while len(result) < len(mass):
-        log, pages = open_logbook(arcs, arcs, arcs, len(mass))
-        k = len(result)
-        if lump_point(
-            *scene,
-            mass,
-            start,
-            k,
-            surface.normal_restitution,
-            surface.friction,
-            options,
-            found,
-            log,
-        ):
-            used = (page[:count].copy() for page, count in zip(pages, log.used, strict=False))
-            result.append(Trajectory(*used, pages.end[k].copy()))
-        else:
-            arcs *= 4
-    return result
+    count = require_pairs(rocks, starts)
+    mass = np.array([rock.mass for rock in rocks], dtype=np.float64)
+    start = start_table(starts)
+    bounce, friction = material_rows(scene.surface, materials, count)
+    walled = len(scene.barriers.wall) > 0
+
+    def work(chunk):
+        def roll_one(k, room, log):
+            found = np.empty(room, np.int32)
+            return lump_point(*scene, mass, start, k, bounce[k], friction[k], options, found, log)
+
+        rolled = collect(roll_one, *chunk, count)
+        return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled
+
+    return spread(work, count, threads)

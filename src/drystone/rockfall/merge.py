@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from drystone.rockfall.ascii_grid import write_ascii_grid
 from drystone.rockfall.cell_statistics import cell_bands
 from drystone.rockfall.cells import CellTable
 from drystone.rockfall.chunk import split_cells
@@ -22,7 +23,7 @@ def merge_parts(paths: list[Path], plan: Plan, out: Path) -> None:
     write_rasters(paths, plan, out / "rasters")
     write_layout(plan, out)
     lines = [{"name": line.name} for line in plan.lines]
-    summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines)
+    summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines, plan.design)
     write_summary(out, summary)
 
 
@@ -84,3 +85,6 @@ def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
         writer.abandon()
         raise
     writer.close()
+    if plan.ascii_grids:
+        for name in writer.files:
+            write_ascii_grid(folder / f"{name}.tif")

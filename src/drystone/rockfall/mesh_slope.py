@@ -18,6 +18,27 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     Triangles without area are left out. A terrain whose triangles all look down is turned round;
     one whose neighbours disagree is refused, for which of the two is wrong only a person can say.
     """
+    points, faces, middle = _welded(path)
+    if _plan_area(points, faces) < 0.0:
+        faces = faces[:, ::-1]
+    return points + middle, np.ascontiguousarray(faces, dtype=np.int32)
+
+
+def read_closed_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) in world coordinates and triangles (m, 3) of a mesh without a gap."""
+    points, faces, middle = _welded(path)
+    edges = np.sort(np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    _, counts = np.unique(edges, axis=0, return_counts=True)
+    if (counts != 2).any():
+        raise InputError(
+            f"{path.name} is not closed: {int((counts != 2).sum())} edges have not exactly two "
+            f"triangles. Close it, for example in MeshLab or Blender."
+        )
+    return points + middle, np.ascontiguousarray(faces, dtype=np.int32)
+
+
+def _welded(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points about a middle, triangles that have an area, and the middle."""
     vertices, faces = _load(path)
     middle = np.round(0.5 * (vertices.min(axis=0) + vertices.max(axis=0)))
     points, number = weld(vertices - middle, faces)
@@ -26,9 +47,7 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     if len(faces) == 0:
         raise InputError(f"{path.name} holds no triangle with an area.")
     _require_one_side(path.name, faces, len(points))
-    if _plan_area(points, faces) < 0.0:
-        faces = faces[:, ::-1]
-    return points + middle, np.ascontiguousarray(faces, dtype=np.int32)
+    return points, faces, middle
 
 
 def _load(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -29,8 +29,10 @@ class Options(NamedTuple):
 
     def check(self) -> "Options":
         """These options, or a clear sentence on what is wrong with them."""
-        for name in ("dt_flight", "dt_contact", "turn", "skin", "distance", "max_time"):
-            positive(f"options: {name}", getattr(self, name), "")
+        units = {"dt_flight": "s", "dt_contact": "s", "turn": "rad", "skin": "radii",
+                 "distance": "radii", "max_time": "s"}  # fmt: skip
+        for name, unit in units.items():
+            positive(f"options: {name}", getattr(self, name), unit)
         for name in ("gravity", "angular_drag", "rest_speed", "stop_speed", "stop_force",
                      "jitter_time", "jitter_size"):  # fmt: skip
             not_negative(f"options: {name}", getattr(self, name))

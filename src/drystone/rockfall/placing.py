@@ -7,7 +7,7 @@ the ground, at most its own size above it.
 
 import numpy as np
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.vec import cross, dot, load, mad, norm, scale, sub
 
 SPARE = 1e-3  # of the radius: how much farther out the sphere is moved than it must
@@ -15,8 +15,8 @@ FARTHEST = 4.0  # radii: beyond it the place is a slot that the rock does not fi
 TRIES = 200  # moves; each closes the gap to FARTHEST or to freedom
 
 
-@kernel
-def _triangle_distance(p, a, b, c):
+@inner_kernel
+def triangle_distance(p, a, b, c):
     """Distance of point p to a triangle [Ericson2005, 5.1.5]."""
     ab, ac, ap = sub(b, a), sub(c, a), sub(p, a)
     d1, d2 = dot(ab, ap), dot(ac, ap)
@@ -59,7 +59,7 @@ def _clearance(p, reach, vertices, triangles, low, cell, shape, start, listed):
                 t = listed[q]
                 a, b = load(vertices, triangles[t, 0]), load(vertices, triangles[t, 1])
                 c = load(vertices, triangles[t, 2])
-                least = min(least, _triangle_distance(p, a, b, c))
+                least = min(least, triangle_distance(p, a, b, c))
     return least
 
 
@@ -87,12 +87,6 @@ def move_free(
     return False
 
 
-@kernel
-def sphere_gap(vertices, triangles, low, cell, shape, start, listed, point, reach):
-    """Distance of a point (1, 3) to the ground, at most `reach` [m]."""
-    return _clearance(load(point, 0), reach, vertices, triangles, low, cell, shape, start, listed)
-
-
 def set_down(slope, point: np.ndarray, normal: np.ndarray, radius: float) -> np.ndarray | None:
     """Where the centre of a rock of that bounding radius starts, or None if it fits nowhere."""
     index = slope.plan_index
@@ -101,14 +95,5 @@ def set_down(slope, point: np.ndarray, normal: np.ndarray, radius: float) -> np.
         slope.vertices, slope.triangles, index.low, index.cell, index.shape, index.start,
         index.triangle, point.reshape(1, 3), normal.reshape(1, 3), float(radius), centre,
     )  # fmt: skip
-    return centre[0] if free else None
-
-
-def is_free(slope, centre: np.ndarray, radius: float) -> bool:
-    """Whether a sphere there touches no ground."""
-    index = slope.plan_index
-    gap = sphere_gap(
-        slope.vertices, slope.triangles, index.low, index.cell, index.shape, index.start,
-        index.triangle, np.ascontiguousarray(centre, dtype=np.float64).reshape(1, 3), float(radius),
-    )  # fmt: skip
-    return gap >= radius
+    over = free and np.isfinite(slope.height(*centre[0, :2]))  # not over a hole or past the rim
+    return centre[0] if over else None

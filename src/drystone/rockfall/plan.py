@@ -10,6 +10,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.rockfall.cells import Raster
 from drystone.rockfall.checklines import CheckLine
+from drystone.rockfall.design import DesignCase
 from drystone.rockfall.ground import Ground, ground_of
 
 # Runs in a chunk: few enough that a lost one costs little and that 2 cores share 1000 runs
@@ -18,6 +19,7 @@ FEWEST, MOST, CHUNKS = 16, 500, 64
 LARGEST_RASTER = 200_000_000  # cells: each worker holds 16 bytes for each
 
 ROLL = "drystone.rockfall.roll:roll_many"  # the compiled rigid-body engine
+LUMPED = "drystone.rockfall.lumped:roll_lumped"  # rocks as points, for orientation
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +33,13 @@ class Plan:
     raster: Raster
     ground: Ground
     lines: tuple[CheckLine, ...]
-    barriers: tuple[dict, ...]  # name, height_m_nominal and capacity_kJ of each
+    barriers: tuple[dict, ...]  # name, kind, height_m_nominal and capacity_kJ of each
     barrier_feet: tuple[np.ndarray, ...]  # (n, 2) of each, local, for maps
     origin: tuple[float, float, float]  # world = local + origin [m]
     crs: str | None  # WKT
     roll: str  # module:function that rolls many rocks
+    ascii_grids: bool = False  # rasters as ESRI ASCII grids too
+    design: DesignCase | None = None
 
     @property
     def chunks(self) -> int:
@@ -97,6 +101,8 @@ def make_plan(study, roll: str = ROLL) -> Plan:
         origin=tuple(map(float, slope.origin)),
         crs=None if slope.crs is None else slope.crs.to_wkt(),
         roll=roll,
+        ascii_grids=study.output.ascii_grids,
+        design=study.design,
     )
 
 
@@ -104,8 +110,15 @@ def _barrier_labels(study) -> tuple[dict, ...]:
     barriers, labels = study.barriers, []
     for number, name in enumerate(study.barrier_names):
         height = float(barriers.height[barriers.barrier == number].max())
-        capacity = float(barriers.capacity[number]) * 1e-3
-        labels.append({"name": name, "height_m_nominal": height, "capacity_kJ": capacity})
+        wall = number >= len(barriers.capacity)
+        labels.append(
+            {
+                "name": name,
+                "kind": "contact" if wall else "crossing",
+                "height_m_nominal": height,
+                "capacity_kJ": None if wall else float(barriers.capacity[number]) * 1e-3,
+            }
+        )
     return tuple(labels)
 
 

@@ -11,12 +11,14 @@ import numpy as np
 FLIGHT = 0
 CONTACT = 1  # a step in resting, sliding or rolling contact
 
-# What a barrier did to a rock.
-STOPPED = 0  # the rock lost all its translational energy
-PASSED = 1  # it went through, slower
+# What a barrier did to a rock. Of a wall (a contact barrier): STOPPED and PASSED are known at the
+# end of the trajectory, see walls.py.
+STOPPED = 0  # the rock lost all its translational energy; a wall: it came to rest before it
+PASSED = 1  # it went through, slower; a wall: it was hit, and got round its end
 OVERTOPPED = 2  # its centre of mass flew over the top: nothing taken
+HIT = 3  # an impact on a wall
 
-OUTCOMES = ("stopped", "passed", "overtopped")
+OUTCOMES = ("stopped", "passed", "overtopped", "hit")
 
 # Why a trajectory ended: the four conditions of ROCFALL 5.2, then ours.
 POSITION = 0  # 5.2.1: left the bounding box of the slope through the bottom or a side
@@ -30,7 +32,8 @@ FAILED = 7  # a number that is not finite, or a contact problem without a soluti
 
 REASONS = ("position", "velocity", "jitter", "steps", "left", "barrier", "time", "failed")
 
-# Motion within an arc is x + v s + a s²/2, s in [0, t1 - t0].
+# Motion within an arc is x + v s + a s²/2, s in [0, t1 - t0]. The root of the energy of rotation is
+# linear in s: exact for a spin that grows about a fixed axis and for free flight.
 ARC = np.dtype(
     [
         ("t0", "f8"),  # [s]
@@ -39,6 +42,8 @@ ARC = np.dtype(
         ("v", "f8", 3),  # its velocity at t0 [m/s]
         ("a", "f8", 3),  # constant acceleration [m/s²]
         ("w", "f8", 3),  # spin at t0 [rad/s]
+        ("w_end", "f8", 3),  # and at t1
+        ("e_spin", "f8", 2),  # kinetic energy of rotation at t0 and at t1 [J]
         ("kind", "i8"),  # FLIGHT or CONTACT
     ]
 )
@@ -68,8 +73,18 @@ CROSSING = np.dtype(
         ("w", "f8", 3),  # spin [rad/s]
         ("height", "f8"),  # centre of mass above the barrier's foot [m]
         ("energy", "f8"),  # kinetic, translation and rotation, before [J]
-        ("taken", "f8"),  # translational energy taken by the barrier [J]
-        ("outcome", "i8"),  # STOPPED, PASSED or OVERTOPPED
+        ("taken", "f8"),  # energy taken by the barrier, of translation; by a hit, of all [J]
+        ("outcome", "i8"),  # index into OUTCOMES
+    ]
+)
+
+STATE = np.dtype(
+    [
+        ("t", "f8"),  # [s]
+        ("x", "f8", 3),  # centre of mass [m]
+        ("q", "f8", 4),  # orientation (w, x, y, z) of the rock's own (principal) axes
+        ("v", "f8", 3),  # velocity of the centre of mass [m/s]
+        ("w", "f8", 3),  # spin [rad/s]
     ]
 )
 
@@ -94,3 +109,4 @@ class Trajectory(NamedTuple):
     impacts: np.ndarray  # (k,) of IMPACT
     crossings: np.ndarray  # (c,) of CROSSING
     end: np.void  # one record of END
+    states: np.ndarray | None = None  # (p,) of STATE, one a time step, if asked for

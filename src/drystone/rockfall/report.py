@@ -5,7 +5,7 @@ import json
 from html import escape
 from pathlib import Path
 
-from drystone.rockfall.design import LEAST_FREE_BORDER, SOURCE
+from drystone.rockfall.design import CHOSEN, FIGURES, LEAST_FREE_BORDER, SOURCE
 from drystone.rockfall.figures import draw_all, write_figures
 from drystone.rockfall.map_figures import SHOWN
 from drystone.rockfall.parts import write_whole
@@ -29,10 +29,11 @@ PLACE_ROWS = {
     "height_m": "height of the centre of mass [m]",
 }
 DESIGN_NOTE = (
-    f"Characteristic values are the 95 % percentiles; the design block is the heaviest rock that "
-    f"came here. Source of the factors: {SOURCE}. A barrier is verified if its energy over γ_E is "
-    f"larger than the design energy and its height at least the design height and "
-    f"{LEAST_FREE_BORDER} m; γ_E stands in the standard."
+    f"Characteristic values are the 95 % percentiles and the design block is the heaviest rock "
+    f"that came here, unless the study says otherwise (design). Source of the factors: {SOURCE}. "
+    f"A barrier is verified if its energy over γ_E is larger than the design energy and its height "
+    f"at least the design height and a free border, {LEAST_FREE_BORDER} m or more; γ_E stands in "
+    f"the standard, and the study gives it."
 )
 MEANING = (
     "Percentiles are over runs, of the largest value of each run. The numbers in brackets are 95 % "
@@ -41,7 +42,7 @@ MEANING = (
 )
 
 
-def write_report(results: Results) -> Path:
+def report_study(results: Results) -> Path:
     """Draw all figures of a study, and write them and the report into its folder."""
     images = draw_all(results)
     write_figures(images, results.folder / "figures")
@@ -148,7 +149,7 @@ def _places(entries: list[dict], images: dict[str, bytes], label: str) -> str:
     for k, entry in enumerate(entries):
         body += f"<h3>{escape(entry['name'])}</h3>"
         body += _table(COLUMNS, _percentile_rows(entry, PLACE_ROWS)) + STAR
-        body += _design(entry["design"])
+        body += _design(entry["design"]) + _verification(entry)
         body += _image(images, f"{label}_{k + 1}")
     return body
 
@@ -156,23 +157,40 @@ def _places(entries: list[dict], images: dict[str, bytes], label: str) -> str:
 def _design(design: dict) -> str:
     heading = ["design values (UNI 11211-4)", "velocity [m/s]", "height [m]", "mass [kg]",
                "energy [kJ]"]  # fmt: skip
-    names = {"good": "good knowledge, all factors 1.02", "poor": "poor knowledge, all 1.10"}
+    names = {"good": "good knowledge, all factors 1.02", "poor": "poor knowledge, all 1.10",
+             CHOSEN: "as the study says"}  # fmt: skip
     rows = [
-        [text, *(number(design[key][part]) for part in ("v_m_s", "h_m", "m_kg", "E_kJ"))]
-        for key, text in names.items()
+        [names[key], *(number(values[part]) for part in FIGURES)] for key, values in design.items()
     ]
     return _table(heading, rows) + f"<p>{escape(DESIGN_NOTE)}</p>"
 
 
+def _verification(entry: dict) -> str:
+    """Both conditions of a barrier, if the study gave what they need."""
+    found = entry.get("verification")
+    if found is None or entry["design"][CHOSEN]["E_kJ"] is None:
+        return ""
+    design = entry["design"][CHOSEN]
+    words = {True: "met", False: "not met"}
+    return (
+        f"<p>Energy: design {number(design['E_kJ'])} kJ, allowed "
+        f"{number(found['allowed_E_kJ'])} kJ: {words[found['energy_ok']]}. Height: needed "
+        f"{number(found['needed_h_m'])} m, there are {number(entry['height_m_nominal'])} m: "
+        f"{words[found['height_ok']]}.</p>"
+    )
+
+
 def _barrier_table(entries: list[dict]) -> str:
-    heading = ["barrier", "height [m]", "capacity [kJ]", "reached", "stopped", "passed",
-               "overtopped", "stopped [%]", "95 % energy [kJ]", "95 % height [m]"]  # fmt: skip
+    heading = ["barrier", "kind", "height [m]", "capacity [kJ]", "reached", "hit", "stopped",
+               "passed", "overtopped", "stopped [%]", "95 % energy [kJ]",
+               "95 % height [m]"]  # fmt: skip
     rows = []
     for entry in entries:
-        counts = [str(entry[k]) for k in ("reached", "stopped", "passed", "overtopped")]
+        counts = [str(entry[k]) for k in ("reached", "hit", "stopped", "passed", "overtopped")]
         share = entry["share_stopped"]
         rows.append(
-            [entry["name"], number(entry["height_m_nominal"]), number(entry["capacity_kJ"]),
+            [entry["name"], entry["kind"], number(entry["height_m_nominal"]),
+             number(entry["capacity_kJ"]),
              *counts, "–" if share is None else f"{100 * share:.1f}",
              _with_band(entry["energy_kJ"]["p95"]), _with_band(entry["height_m"]["p95"])]
         )  # fmt: skip
@@ -203,8 +221,9 @@ def _summary(manifest: dict, figures: dict) -> str:
         lines.append(f"{failed} runs failed numerically; their ends are not to be trusted.")
     for entry in figures["barriers"]:
         lines.append(
-            f"Barrier {entry['name']}: reached by {entry['reached']} runs, stopped "
-            f"{entry['stopped']}, let pass {entry['passed']}, overtopped by {entry['overtopped']}."
+            f"Barrier {entry['name']}: reached by {entry['reached']} runs, hit by {entry['hit']}, "
+            f"stopped {entry['stopped']}, let pass {entry['passed']}, overtopped by "
+            f"{entry['overtopped']}."
         )
     short = sum("not enough" in text for text in verdicts(figures))
     total = len(verdicts(figures))

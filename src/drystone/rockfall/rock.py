@@ -130,7 +130,7 @@ class Rock:
 
         try:
             loaded = trimesh.load(path, force="mesh", process=True)
-        except (OSError, ValueError, TypeError, KeyError, IndexError) as error:
+        except Exception as error:  # every format has errors of its own
             raise InputError(f"{path}: cannot be read as a mesh ({error}).") from None
         if not len(getattr(loaded, "faces", ())):
             raise InputError(f"{path}: has no triangles; give a mesh file (OBJ, STL or PLY).")

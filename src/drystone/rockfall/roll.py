@@ -1,7 +1,8 @@
 """Rolling rocks: `roll` for one, `roll_many` for a list of them on all threads.
 
 A trajectory is one compiled call. Rocks do not know of each other, each writes its own records,
-and each result depends on its own inputs alone: the same bits for any number of threads.
+and each result depends on its own inputs alone: the same bits for any number of threads. A rock
+that overlaps the slope where it starts is lifted straight up until it touches it.
 """
 
 import os
@@ -14,16 +15,15 @@ from drystone.errors import InputError
 from drystone.rockfall.barriers import Barriers
 from drystone.rockfall.forest import Forest, build_forest
 from drystone.rockfall.grid import Grid
-from drystone.rockfall.logbook import open_logbook
+from drystone.rockfall.lift import lift_starts
+from drystone.rockfall.logbook import FOUND, collect
 from drystone.rockfall.materials import Surface
 from drystone.rockfall.options import Options
 from drystone.rockfall.records import Trajectory
 from drystone.rockfall.rock import Rock, pack_rocks
-from drystone.rockfall.trajectory import DONE, FOUND_FULL, Room, roll_rock
+from drystone.rockfall.trajectory import Room, roll_rock
+from drystone.rockfall.walls import judge_walls
 from drystone.shapes.checks import vector
-
-# Sizes of the buffers at first: records of a few dozen rocks, 2 MB a thread.
-ARCS, IMPACTS, CROSSINGS, FOUND = 12_000, 6_000, 400, 4_096
 
 CHUNK = 16  # rocks that a thread takes at a time
 
@@ -60,42 +60,75 @@ class Scene(NamedTuple):
         )
 
 
-def roll(rock: Rock, start: Start, scene: Scene, options: Options | None = None) -> Trajectory:
+def roll(
+    rock: Rock, start: Start, scene: Scene, options: Options | None = None, states: bool = False
+) -> Trajectory:
     """One rock's trajectory."""
-    return roll_many([rock], [start], scene, options, threads=1)[0]
+    return roll_many([rock], [start], scene, options, threads=1, states=states)[0]
 
 
 def roll_many(
-    rocks, starts, scene: Scene, options: Options | None = None, materials=None, threads=None
+    rocks,
+    starts,
+    scene: Scene,
+    options: Options | None = None,
+    materials=None,
+    threads: int | None = None,
+    states: bool = False,
 ) -> list[Trajectory]:
     """Trajectories of many rocks.
 
     materials   (restitution, friction), each (rocks, materials): values drawn for each rock;
                 None: those of the scene
     threads     None: one for each core
+    states      keep the state at the end of every time step too
     """
     options = (options or Options()).check()
-    if len(rocks) != len(starts):
-        raise InputError(f"{len(rocks)} rocks but {len(starts)} starts were given; one each.")
-    if not len(rocks):
+    count = require_pairs(rocks, starts)
+    if not count:
         return []
-    table = np.array([_start_row(start) for start in starts])
-    bounce, friction = _material_rows(scene.surface, materials, len(rocks))
-    packed = pack_rocks(rocks)
-    count = len(rocks)
-    chunks = [(i, min(i + CHUNK, count)) for i in range(0, count, CHUNK)]
-    threads = threads or min(os.cpu_count() or 1, len(chunks))
+    packed, table = pack_rocks(rocks), start_table(starts)
+    table[:, 2] += lift_starts(packed, table, scene.grid, FOUND)
+    bounce, friction = material_rows(scene.surface, materials, count)
+    walled = len(scene.barriers.wall) > 0
 
     def work(chunk):
-        return _roll_chunk(scene, packed, table, bounce, friction, options, *chunk)
+        first, last = chunk
+        room = Room.of(options.contacts, options.friction_directions, FOUND)
 
+        def roll_one(k, found, log):
+            nonlocal room
+            if len(room.found) < found:
+                room = Room.of(options.contacts, options.friction_directions, found)
+            return roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, room, log)
+
+        rolled = collect(roll_one, first, last, count, states)
+        return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled
+
+    return spread(work, count, threads)
+
+
+def spread(work, count: int, threads: int | None) -> list[Trajectory]:
+    """What work((first, last)) gives for chunks of 0 to count, in their order."""
+    chunks = [(i, min(i + CHUNK, count)) for i in range(0, count, CHUNK)]
+    threads = threads or min(os.cpu_count() or 1, len(chunks))
     if threads == 1:
-        parts = [work(chunk) for chunk in chunks]
+        parts = map(work, chunks)
     else:
-        parts = [work(chunks[0])]  # compiles, before the threads meet
         with ThreadPoolExecutor(threads) as pool:
-            parts += pool.map(work, chunks[1:])
+            parts = list(pool.map(work, chunks))
     return [trajectory for part in parts for trajectory in part]
+
+
+def require_pairs(rocks, starts) -> int:
+    if len(rocks) != len(starts):
+        raise InputError(f"{len(rocks)} rocks but {len(starts)} starts were given; one each.")
+    return len(rocks)
+
+
+def start_table(starts) -> np.ndarray:
+    """(n, 13) position, orientation, velocity and spin of starts."""
+    return np.array([_start_row(start) for start in starts])
 
 
 def _start_row(start: Start) -> np.ndarray:
@@ -112,7 +145,7 @@ def _start_row(start: Start) -> np.ndarray:
     )
 
 
-def _material_rows(surface: Surface, materials, count: int):
+def material_rows(surface: Surface, materials, count: int):
     """Restitution and friction of each rock, (count, materials) each."""
     if materials is None:
         one = surface.normal_restitution, surface.friction
@@ -124,33 +157,3 @@ def _material_rows(surface: Surface, materials, count: int):
         if row.shape != wanted:
             raise InputError(f"materials: {name} has shape {row.shape}, must be {wanted}.")
     return rows
-
-
-def _roll_chunk(scene, packed, table, bounce, friction, options, first, last) -> list[Trajectory]:
-    """Rocks first to last; where the buffers turn out too small they grow, and it starts again."""
-    sizes, found, k = np.array([ARCS, IMPACTS, CROSSINGS]), FOUND, first
-    room = Room.of(options.contacts, options.friction_directions, found)
-    log, pages = open_logbook(*sizes, len(table))
-    result = []
-    # A loop in compiled code would be another 12 s of compilation, for 0.1 ms a rock.
-    while k < last:
-        used = log.used.copy()
-        status = roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, room, log)
-        if status == DONE:
-            result.append(_cut(pages, used, log.used, k))
-            k += 1
-        elif status == FOUND_FULL:
-            found *= 4
-            room = Room.of(options.contacts, options.friction_directions, found)
-            log.used[:] = used
-        else:
-            sizes = sizes if used.any() else 4 * sizes  # a single rock filled the log
-            log, pages = open_logbook(*sizes, len(table))
-    return result
-
-
-def _cut(pages, used, upto, k: int) -> Trajectory:
-    """The records of rock k, copied out of the buffers."""
-    tables = (pages.arc, pages.impact, pages.crossing)
-    parts = [t[a:b].copy() for t, a, b in zip(tables, used, upto, strict=True)]
-    return Trajectory(*parts, pages.end[k].copy())

@@ -1,30 +1,32 @@
-"""Kinetic energy of rotation along a trajectory.
+"""Rotation along a trajectory: spin and its kinetic energy within an arc.
 
-Arcs hold the spin but not the orientation of the rock. In flight no torque acts, so the energy of
-rotation is that after the last impact, which the impact records (angular drag, eq. 5.1, only
-lessens it). Before the first impact and in contact it is taken as ½ I |w|² with the largest
-principal moment I, and in contact with the larger spin of the two ends of the arc: exact for a
-sphere that rolls with many arcs, and never too small for any other rock.
+Arcs hold both at their two ends, as computed with the rock's own moments of inertia. Between them
+the spin is linear in time, and so is the root of the energy: exact where a spin grows about a
+fixed axis (a rock that rolls down a plane) and in free flight, where no torque acts; within one
+time step of a rock that tumbles in contact it lies between the values of the ends.
 """
 
 import numpy as np
 
-from drystone.rockfall.records import FLIGHT, Trajectory
+
+def spin_roots(arcs: np.ndarray) -> np.ndarray:
+    """(n, 2) root of the energy of rotation at both ends of each arc [J^½]."""
+    return np.sqrt(arcs["e_spin"])
 
 
-def spin_energy(trajectory: Trajectory, rock) -> np.ndarray:
-    """(n,) energy of rotation during each arc [J]."""
-    arcs, impacts = trajectory.arcs, trajectory.impacts
-    energy = 0.5 * float(np.max(rock.inertia)) * (arcs["w"] ** 2).sum(axis=1)
-    following = np.append(energy[1:], 0.0)
-    energy = np.where(arcs["kind"] == FLIGHT, energy, np.maximum(energy, following))
-    if len(impacts) == 0:
-        return energy
-    translation = 0.5 * trajectory.end["mass"] * (impacts["v_out"] ** 2).sum(axis=1)
-    after = np.maximum(impacts["e_out"] - translation, 0.0)
-    last = np.searchsorted(impacts["t"], arcs["t0"], side="right") - 1
-    number = np.arange(len(arcs))
-    touched = np.maximum.accumulate(np.where(arcs["kind"] == FLIGHT, -1, number))
-    since_contact = np.where(touched >= 0, arcs["t1"][np.maximum(touched, 0)], -np.inf)
-    known = (last >= 0) & (arcs["kind"] == FLIGHT) & (impacts["t"][last] >= since_contact)
-    return np.where(known, np.minimum(after[last], energy), energy)
+def _share(arcs, arc, s) -> np.ndarray:
+    """Where in its arc a time is, 0 to 1."""
+    length = arcs["t1"][arc] - arcs["t0"][arc]
+    return np.divide(s, length, out=np.zeros(len(arc)), where=length > 0.0)
+
+
+def spin_energy_at(arcs: np.ndarray, arc: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """(k,) energy of rotation [J] `s` (k,) seconds after the start of the arcs numbered `arc`."""
+    root, share = spin_roots(arcs)[arc], _share(arcs, arc, s)
+    return (root[:, 0] + share * (root[:, 1] - root[:, 0])) ** 2
+
+
+def spin_at(arcs: np.ndarray, arc: np.ndarray, s: np.ndarray) -> np.ndarray:
+    """(k, 3) spin [rad/s] at those times."""
+    share = _share(arcs, arc, s)[:, None]
+    return arcs["w"][arc] + share * (arcs["w_end"][arc] - arcs["w"][arc])

@@ -6,7 +6,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.rockfall import rock_groups
-from drystone.rockfall.placing import is_free, set_down
+from drystone.rockfall.placing import set_down
 from drystone.rockfall.study_build import pick
 from drystone.rockfall.study_file import SourcePart
 from drystone.shapes.rotation import quaternion_from_matrix
@@ -47,20 +47,14 @@ class Release:
         return rock, Start(tuple(centre), tuple(velocity), turn, tuple(spin))
 
     def _centre(self, slope, rock, u, more):
-        """Centre of mass of a rock that touches nothing, and the normal of the ground there."""
+        """Centre of mass of the rock, and the normal of the ground there."""
         height = self.part.height.draw(u["height"])
         numbers = [u[name] for name in PLACE]
         for _ in range(TRIES):
             place = self.shape.place(numbers)
             if place.exact:
-                centre = place.point + (0.0, 0.0, height)
-                if is_free(slope, centre, rock.radius):
-                    return centre, place.normal
-                raise InputError(
-                    f"the centre of a rock of radius {rock.radius:.3g} m is put at "
-                    f"{_world(slope, centre)}, where it touches the ground. Raise the point, or "
-                    f"leave its height out."
-                )
+                # A rock too large for it is lifted until it touches the ground, see lift.py.
+                return place.point + (0.0, 0.0, height), place.normal
             centre = set_down(slope, place.point, place.normal, rock.radius)
             if centre is not None:
                 return centre + (0.0, 0.0, height), place.normal

@@ -14,7 +14,8 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.rockfall import study_build as build
-from drystone.rockfall.barriers import Barriers, Walls, build_barriers, build_walls, drape
+from drystone.rockfall.barriers import Barriers, Wall, Walls, build_barriers, drape, join_walls
+from drystone.rockfall.design import DesignCase
 from drystone.rockfall.forest import Forest, build_forest
 from drystone.rockfall.materials import NONE, Surface, build_surface
 from drystone.rockfall.rock_groups import RockGroup
@@ -103,6 +104,12 @@ class Study:
         with self.blaming("options"):
             return build.make_options(Options, self.settings.options)
 
+    @cached_property
+    def design(self) -> DesignCase | None:
+        """What it says about the design of barriers."""
+        part = self.settings.design
+        return None if part is None else build.design_case(part)
+
     # What follows from it on the terrain
 
     @cached_property
@@ -126,14 +133,22 @@ class Study:
         return spreads
 
     @cached_property
+    def _walls(self) -> list[tuple[str, Wall, int]]:
+        """Name, wall and material of each contact barrier."""
+        walls = []
+        for part in self.settings.barriers:
+            if part.kind == "contact":
+                with self.blaming(f"barriers ({part.name})"):
+                    for k, wall in enumerate(build.walls(self, part)):
+                        walls.append(
+                            (build.part_name(part, k), wall, self._material(part.material))
+                        )
+        return walls
+
+    @cached_property
     def walls(self) -> Walls:
         """Contact barriers, as triangles that follow those of the slope."""
-        parts = self._barriers("contact")
-        lines = [line for _, line in parts]
-        with self.blaming("barriers"):
-            return build_walls(
-                self.slope, lines, [p.height for p, _ in parts], [p.thickness for p, _ in parts]
-            )
+        return join_walls([wall for _, wall, _ in self._walls])
 
     @cached_property
     def surface(self) -> Surface:
@@ -142,7 +157,7 @@ class Study:
         ids = build.triangle_ids(self, materials.triangles)
         if len(walls.triangles):
             own = ids if ids is not None else np.full(len(self.slope.triangles), NONE, np.int32)
-            wall = [self._material(p.material) for p, _ in self._barriers("contact")]
+            wall = [material for _, _, material in self._walls]
             ids = np.concatenate([own, np.array(wall, dtype=np.int32)[walls.barrier]])
         _, triangles = self.ground()
         texture = build.texture(self, materials.texture)
@@ -163,17 +178,22 @@ class Study:
 
     @cached_property
     def barriers(self) -> Barriers:
-        """Crossing barriers; their names are `barrier_names`."""
-        parts = self._barriers("crossing")
-        capacity = [1e3 * part.capacity for part, _ in parts]  # kJ in the file
-        with self.blaming("barriers"):
-            lines, heights = [line for _, line in parts], [part.height for part, _ in parts]
-            return build_barriers(self.slope, lines, heights, capacity)
+        """Crossing barriers, then walls; their names are `barrier_names`."""
+        parts = self._crossing
+        capacity = [1e3 * part.capacity for part, _, _ in parts]  # kJ in the file
+        lines, heights = [line for _, _, line in parts], [part.height for part, _, _ in parts]
+        for part, _, line in parts:
+            with self.blaming(f"barriers ({part.name})"):
+                drape(self.slope, line)
+        walls = [wall for _, wall, _ in self._walls]
+        first = len(self.slope.triangles)
+        return build_barriers(self.slope, lines, heights, capacity, walls, first)
 
     @cached_property
     def barrier_names(self) -> list[str]:
-        """Of the crossing barriers, in the order of `barriers.capacity`."""
-        return [build.part_name(part, k) for part, k in self._barrier_keys("crossing")]
+        """In the order of `barriers`: those that are crossed, then walls."""
+        crossing = [build.part_name(part, k) for part, k, _ in self._crossing]
+        return crossing + [name for name, _, _ in self._walls]
 
     @cached_property
     def forest(self) -> Forest:
@@ -240,21 +260,15 @@ class Study:
     def _material(self, name: str) -> int:
         return self.material_names.index(name)
 
-    def _barrier_keys(self, kind: str) -> list:
+    @cached_property
+    def _crossing(self) -> list:
+        """(part, k, line) of all crossing barriers; a file may hold many lines."""
         return [
-            (part, k)
+            (part, k, line)
             for part in self.settings.barriers
-            if part.kind == kind
-            for k in range(len(build.lines(self, part)))
+            if part.kind == "crossing"
+            for k, line in enumerate(build.lines(self, part))
         ]
-
-    def _barriers(self, kind: str) -> list:
-        """(part, line) of all barriers of that kind; a file may hold many lines."""
-        found = [(part, build.lines(self, part)[k]) for part, k in self._barrier_keys(kind)]
-        for part, line in found:
-            with self.blaming(f"barriers ({part.name})"):
-                drape(self.slope, line)
-        return found
 
     def _check_names(self) -> None:
         materials = self.settings.materials

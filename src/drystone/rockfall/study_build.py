@@ -6,9 +6,12 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.inputs import choice, did_you_mean
+from drystone.rockfall.barriers import Wall, line_wall, mesh_wall
 from drystone.rockfall.crs import read_crs
+from drystone.rockfall.design import DesignCase, DesignFactors
 from drystone.rockfall.extra import load
 from drystone.rockfall.materials import NO_TEXTURE, NONE, Texture
+from drystone.rockfall.mesh_slope import read_closed_mesh
 from drystone.rockfall.raster_files import read_raster
 from drystone.rockfall.regions import Region
 from drystone.rockfall.soils import find_soil
@@ -37,6 +40,7 @@ def file_names(settings) -> list[str]:
     for parts in (settings.rocks, settings.sources, settings.barriers, settings.forest,
                   settings.check_lines):  # fmt: skip
         names += [part.file for part in parts]
+    names += [part.mesh for part in settings.barriers]
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
@@ -52,6 +56,13 @@ def make_options(kind, given: dict):
             raise InputError(f"{key} is {value!r}, must be a {'whole ' if whole else ''}number.")
         values[key] = value if whole else float(value)
     return kind(**values).check()
+
+
+def design_case(part) -> DesignCase:
+    factors = DesignFactors(
+        part.topography, part.block_survey, part.simulation, part.unit_weight, part.percentile
+    )
+    return DesignCase(factors, part.block, part.energy_factor, part.free_border)
 
 
 def material_spread(part) -> tuple:
@@ -177,6 +188,20 @@ def lines(study, part) -> list[np.ndarray]:
             if len(line) < 2 or not (np.diff(line, axis=0) != 0.0).any():
                 raise InputError("the line has no length: it needs two different points.")
     return found
+
+
+def walls(study, part) -> list[Wall]:
+    """The walls of a contact barrier: along its lines, or its mesh."""
+    if part.mesh is None:
+        return [
+            line_wall(study.slope, line, part.height, part.thickness) for line in lines(study, part)
+        ]
+    path = study.folder / part.mesh
+    if not path.is_file():
+        raise InputError(f"there is no file {path}.")
+    vertices, triangles = read_closed_mesh(path)
+    line = None if part.line is None else lines(study, part)[0]
+    return [mesh_wall(study.slope, vertices - study.slope.origin, triangles, line)]
 
 
 def _kind(part) -> str:

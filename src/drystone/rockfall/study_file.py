@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -44,7 +45,23 @@ NotNegative = Annotated[Spread, _bounded(0.0, float("inf"), ">= 0")]
 Share = Annotated[Spread, _bounded(0.0, 1.0, "from 0 to 1")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
-Points = list[list[Number]]
+
+
+def _rows(value):
+    """A list of points, before its numbers are looked at."""
+    if not isinstance(value, list) or not all(isinstance(point, list) for point in value):
+        raise InputError("must be a list of points: [[x, y], [x, y], ...].")
+    return value
+
+
+def _turn(value):
+    if value != "random" and not (isinstance(value, list) and len(value) == 3):
+        raise InputError("must be 'random', or three: yaw, pitch and roll.")
+    return value
+
+
+Points = Annotated[list[list[Number]], BeforeValidator(_rows)]
+Turn = Annotated[Literal["random"] | list[Spread], BeforeValidator(_turn)]
 Name = Annotated[str, Field(min_length=1)]
 
 
@@ -154,9 +171,7 @@ class SourcePart(Part):
     speed: NotNegative | None = Field(None, alias="speed_m_s")
     azimuth: Spread | None = Field(None, alias="azimuth_deg")
     inclination: Spread | None = Field(None, alias="inclination_deg")
-    orientation: Literal["random"] | Annotated[list[Spread], Field(min_length=3, max_length=3)] = (
-        Field("random", alias="orientation_deg")
-    )
+    orientation: Turn = Field("random", alias="orientation_deg")
     spin: Annotated[list[Spread], Field(min_length=3, max_length=3)] | None = Field(
         None, alias="spin_rad_s"
     )
@@ -182,21 +197,31 @@ class BarrierPart(Part):
     line: Points | None = None
     file: Name | None = None
     kind: Literal["crossing", "contact"] = "crossing"
-    height: Above = Field(alias="height_m")
+    mesh: Name | None = None
+    height: Above | None = Field(None, alias="height_m")
     capacity: Annotated[float, Field(gt=0.0)] | None = Field(None, alias="capacity_kj")
     thickness: Above | None = Field(None, alias="thickness_m")
     material: str | None = None
 
     @model_validator(mode="after")
     def _one_kind(self):
-        _one_of(self, "line", "file")
+        if self.mesh is None:
+            _one_of(self, "line", "file")
+            if self.height is None:
+                raise InputError("needs height_m, its height above the ground.")
         if self.kind == "crossing":
+            if self.mesh is not None:
+                raise InputError("with a mesh is of kind 'contact'; say so.")
             if self.capacity is None:
                 raise InputError("needs capacity_kj, the energy it can take; inf stops all.")
             if self.thickness is not None or self.material is not None:
                 raise InputError("only a barrier of kind 'contact' has thickness_m and material.")
-        elif self.thickness is None or self.material is None or self.capacity is not None:
-            raise InputError("of kind 'contact' needs thickness_m and material, no capacity_kj.")
+        elif self.material is None or self.capacity is not None:
+            raise InputError("of kind 'contact' needs a material, and has no capacity_kj.")
+        elif self.mesh is None and self.thickness is None:
+            raise InputError("of kind 'contact' needs thickness_m, or a mesh.")
+        elif self.mesh is not None and (self.height or self.thickness or self.file):
+            raise InputError("with a mesh takes neither height_m, thickness_m nor a file of lines.")
         return self
 
 
@@ -235,6 +260,22 @@ class Output(Part):
     folder: Name = "results"
     cell: Above | None = Field(None, alias="cell_m")  # None: that of the terrain
     step: Above = Field(0.1, alias="step_s")
+    ascii_grids: bool = False  # rasters as ESRI .asc too
+
+
+class DesignPart(Part):
+    """Factors of UNI 11211-4, see design.py."""
+
+    topography: Literal["high", "low"]
+    block_survey: Literal["high", "low"]
+    simulation: Literal["back-analysis", "literature"]
+    unit_weight: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] = 1.0
+    percentile: Literal[0.95, 0.99] = 0.95
+    block: Above | None = Field(None, alias="block_kg")
+    energy_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
+    free_border: Annotated[float, Field(ge=0.5, allow_inf_nan=False)] = Field(
+        0.5, alias="free_border_m"
+    )
 
 
 class StudyFile(Part):
@@ -246,6 +287,7 @@ class StudyFile(Part):
     barriers: list[BarrierPart] = []
     forest: list[ForestPart] = []
     check_lines: list[CheckLinePart] = []
+    design: DesignPart | None = None
     runs: Runs
     options: dict[str, bool | int | float | str] = {}
     output: Output = Output()

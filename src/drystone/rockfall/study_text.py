@@ -1,6 +1,7 @@
 """From the text of a study file to its models, and from pydantic's findings to sentences."""
 
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
 from typing import Union, get_args, get_origin
@@ -29,8 +30,22 @@ def check_table(table: dict, name: str) -> StudyFile:
     try:
         return StudyFile.model_validate(table)
     except ValidationError as error:
-        sentences = dict.fromkeys(_explain(name, entry) for entry in error.errors())
+        entries = error.errors()
+        meant = {_meant(entry) for entry in entries}
+        # An entry that is there under a wrong name is not missing as well.
+        told = [e for e in entries if e["type"] != "missing" or tuple(e["loc"]) not in meant]
+        sentences = dict.fromkeys(_explain(name, entry) for entry in told)
         raise InputError("\n".join(sentences)) from None
+
+
+def _meant(entry: dict) -> tuple | None:
+    """Place of the entry that an unknown one probably stands for."""
+    if entry["type"] != "extra_forbidden":
+        return None
+    *where, key = entry["loc"]
+    model = _model_at(StudyFile, [part for part in where if not _is_branch(part)])
+    guess = get_close_matches(str(key), _names(model), n=1)
+    return (*where, *guess)
 
 
 def _explain(name: str, entry: dict) -> str:

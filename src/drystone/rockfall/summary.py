@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from drystone.rockfall.cell_statistics import PERCENTS
-from drystone.rockfall.design import design_table
+from drystone.rockfall.design import CHOSEN, design_table, verify_row
 from drystone.rockfall.energy_line import line_angle
 from drystone.rockfall.parts import write_whole
-from drystone.rockfall.records import OUTCOMES
+from drystone.rockfall.records import OUTCOMES, OVERTOPPED
 from drystone.rockfall.statistics import estimate, largest_per_run, summarise
 from drystone.rockfall.store import read_table
 
@@ -24,18 +24,21 @@ KJ = 1e-3  # from J
 LEAST_SHARES = {"p1": 0.01, "p5": 0.05, "p10": 0.10, "median": 0.50}  # small angles reach far
 
 
-def summarise_study(folder: Path, runs: int, seed: int, barriers: list[dict], lines: list[dict]):
+def summarise_study(
+    folder: Path, runs: int, seed: int, barriers: list[dict], lines: list[dict], case=None
+):
     """All figures of the tables in `folder`.
 
     barriers, lines   [{"name": ..., more}] in the order of their numbers in the tables
+    case              DesignCase of the study, if it has one
     """
     table = read_table(folder, "runs")
     return {
         "runs": summarise_runs(table, runs, seed),
         "barriers": summarise_barriers(
-            read_table(folder, "crossings"), barriers, table, runs, seed
+            read_table(folder, "crossings"), barriers, table, runs, seed, case
         ),
-        "lines": summarise_lines(read_table(folder, "lines"), lines, table, runs, seed),
+        "lines": summarise_lines(read_table(folder, "lines"), lines, table, runs, seed, case),
     }
 
 
@@ -62,7 +65,7 @@ def summarise_runs(table: dict, runs: int, seed: int) -> dict:
 
 
 def summarise_barriers(
-    table: dict, barriers: list[dict], ends: dict, runs: int, seed: int
+    table: dict, barriers: list[dict], ends: dict, runs: int, seed: int, case=None
 ) -> list[dict]:
     """For each barrier: how many runs came, what it did to them, and what it had to bear."""
     outcome = table["outcome"].astype(str)
@@ -70,19 +73,28 @@ def summarise_barriers(
     for number, barrier in enumerate(barriers):
         here = table["barrier"] == number
         counts = {name: _runs_of(table, here & (outcome == name)) for name in OUTCOMES}
+        if barrier["kind"] == "crossing":  # it is hit by whoever does not fly over it
+            counts["hit"] = _runs_of(table, here & (outcome != OUTCOMES[OVERTOPPED]))
         reached = _runs_of(table, here)
         entries.append(
             barrier
             | {"reached": reached, "share_reached": reached / runs}
             | counts
             | {"share_stopped": counts["stopped"] / reached if reached else np.nan}
-            | _at_place(table, here, ends, runs, seed)
+            | _at_place(table, here, ends, runs, seed, case)
             | {"taken_kJ": summarise(_largest(table, here, "taken_J") * KJ, runs, seed)}
         )
+        if case is not None and case.energy_factor is not None and barrier["kind"] == "crossing":
+            entry = entries[-1]
+            entry["verification"] = verify_row(
+                entry["design"][CHOSEN], barrier["capacity_kJ"], barrier["height_m_nominal"], case
+            )
     return entries
 
 
-def summarise_lines(table: dict, lines: list[dict], ends: dict, runs: int, seed: int) -> list[dict]:
+def summarise_lines(
+    table: dict, lines: list[dict], ends: dict, runs: int, seed: int, case=None
+) -> list[dict]:
     """For each check line: how many runs crossed it, and how; with the shadow angle from it."""
     entries = []
     for number, line in enumerate(lines):
@@ -96,7 +108,7 @@ def summarise_lines(table: dict, lines: list[dict], ends: dict, runs: int, seed:
         entries.append(
             line
             | {"crossed": crossed, "share_crossed": crossed / runs}
-            | _at_place(table, here, ends, runs, seed)
+            | _at_place(table, here, ends, runs, seed, case)
             | {"shadow_angle_deg": shadow | {"min": float(angle.min()) if len(angle) else np.nan}}
         )
     return entries
@@ -110,7 +122,7 @@ def _largest(table: dict, rows: np.ndarray, column: str) -> np.ndarray:
     return largest_per_run(table["run"][rows], table[column][rows])
 
 
-def _at_place(table: dict, rows: np.ndarray, ends: dict, runs: int, seed: int) -> dict:
+def _at_place(table: dict, rows: np.ndarray, ends: dict, runs: int, seed: int, case) -> dict:
     every = np.sqrt(sum(table[f"v{axis}_m_s"][rows] ** 2 for axis in "xyz"))
     speed = largest_per_run(table["run"][rows], every)
     height = _largest(table, rows, "height_m")
@@ -119,7 +131,7 @@ def _at_place(table: dict, rows: np.ndarray, ends: dict, runs: int, seed: int) -
         "speed_m_s": summarise(speed, runs, seed),
         "energy_kJ": summarise(_largest(table, rows, "energy_J") * KJ, runs, seed),
         "height_m": summarise(height, runs, seed),
-        "design": design_table(speed, height, mass, runs, seed),
+        "design": design_table(speed, height, mass, runs, seed, case),
     }
 
 
@@ -151,7 +163,8 @@ def table_text(entries: list[dict]) -> str:
     """CSV of entries; percentiles become columns such as energy_kJ_p95, _low and _high."""
     rows = [_flat(entry) for entry in entries]
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    columns = dict.fromkeys(key for row in rows for key in row)
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

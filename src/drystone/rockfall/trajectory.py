@@ -20,7 +20,7 @@ from drystone.integrate import carry_spin
 from drystone.jit import kernel
 from drystone.rockfall.ccd import sweep
 from drystone.rockfall.distance import piece_distance
-from drystone.rockfall.fence import cross_panels
+from drystone.rockfall.fence import cross_panels, log_hits, panel_outcome
 from drystone.rockfall.flight import (
     RECOVER,
     SHRINK,
@@ -32,7 +32,16 @@ from drystone.rockfall.flight import (
 )
 from drystone.rockfall.forest import drag_at
 from drystone.rockfall.grid import find_triangles, ground_below
-from drystone.rockfall.logbook import log_arc, log_crossing, log_end, log_impact
+from drystone.rockfall.logbook import (
+    DONE,
+    FOUND_FULL,
+    LOG_FULL,
+    log_arc,
+    log_crossing,
+    log_end,
+    log_impact,
+    log_state,
+)
 from drystone.rockfall.meet import (
     MeetRoom,
     collide,
@@ -48,8 +57,6 @@ from drystone.rockfall.records import (
     FAILED,
     FLIGHT,
     JITTER,
-    OVERTOPPED,
-    PASSED,
     STEPS,
     STOPPED,
     TIME,
@@ -66,8 +73,6 @@ from drystone.rockfall.stops import (
 )
 from drystone.rockfall.touch import add_contact, find_contacts, thin_out
 from drystone.vec import add, dot, load, mul, mul_t, norm, rotation_matrix, scale, sub
-
-DONE, LOG_FULL, FOUND_FULL = range(3)
 
 # Steps in a row without progress after which the closest direction is a contact, come what may,
 # and after which the rock counts as failed.
@@ -209,7 +214,7 @@ def _step_away(rocks, k, body, x, q, count, blocked, grid, room):
 
 
 @kernel
-def _collide(body, count, t, x, q, v, w, m, bounce, rest_speed, log, meet):
+def _collide(body, count, t, x, q, v, w, m, bounce, rest_speed, barriers, log, meet):
     """Impact of the contacts: velocity and spin after it, whether it changed them, room in log."""
     put_twist(v, w, m, body.gyration, meet.z)
     hit = collide(count, m, body.gyration, bounce, rest_speed, meet)
@@ -229,6 +234,9 @@ def _collide(body, count, t, x, q, v, w, m, bounce, rest_speed, log, meet):
         log, t, add(x, load(c.spot, strongest)), load(c.normal, strongest), v, v_out, w, w_out,
         e_in, e_out, c.triangle[strongest], meet.material[strongest],
     )  # fmt: skip
+    written = written and log_hits(
+        barriers, count, c.triangle, meet.total, t, x, v, w, e_in, e_in - e_out, log
+    )
     return v_out, w_out, True, written
 
 
@@ -320,16 +328,12 @@ def _velocities_after(body, step, w, m, q, s):
 def _cross(body, barriers, panel, height, t, x, q, v, w, log):
     """What a barrier does: the velocity after it, the outcome, and whether the log had room."""
     energy = 0.5 * body.mass * dot(v, v)
-    b = barriers.barrier[panel]
-    outcome, taken = PASSED, min(energy, barriers.capacity[b])
-    if height > barriers.height[panel]:
-        outcome, taken = OVERTOPPED, 0.0
-    elif taken >= energy:
-        outcome = STOPPED
+    outcome, taken = panel_outcome(barriers, panel, height, energy)
     total = energy + spin_energy(q, w, body.inertia)
-    written = log_crossing(log, t, b, x, v, w, height, total, taken, outcome)
-    left = sqrt(max(1.0 - taken / energy, 0.0)) if energy > 0.0 else 0.0
-    return (scale(v, left) if outcome != OVERTOPPED else v), outcome, written
+    written = log_crossing(log, t, barriers.barrier[panel], x, v, w, height, total, taken, outcome)
+    if taken > 0.0:
+        v = scale(v, sqrt(max(1.0 - taken / energy, 0.0)))
+    return v, outcome, written
 
 
 @kernel
@@ -356,6 +360,8 @@ def roll_rock(
     t, dt, window, reason = 0.0, options.dt_flight, options.jitter_time, STEPS
     near, jumped, event, blocked, last_panel = True, True, -1, 0, -1
     clear_boxes(room.boxes)
+    if not log_state(log, t, x, q, v, w):
+        return LOG_FULL
     for _ in range(options.max_steps):
         m = rotation_matrix(q[0], q[1], q[2], q[3])
         below, ground = ground_below(grid, x[0], x[1], x[2])
@@ -373,7 +379,7 @@ def roll_rock(
             x = _step_away(rocks, k, body, x, q, count, blocked, grid, room)
             prepare(count, x, m, body.gyration, surface, friction, meet)
             v, w, changed, written = _collide(
-                body, count, t, x, q, v, w, m, bounce, options.rest_speed, log, meet
+                body, count, t, x, q, v, w, m, bounce, options.rest_speed, barriers, log, meet
             )
             if not written:
                 return LOG_FULL
@@ -398,13 +404,18 @@ def roll_rock(
         if panel >= 0:
             s = cut
         # move, log
+        q_end = turned(q, step.mean, s)
+        v, w_end = _velocities_after(body, step, w, m, q_end, s)
         kind = CONTACT if step.pressed else FLIGHT
-        if s > 0.0 and not log_arc(log, arcs, jumped, t, t + s, x, step.v, step.a, w, kind):
+        if s > 0.0 and not log_arc(
+            log, arcs, jumped, t, t + s, x, step.v, step.a, w, w_end,
+            spin_energy(q, w, body.inertia), spin_energy(q_end, w_end, body.inertia), kind,
+        ):  # fmt: skip
             return LOG_FULL
         blocked = blocked + 1 if s < PROGRESS * step.h else 0
-        x, q = place_at(x, step.v, step.a, s), turned(q, step.mean, s)
-        v, w = _velocities_after(body, step, w, m, q, s)
-        t += s
+        x, q, w, t = place_at(x, step.v, step.a, s), q_end, w_end, t + s
+        if not log_state(log, t, x, q, v, w):
+            return LOG_FULL
         near, jumped, last_panel = step.pressed or event >= 0, jumped and s == 0.0, panel
         if panel >= 0:  # cross
             v, outcome, written = _cross(body, barriers, panel, height, t, x, q, v, w, log)
