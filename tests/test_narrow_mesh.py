@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from drystone.narrowphase.mesh import ONE
 from drystone.shapes import Plane, Terrain
 from narrow_twin import pose_row, random_rotation, turn
 from triangle_twin import (
@@ -62,6 +63,8 @@ def test_deepest_contact_is_the_distance(a, b):
         contacts = meet(TABLES[a, b], pose, 0.02)[0]
         assert 1 <= len(contacts.gap) <= 11
         assert contacts.gap.min() == pytest.approx(found, abs=1e-9)
+        alone = meet(TABLES[a, b], pose, 0.02, axis=np.full((1, 8), ONE))[0]
+        assert len(alone.gap) == 1 and alone.gap[0] == contacts.gap.min()
         assert len(meet(TABLES[a, b], pose, found - 1e-9)[0].gap) == 0
         assert len(meet(TABLES[a, b], pose, found + 1e-9)[0].gap) >= 1
 

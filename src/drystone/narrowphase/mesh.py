@@ -5,7 +5,8 @@ contacts are those of CLINE 4.5 (corner and face, ridge and ridge), reduced to f
 
 Row p of `axis` remembers of a pair that was apart (kind APART) a lower bound of its distance and
 the relative pose at that time. As long as the two have not moved by as much, no
-contact is possible. It never changes what is found.
+contact is possible. It never changes what is found. Who wants the nearest contact alone, and
+soon, says so with the kind ONE: as long as nothing overlaps no other is written, and the row stays.
 """
 
 from math import inf
@@ -19,13 +20,16 @@ from drystone.arrays import MESH, PLANE
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import (
+    ALL,
     BOUND,
+    DISTANCE,
     LEVELS,
-    LOOKING,
     MARGIN,
     MOST_CANDIDATES,
+    NEAREST,
     REACH,
     SPOTS,
+    WANTED,
     Surfaces,
 )
 from drystone.narrowphase.mesh_plane import plane_mesh
@@ -37,7 +41,7 @@ from drystone.vec import mul_t, pose_position, pose_rotation, scale, sub
 
 _CHUNK = 16  # pairs per task: their cost differs widely
 
-APART, TOUCHING = 1.0, 2.0
+APART, TOUCHING, ONE = 1.0, 2.0, 3.0
 # Beyond the margin pairs are looked at up to this part of the smaller radius, so that one that is
 # apart by as much need not be looked at for a while.
 LOOK = 0.05
@@ -89,8 +93,9 @@ def surface_contacts(
         return 0
     ka, kb = shapes.surface[a], shapes.surface[b]
     deep = DEPTH * radius
-    reach = margin if axis[p, 0] == TOUCHING else margin + LOOK * radius
-    level[MARGIN], level[LOOKING] = margin, 1.0
+    look = axis[p, 0] != TOUCHING and axis[p, 0] != ONE
+    reach = margin + LOOK * radius if look else margin
+    level[MARGIN], level[WANTED] = margin, NEAREST if axis[p, 0] == ONE else DISTANCE
     count = 0
     while True:
         level[REACH], level[BOUND] = reach, reach
@@ -110,11 +115,11 @@ def surface_contacts(
         if depth < 0.5 * level[REACH] or reach >= deep:
             break
         reach = min(4.0 * depth, deep)
-        level[MARGIN], level[LOOKING] = margin, 0.0
-    if count == 0:
+        level[MARGIN], level[WANTED] = margin, ALL
+    if count == 0 and axis[p, 0] != ONE:
         remember(axis, p, APART, level[BOUND], ts, rs)
-        return 0
-    axis[p, 0] = TOUCHING
+    elif axis[p, 0] != ONE:
+        axis[p, 0] = TOUCHING
     return write_reduced(
         rows, count, pose_position(pose, a), pose_rotation(pose, a), turn, small,
         tilt_within(margin, radius), out, first, scratch,

@@ -25,9 +25,10 @@ from drystone.vec import add, cross, dot, load, mad, mul, mul_t, normalize, scal
 MOST_CANDIDATES = 512
 # State of a search, in an array: candidates nearer than MARGIN are kept; triangles within REACH are
 # looked at; least distance that was found, or is possible between triangles that were not
-# looked at; 1 if only the least distance counts where all are beyond the margin. [m]
-MARGIN, REACH, BOUND, LOOKING = range(4)
+# looked at [m]; and what counts where nothing overlaps:
+MARGIN, REACH, BOUND, WANTED = range(4)
 LEVELS = 4
+ALL, DISTANCE, NEAREST = 0.0, 1.0, 2.0  # all that is near; the distance too; the nearest alone
 
 # Edges may lead beyond a corner by this slope, against the face under it: faces that lie on
 # each other at a small angle touch with all their corners.
@@ -103,9 +104,14 @@ def keep_row(rows, count, level, point, normal, gap, code):
     """Add a candidate if it is near enough; the new count."""
     if gap >= level[MARGIN]:
         level[BOUND] = min(level[BOUND], gap)
-        if level[LOOKING] == 1.0:
+        if level[WANTED] == DISTANCE:
             level[REACH] = min(level[REACH], gap)
         return count
+    if level[WANTED] == NEAREST and gap > 0.0:
+        level[MARGIN], level[REACH] = gap, gap
+        count = 0
+    elif level[WANTED] != ALL:
+        level[WANTED], level[REACH] = ALL, min(level[REACH], level[MARGIN])
     if count == MOST_CANDIDATES:
         count = _drop_half(rows, count, level)
         if gap >= level[MARGIN]:
@@ -114,8 +120,6 @@ def keep_row(rows, count, level, point, normal, gap, code):
     rows[count, 3], rows[count, 4], rows[count, 5] = normal
     rows[count, 6], rows[count, 7] = gap, code
     level[BOUND] = min(level[BOUND], gap)
-    if level[LOOKING] == 1.0:
-        level[LOOKING], level[REACH] = 0.0, level[MARGIN]
     return count + 1
 
 

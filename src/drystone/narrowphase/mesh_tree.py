@@ -14,9 +14,11 @@ from drystone.narrowphase.mesh_features import (
     BOUND,
     CORNERS_A,
     CORNERS_B,
+    NEAREST,
     NORMAL_A,
     NORMAL_B,
     REACH,
+    WANTED,
     corner_and_triangle,
     ridge_and_ridge,
 )
@@ -172,6 +174,15 @@ def _patch_gap(patch, i, j, r, t):
     )
 
 
+@kernel
+def _least_of(gap):
+    least = 0
+    for k in range(1, LANES):
+        if gap[k] < gap[least]:
+            least = k
+    return least
+
+
 @inner_kernel
 def walk_trees(
     # trees of all surfaces, the two that meet: first block, vertex and triangle
@@ -209,7 +220,10 @@ def walk_trees(
         else:
             block = lane_link[j, 0]
             _box_gaps(lane_box, block, i, back, t_back, gap)
-        for k in range(LANES - 1, -1, -1):
+        # Backwards, as the last one is opened first; the nearest first where only that is wanted.
+        last = _least_of(gap) if level[WANTED] == NEAREST else 0
+        for i_lane in range(1, LANES + 1):
+            k = (last - i_lane) % LANES
             if gap[k] < level[REACH]:
                 lane_a, lane_b = (block * LANES + k, j) if open_a else (i, block * LANES + k)
                 g = gap[k]
