@@ -44,6 +44,10 @@ def take_steps(world, count: int):
         from drystone.steppers.event import step
 
         return step(world)
+    if hasattr(world._solver, "solve_bodies"):
+        from drystone.steppers.bodywise import step
+
+        return step(world)
     built, elements = world._build, forced.elements_of(world) if world._forces else None
     if world._solver.compiled and not forced.has_functions(world):
         return timestep.run_steps(
