@@ -34,6 +34,7 @@ from drystone.ffd_six import (
     start_matrix,
 )
 from drystone.jit import inner_kernel, kernel
+from drystone.sections import project_on_section
 
 LETTING_GO = 3  # times that contacts that would pull are taken out, and friction is found anew
 
@@ -50,6 +51,10 @@ def _bend_rows(b, lo, hi, sides):
         for axis in range(3):
             forward(sides.normal, b, sides.row, e, 6 * axis, sides.bent)
             sides.stir[e, axis] = square_at(e, axis, sides.bent)
+        mixed = 0.0
+        for i in range(6):
+            mixed += sides.bent[e, 6 + i] * sides.bent[e, 12 + i]
+        sides.mixed[e] = abs(mixed)
 
 
 @kernel
@@ -73,16 +78,49 @@ def _stop_sliding(b, lo, hi, x, sides):
 
 
 @kernel
-def _sample_tangents(lo, hi, x, friction, friction_2, circle, sides):
+def _hold_by_contacts(b, lo, hi, y, old, friction, friction_2, sides, precision, limit):
+    """From `y` to the closest that the friction of every contact can reach, one by one.
+
+    A contact bears an impulse of mu times the normal one, which changes with friction.
+    """
+    bent, give, stir, hold, slip = sides.bent, sides.give, sides.stir, sides.hold, sides.turn
+    for done in range(limit):
+        worst = 0.0
+        change = backward(sides.normal, b, mix(y, old, -1.0))
+        for e in range(lo, hi):
+            if sides.grip[e] == 0:
+                continue
+            c = sides.contact[e]
+            bears = sides.push[e] - along(e, 0, sides.row, change) / softness(e, 0, sides)
+            bears = max(0.0, bears)
+            u1 = slip[e, 0] + along(e, 1, bent, y) + give[e, 1] * hold[e, 1]
+            u2 = slip[e, 1] + along(e, 2, bent, y) + give[e, 2] * hold[e, 2]
+            scale = max(stir[e, 1] + give[e, 1], stir[e, 2] + give[e, 2]) + sides.mixed[e]
+            h1, h2 = project_on_section(
+                hold[e, 1] - u1 / scale, hold[e, 2] - u2 / scale,
+                friction[c] * bears, friction_2[c] * bears,
+            )  # fmt: skip
+            d1, d2 = h1 - hold[e, 1], h2 - hold[e, 2]
+            hold[e, 1], hold[e, 2] = h1, h2
+            y = plus(plus(y, e, 1, bent, d1), e, 2, bent, d2)
+            worst = max(worst, scale * max(abs(d1), abs(d2)))
+        if worst <= precision:
+            return y, done
+    return y, limit
+
+
+@kernel
+def _sample_tangents(lo, hi, start, x, base, friction, friction_2, circle, sides):
     """Directions and bounds of the sampled tangents: the first against the sliding.
 
     On an ellipse mu(s) is how far it reaches along s: more samples come ever closer to it.
     """
     for e in range(lo, hi):
         c = sides.contact[e]
-        gain = max(0.0, along(e, 0, sides.row, x) + sides.give[e, 0] * sides.push[e])
-        u = sides.rest[e, 1] + along(e, 1, sides.row, x)
-        v = sides.rest[e, 2] + along(e, 2, sides.row, x)
+        gain = along(e, 0, sides.row, x) - along(e, 0, sides.row, start)
+        gain = max(0.0, gain + sides.give[e, 0] * sides.push[e])
+        u = sides.rest[e, 1] + along(e, 1, sides.row, base)
+        v = sides.rest[e, 2] + along(e, 2, sides.row, base)
         speed = sqrt(u * u + v * v)
         cosine, sine = (-u / speed, -v / speed) if speed > 0.0 else (1.0, 0.0)
         sides.turn[e, 0], sides.turn[e, 1] = cosine, sine
@@ -191,30 +229,59 @@ def _let_go(lo, hi, y, sides):
     return pulls
 
 
-@inner_kernel
-def hold_body(
-    b, lo, hi, x, friction, friction_2, circle, relaxation, precision, limit, sides,
-):  # fmt: skip
-    """Friction of body `b` after the first projection `x`; returns y and how many surrogates."""
-    slippery = True
+@kernel
+def _shared_friction(lo, hi, row, impulse, sides):
+    """Motion by the friction that both sides share so far, seen by `row`."""
+    x = ZERO
     for e in range(lo, hi):
         c = sides.contact[e]
+        x = plus(plus(x, e, 1, row, impulse[c, 1]), e, 2, row, impulse[c, 2])
+    return x
+
+
+@inner_kernel
+def start_of(lo, hi, impulse, sides):
+    """Where the first projection starts: friction is what both sides share so far."""
+    return _shared_friction(lo, hi, sides.row, impulse, sides)
+
+
+@inner_kernel
+def hold_body(
+    b, lo, hi, start, x, friction, friction_2, circle, by_velocity, relaxation, precision, limit,
+    impulse, sides,
+):  # fmt: skip
+    """Friction of body `b` after the first projection; returns x and how many surrogates.
+
+    The friction from which that started is taken away, and found anew.
+    """
+    any_grip = False
+    for e in range(lo, hi):
         sides.grip[e] = 1 if sides.push[e] > 0.0 else 0
-        if sides.grip[e] == 1 and max(friction[c], friction_2[c]) > 0.0:
-            slippery = False
+        any_grip = any_grip or sides.grip[e] == 1
         sides.hold[e, 0], sides.hold[e, 1], sides.hold[e, 2] = 0.0, 0.0, 0.0
-    if slippery:
-        return ZERO, 0
-    _sample_tangents(lo, hi, x, friction, friction_2, circle, sides)
-    y, rounds = ZERO, 0
+    if not any_grip:
+        return mix(x, start, -1.0), 0
+    change, rounds = ZERO, 0
     for _ in range(LETTING_GO):
         _bend_rows(b, lo, hi, sides)
-        y = _stop_sliding(b, lo, hi, x, sides)
-        y, more = _hold_by_surrogates(
-            lo, hi, x, y, circle, sides, relaxation, precision, limit
-        )
+        old = _shared_friction(lo, hi, sides.bent, impulse, sides)
+        base = mix(x, backward(sides.normal, b, old), -1.0)
+        y = _stop_sliding(b, lo, hi, base, sides)
+        if by_velocity:
+            _sample_tangents(lo, hi, start, x, base, friction, friction_2, circle, sides)
+            y, more = _hold_by_surrogates(
+                lo, hi, base, y, circle, sides, relaxation, precision, limit
+            )
+        else:
+            for e in range(lo, hi):
+                sides.turn[e, 0] = sides.rest[e, 1] + along(e, 1, sides.row, base)
+                sides.turn[e, 1] = sides.rest[e, 2] + along(e, 2, sides.row, base)
+            y, more = _hold_by_contacts(
+                b, lo, hi, y, old, friction, friction_2, sides, precision, limit
+            )
         rounds += more
-        y = backward(sides.normal, b, _never_drive(lo, hi, x, y, sides))
-        if not _let_go(lo, hi, y, sides):
+        y = _never_drive(lo, hi, base, y, sides)
+        change = backward(sides.normal, b, mix(y, old, -1.0))
+        if not _let_go(lo, hi, change, sides):
             break
-    return y, rounds
+    return mix(x, change, 1.0), rounds

@@ -17,7 +17,7 @@ import numpy as np
 from numba import prange
 
 from drystone.coulomb import velocity_at
-from drystone.ffd_six import along, square_at
+from drystone.ffd_six import add_equation, along, square_at
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 
 _CHUNK = 64  # bodies per task
@@ -25,6 +25,10 @@ _CHUNK = 64  # bodies per task
 # In equations a contact with what nothing moves gives way by this share of its own: so much of a
 # velocity is left, 1e-4 of the default tolerance at 1 m/s. Less would cost digits.
 HARD = 1e-9
+
+# Of the bound below that the other body is taken to give way by. Half of it would do, for the
+# error that a pass leaves then only changes its sign at worst.
+SHARE = 0.6
 
 
 class Sides(NamedTuple):
@@ -37,6 +41,7 @@ class Sides(NamedTuple):
     row: np.ndarray  # (ne, 18) the three rows a, sign of the side included
     own: np.ndarray  # (ne, 3) a.a [1/kg]
     give: np.ndarray  # (ne, 3) the same of the other side, 0 if nothing moves it [1/kg]
+    most: np.ndarray  # (n + 1, 3) bound on what a body gives way by at all its contacts [1/kg]
     rest: np.ndarray  # (ne, 3) velocity if this body's contacts did not act [m/s]
     push: np.ndarray  # (ne,) normal impulse of the first projection [N s]
     hold: np.ndarray  # (ne, 3) impulse of the second projection [N s]
@@ -44,6 +49,7 @@ class Sides(NamedTuple):
     grip: np.ndarray  # (ne,) int32: 1 if it pushes and has not let go
     bent: np.ndarray  # (ne, 18) rows with the normals that grip held, see ffd_friction.py
     stir: np.ndarray  # (ne, 3) their squares [1/kg]
+    mixed: np.ndarray  # (ne,) product of their tangents, absolute [1/kg]
     normal: np.ndarray  # (n + 1, 27) scratch: equations for those normals
     stick: np.ndarray  # (n + 1, 27) scratch: equations for sticking
     turn: np.ndarray  # (ne, 2) cosine and sine of the first sampled tangent
@@ -65,8 +71,8 @@ def side_room(problem, tangents: int) -> Sides:
 
     return Sides(
         first=first, contact=contact[:ne], place=place, root=f(bodies, 7), row=f(ne, 18),
-        own=f(ne, 3), give=f(ne, 3), rest=f(ne, 3), push=f(ne), hold=f(ne, 3), weight=f(ne, 3),
-        grip=np.zeros(ne, np.int32), bent=f(ne, 18), stir=f(ne, 3),
+        own=f(ne, 3), give=f(ne, 3), most=f(bodies, 3), rest=f(ne, 3), push=f(ne), hold=f(ne, 3), weight=f(ne, 3),
+        grip=np.zeros(ne, np.int32), bent=f(ne, 18), stir=f(ne, 3), mixed=f(ne),
         normal=f(bodies, 27), stick=f(bodies, 27), turn=f(ne, 2), bound=f(ne, tangents),
         moved=f(bodies, 6),
         answer=f(bodies, 6), rounds=np.zeros(bodies, np.int32),
@@ -137,6 +143,9 @@ def _fill_bodies(lo, hi, body, frame, arm, mass, sides):
             side = 1 if sides.place[c, 1] == e else 0
             for axis in range(3):
                 _fill_row(e, axis, b, c, side, frame, arm, sides)
+        sides.most[b, 0] = _give_at_most(b, sides.first[b], sides.first[b + 1], (0, 1), sides)
+        sides.most[b, 1] = _give_at_most(b, sides.first[b], sides.first[b + 1], (1, 3), sides)
+        sides.most[b, 2] = sides.most[b, 1]
 
 
 @parallel_kernel
@@ -147,8 +156,39 @@ def _fill_parallel(chunks, body, frame, arm, mass, sides):
 
 
 @kernel
-def fill_sides(body, frame, arm, mass, sides):
-    """Rows of all sides, and what the other body of each gives way by."""
+def _give_at_most(b, first, last, axes, sides):
+    """Bound on what body `b` gives way by to impulses at several contacts at once [1/kg].
+
+    The largest eigenvalue of its sum of a aᵀ over the axes axes[0] to axes[1] is at most the
+    fourth root of the sum of their fourth powers: exact for one row.
+    """
+    m = sides.stick
+    for k in range(27):
+        m[b, k] = 0.0
+    for e in range(first, last):
+        for axis in range(axes[0], axes[1]):
+            add_equation(m, b, e, axis, sides.row, 1.0, 0.0)
+    total = 0.0
+    for i in range(6):
+        for j in range(6):
+            entry = 0.0
+            for k in range(6):
+                one, two = max(i, k), max(j, k)
+                entry += (
+                    m[b, one * (one + 1) // 2 + min(i, k)]
+                    * m[b, two * (two + 1) // 2 + min(j, k)]
+                )
+            total += entry * entry
+    return sqrt(sqrt(total))
+
+
+@kernel
+def fill_sides(body, frame, arm, mass, alone, sides):
+    """Rows of all sides, and what the other body of each gives way by.
+
+    alone    as to this contact alone (29), else as to all its contacts at once at most: with that
+             passes converge, whatever touches what
+    """
     chunks = (mass.shape[0] + _CHUNK - 1) // _CHUNK
     _fill_parallel(chunks, body, frame, arm, mass, sides)
     for c in range(body.shape[0]):
@@ -156,8 +196,13 @@ def fill_sides(body, frame, arm, mass, sides):
             e, other = sides.place[c, side], sides.place[c, 1 - side]
             if e < 0:
                 continue
+            if other < 0:
+                continue
             for axis in range(3):
-                sides.give[e, axis] = sides.own[other, axis] if other >= 0 else 0.0
+                gives = sides.own[other, axis]
+                if not alone:
+                    gives = max(gives, SHARE * sides.most[body[c, 1 - side], axis])
+                sides.give[e, axis] = gives
 
 
 @inner_kernel

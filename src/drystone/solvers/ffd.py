@@ -41,6 +41,7 @@ class Ffd:
     tolerance: float = 1e-5  # on residual() of the law [m/s], as for nsgs
     max_iterations: int = 20  # passes over all bodies; 1 as published
     tangents: int = 8  # sampled at each contact
+    limit: str = "impulse"  # of friction; or "velocity", as published (24)
     polished: bool = True  # whether the first projection goes on to the closest point
     max_rounds: int = 100  # surrogates of a projection
     relaxation: float = 1.0  # of a move onto a surrogate, 0 to 2
@@ -102,7 +103,7 @@ class Bodywise:
         p = self.problem = problem
         self.options = options
         self.sides = side_room(p, options.tangents)
-        fill_sides(p.body, p.frame, p.arm, p.mass, self.sides)
+        fill_sides(p.body, p.frame, p.arm, p.mass, options.max_iterations == 1, self.sides)
         angle = 2.0 * np.pi * np.arange(options.tangents) / options.tangents
         self.circle = np.column_stack((np.cos(angle), np.sin(angle)))
         self.twist = p.free.copy()
@@ -115,7 +116,7 @@ class Bodywise:
             share_impulses(p.free, impulse, sides, self.twist)
             resolve_bodies(
                 p.body, p.frame, p.arm, p.bias, p.friction, friction_2,
-                self.circle, o.polished, o.relaxation, INNER_SHARE * o.tolerance,
+                self.circle, o.polished, o.limit == "velocity", o.relaxation, INNER_SHARE * o.tolerance,
                 o.max_rounds,
                 impulse, self.twist,
                 sides,
