@@ -9,7 +9,7 @@ published; at a fixed point of the passes the sides agree and momentum is conser
 from numba import prange
 
 from drystone.ffd_friction import hold_body, start_of
-from drystone.ffd_project import polish, push_by_surrogates
+from drystone.ffd_project import push_by_surrogates, push_exactly
 from drystone.ffd_sides import fill_rest, store_twist
 from drystone.ffd_six import ZERO, plus
 from drystone.jit import inner_kernel, kernel, parallel_kernel
@@ -40,7 +40,7 @@ def share_impulses(free, impulse, sides, twist):
 
 @kernel
 def _resolve_range(
-    lo, hi, body, frame, arm, bias, friction, friction_2, circle, polished, by_velocity, relaxation, precision,
+    lo, hi, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity, relaxation, precision,
     limit, impulse, twist, sides,
 ):  # fmt: skip
     """Both projections of bodies lo to hi: lines 26 to 34 of Fig. 7, compression only."""
@@ -50,9 +50,10 @@ def _resolve_range(
             continue
         fill_rest(b, body, frame, arm, bias, impulse, twist, sides)
         start = start_of(first, last, impulse, sides)
-        x, rounds = push_by_surrogates(first, last, start, sides, relaxation, precision, limit)
-        if polished:
-            x = polish(b, first, last, start, x, sides, precision)
+        if exact:
+            x, rounds = push_exactly(b, first, last, start, impulse, sides, precision, limit)
+        else:
+            x, rounds = push_by_surrogates(first, last, start, sides, relaxation, precision, limit)
         x, more = hold_body(
             b, first, last, start, x, friction, friction_2, circle, by_velocity, relaxation, precision,
             limit, impulse, sides,
@@ -67,7 +68,7 @@ def resolve_bodies(
     # problem
     body, frame, arm, bias, friction, friction_2,
     # options
-    circle, polished, by_velocity, relaxation, precision, limit,
+    circle, exact, by_velocity, relaxation, precision, limit,
     # in
     impulse, twist,
     # in and out
@@ -77,7 +78,7 @@ def resolve_bodies(
     for chunk in prange((twist.shape[0] + _CHUNK - 1) // _CHUNK):
         hi = min((chunk + 1) * _CHUNK, twist.shape[0])
         _resolve_range(
-            chunk * _CHUNK, hi, body, frame, arm, bias, friction, friction_2, circle, polished, by_velocity,
+            chunk * _CHUNK, hi, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity,
             relaxation, precision, limit, impulse, twist, sides,
         )  # fmt: skip
 

@@ -39,10 +39,10 @@ class Ffd:
     compiled: ClassVar[bool] = False
 
     tolerance: float = 1e-5  # on residual() of the law [m/s], as for nsgs
-    max_iterations: int = 20  # passes over all bodies; 1 as published
+    max_iterations: int = 5  # passes over all bodies; 1 as published
     tangents: int = 8  # sampled at each contact
     limit: str = "impulse"  # of friction; or "velocity", as published (24)
-    polished: bool = True  # whether the first projection goes on to the closest point
+    projection: str = "exact"  # or "surrogate", as published
     max_rounds: int = 100  # surrogates of a projection
     relaxation: float = 1.0  # of a move onto a surrogate, 0 to 2
     warm_start: bool = True  # from the impulses of the last step
@@ -116,7 +116,7 @@ class Bodywise:
             share_impulses(p.free, impulse, sides, self.twist)
             resolve_bodies(
                 p.body, p.frame, p.arm, p.bias, p.friction, friction_2,
-                self.circle, o.polished, o.limit == "velocity", o.relaxation, INNER_SHARE * o.tolerance,
+                self.circle, o.projection == "exact", o.limit == "velocity", o.relaxation, INNER_SHARE * o.tolerance,
                 o.max_rounds,
                 impulse, self.twist,
                 sides,

@@ -5,12 +5,9 @@ that people read, are the means of what the two sides of a contact came to.
 """
 
 from drystone import timestep
-from drystone.arrays import INFO_CONTACTS
 from drystone.elliptic import contact_ellipses
 from drystone.forced import Forces
 from drystone.readout import last_problem
-from drystone.measures import MEASURES
-from drystone.problem import measures_of
 
 
 def step(world):
@@ -30,11 +27,18 @@ def step(world):
 
 
 def solve_rows(world, state, work, bounce=None):
-    """Velocities and impulses of the rows of this step; returns what the solver says."""
+    """Velocities and impulses of the rows of this step; returns what the solver says.
+
+    The solver is one of bodies, or any other in Python, for which `bounce` has no meaning.
+    """
     problem = last_problem(world._build.model, state, work, world._build.ellipses)
     count = problem.contact_count
     impulse = work.rows.impulse[:count].copy()
-    twist, info = world._solver.solve_bodies(problem, impulse, bounce)
+    if hasattr(world._solver, "solve_bodies"):
+        twist, info = world._solver.solve_bodies(problem, impulse, bounce)
+    else:
+        info = world._solver.solve(problem, impulse)
+        twist = problem.free + problem.twist_from(impulse)
     if world.dim == 2:
         impulse[:, 2] = 0.0  # rounding would leave the plane
     work.rows.impulse[:count] = impulse
