@@ -1,94 +1,142 @@
-"""The second projection of a body, FFD (24): friction.
+"""The second projection of a body, FFD (24): of all that friction may do the closest to a stop.
 
-Of all impulses that friction may have, the one closest to what would stop the sliding. It may
-change the velocity of a contact along a tangent s by at most mu(s) times what its normal has gained
-in the first projection. Sampled tangents make that half-spaces, and the surrogates of
-ffd_project.py apply.
+FFD 5.1 has two limits of friction. Here is the one for known normal impulses: a contact bears mu
+times its own, as Coulomb says. The other one is in ffd_limits.py.
 
 While friction acts, normals go on holding: a contact that pushes neither opens nor closes, and its
-normal impulse changes as it must, to zero at the least; then it lets go. Seen by the tangents the
-body has the mass matrix L Lᵀ instead of one, in the coordinates of ffd_sides.py,
+normal impulse changes as it must. Where it would have to pull, it loses its friction, and normals
+are found anew under the friction of the others. Seen by the tangents the body has the mass matrix
+L Lᵀ instead of one, in the coordinates of ffd_sides.py,
 
     L Lᵀ = 1 + sum of a aᵀ / give over the normals that push,      rows b = L⁻¹ a
 
-FFD asks for impulses in the span of the tangents with a.y >= 0 instead. Taken at its word that
-allows no friction to a box that lies flat, since any would tilt it; without the span the closest
-point lifts off a box that slides.
+FFD asks for impulses in the span of the tangents that do not close a contact instead. Taken at
+its word that allows no friction to a box that lies flat, since any would tilt it; and without the
+span the closest point to a stop lifts a box that slides.
 """
 
-from math import sqrt
-
-from drystone.ffd_sides import softness
+from drystone.ffd_limits import hold_by_surrogates, sample_tangents
+from drystone.ffd_project import push_body
+from drystone.ffd_sides import GRIPS, OPEN, opening, slip_of, softness
 from drystone.ffd_six import (
     ZERO,
     add_equation,
     along,
     backward,
+    dot_at,
     factor,
     forward,
     mix,
     plus,
     solve_matrix,
     square,
-    square_at,
     start_matrix,
 )
 from drystone.jit import inner_kernel, kernel
 from drystone.sections import project_on_section
 
-LETTING_GO = 3  # times that contacts that would pull are taken out, and friction is found anew
+LETTING_GO = 3  # times that contacts which would pull may lose their friction
+
+
+@kernel
+def _hold_normals(b, lo, hi, sides):
+    """The factor L, for the normals that grip."""
+    start_matrix(sides.normal, b)
+    for e in range(lo, hi):
+        if sides.grip[e] == GRIPS:
+            add_equation(sides.normal, b, e, 0, sides.row, 1.0 / softness(e, 0, sides), 0.0)
+    factor(sides.normal, b)
 
 
 @kernel
 def _bend_rows(b, lo, hi, sides):
-    """Rows b = L⁻¹ a of all axes, with the normals that grip held."""
-    start_matrix(sides.normal, b)
-    for e in range(lo, hi):
-        if sides.grip[e] == 1:
-            add_equation(sides.normal, b, e, 0, sides.row, 1.0 / softness(e, 0, sides), 0.0)
-    factor(sides.normal, b)
+    """Rows b = L⁻¹ a."""
+    grip, bent, stir = sides.grip, sides.bent, sides.stir
     for e in range(lo, hi):
         for axis in range(3):
-            forward(sides.normal, b, sides.row, e, 6 * axis, sides.bent)
-            sides.stir[e, axis] = square_at(e, axis, sides.bent)
-        mixed = 0.0
-        for i in range(6):
-            mixed += sides.bent[e, 6 + i] * sides.bent[e, 12 + i]
-        sides.mixed[e] = abs(mixed)
+            if axis > 0 or grip[e] != GRIPS:
+                forward(sides.normal, b, sides.row, e, 6 * axis, bent)
+        stir[e, 0] = dot_at(e, 0, 0, bent) if grip[e] != GRIPS else 0.0
+        stir[e, 1] = dot_at(e, 1, 1, bent)
+        stir[e, 2] = dot_at(e, 2, 2, bent)
+        sides.mixed[e] = abs(dot_at(e, 1, 2, bent))
 
 
 @kernel
-def _stop_sliding(b, lo, hi, x, sides):
-    """What would stop all sliding: -φ as the contacts that grip see it, and its impulses."""
+def _friction_so_far(lo, hi, row, sides):
+    """Motion by the friction sides.was."""
+    x = ZERO
+    for e in range(lo, hi):
+        if sides.was[e, 0] != 0.0 or sides.was[e, 1] != 0.0:
+            x = plus(plus(x, e, 1, row, sides.was[e, 0]), e, 2, row, sides.was[e, 1])
+    return x
+
+
+@kernel
+def _clings(e, sides):
+    return sides.grip[e] == GRIPS and sides.smooth[e] == 0
+
+
+@kernel
+def _stop_sliding(b, lo, hi, base, sides, precision):
+    """What would stop all sliding: -φ as the contacts that grip see it; its impulses, its y."""
     m, bent, hold = sides.stick, sides.bent, sides.hold
     start_matrix(m, b)
     for e in range(lo, hi):
         hold[e, 0], hold[e, 1], hold[e, 2] = 0.0, 0.0, 0.0
-        if sides.grip[e] == 1:
+        if _clings(e, sides):
             for axis in range(1, 3):
-                hold[e, axis] = -(sides.rest[e, axis] + along(e, axis, sides.row, x))
+                hold[e, axis] = -slip_of(e, axis, base, sides)
                 add_equation(m, b, e, axis, bent, 1.0 / softness(e, axis, sides), hold[e, axis])
-    y = solve_matrix(m, b)
+    y, stops = solve_matrix(m, b), True
     for e in range(lo, hi):
-        if sides.grip[e] == 1:
+        if _clings(e, sides):
             for axis in range(1, 3):
                 left = hold[e, axis] - along(e, axis, bent, y)
                 hold[e, axis] = left / softness(e, axis, sides)
+                stops = stops and (sides.give[e, axis] > 0.0 or abs(left) <= precision)
+    if not stops:
+        _spread(b, lo, hi, y, sides)
     return y
 
 
 @kernel
-def _hold_by_contacts(b, lo, hi, y, old, friction, friction_2, sides, precision, limit):
-    """From `y` to the closest that the friction of every contact can reach, one by one.
+def _spread(b, lo, hi, y, sides):
+    """Small impulses that make `y`, where not all sliding can be stopped.
 
-    A contact bears an impulse of mu times the normal one, which changes with friction.
+    What is left of it, over the little that fixed contacts give way by, is no impulse.
     """
+    m, bent, hold = sides.stick, sides.bent, sides.hold
+    start_matrix(m, b)
+    left = y
+    for e in range(lo, hi):
+        if _clings(e, sides):
+            for axis in range(1, 3):
+                if sides.give[e, axis] > 0.0:
+                    left = plus(left, e, axis, bent, -hold[e, axis])
+                else:
+                    add_equation(m, b, e, axis, bent, 1.0 / softness(e, axis, sides), 0.0)
+    for i in range(6):
+        m[b, 21 + i] = left[i]
+    w = solve_matrix(m, b)
+    for e in range(lo, hi):
+        if _clings(e, sides):
+            for axis in range(1, 3):
+                if sides.give[e, axis] == 0.0:
+                    hold[e, axis] = along(e, axis, bent, w) / softness(e, axis, sides)
+
+
+@kernel
+def _hold_by_contacts(b, lo, hi, base, y, old, friction, friction_2, sides, precision, limit):
+    """From `y` to the closest that the friction of every contact can reach, one by one."""
     bent, give, stir, hold, slip = sides.bent, sides.give, sides.stir, sides.hold, sides.turn
+    for e in range(lo, hi):
+        slip[e, 0], slip[e, 1] = slip_of(e, 1, base, sides), slip_of(e, 2, base, sides)
     for done in range(limit):
         worst = 0.0
         change = backward(sides.normal, b, mix(y, old, -1.0))
         for e in range(lo, hi):
-            if sides.grip[e] == 0:
+            if not _clings(e, sides):
                 continue
             c = sides.contact[e]
             bears = sides.push[e] - along(e, 0, sides.row, change) / softness(e, 0, sides)
@@ -105,183 +153,117 @@ def _hold_by_contacts(b, lo, hi, y, old, friction, friction_2, sides, precision,
             y = plus(plus(y, e, 1, bent, d1), e, 2, bent, d2)
             worst = max(worst, scale * max(abs(d1), abs(d2)))
         if worst <= precision:
-            return y, done
+            return y, done + 1
     return y, limit
 
 
 @kernel
-def _sample_tangents(lo, hi, start, x, base, friction, friction_2, circle, sides):
-    """Directions and bounds of the sampled tangents: the first against the sliding.
-
-    On an ellipse mu(s) is how far it reaches along s: more samples come ever closer to it.
-    """
-    for e in range(lo, hi):
-        c = sides.contact[e]
-        gain = along(e, 0, sides.row, x) - along(e, 0, sides.row, start)
-        gain = max(0.0, gain + sides.give[e, 0] * sides.push[e])
-        u = sides.rest[e, 1] + along(e, 1, sides.row, base)
-        v = sides.rest[e, 2] + along(e, 2, sides.row, base)
-        speed = sqrt(u * u + v * v)
-        cosine, sine = (-u / speed, -v / speed) if speed > 0.0 else (1.0, 0.0)
-        sides.turn[e, 0], sides.turn[e, 1] = cosine, sine
-        for k in range(circle.shape[0]):
-            s1, s2 = _tangent(e, k, circle, sides.turn)
-            reach = sqrt((friction[c] * s1) ** 2 + (friction_2[c] * s2) ** 2)
-            sides.bound[e, k] = gain * reach
-
-
-@kernel
-def _tangent(e, k, circle, turn):
-    """Sampled tangent `k` of side `e`, in the axes of the contact."""
-    return (
-        turn[e, 0] * circle[k, 0] - turn[e, 1] * circle[k, 1],
-        turn[e, 1] * circle[k, 0] + turn[e, 0] * circle[k, 1],
-    )
-
-
-@kernel
-def _room(e, x, sides):
-    """How fast contact `e` opens after the first projection [m/s]."""
-    open_speed = (
-        sides.rest[e, 0] + along(e, 0, sides.row, x) + sides.give[e, 0] * sides.push[e]
-    )
-    return max(0.0, open_speed)
-
-
-@kernel
-def _hold_by_surrogates(lo, hi, x, y, circle, sides, relaxation, precision, limit):
-    """From `y` to where friction and all contacts allow; returns y and how many surrogates."""
-    bent, give, stir, hold, weight = sides.bent, sides.give, sides.stir, sides.hold, sides.weight
-    for done in range(limit):
-        way, lacking, soft = ZERO, 0.0, 0.0
-        for e in range(lo, hi):
-            weight[e, 0], weight[e, 1], weight[e, 2] = 0.0, 0.0, 0.0
-            if sides.grip[e] == 0:
-                lack = -(_room(e, x, sides) + along(e, 0, bent, y) + give[e, 0] * hold[e, 0])
-                if lack > precision:
-                    w = lack / (stir[e, 0] + give[e, 0])
-                    weight[e, 0] = w
-                    lacking += w * lack
-                    way = plus(way, e, 0, bent, w)
-                    soft += w * w * give[e, 0]
-                continue
-            v1 = along(e, 1, bent, y) + give[e, 1] * hold[e, 1]
-            v2 = along(e, 2, bent, y) + give[e, 2] * hold[e, 2]
-            scale = 0.5 * (stir[e, 1] + stir[e, 2] + give[e, 1] + give[e, 2])
-            for k in range(circle.shape[0]):
-                s1, s2 = _tangent(e, k, circle, sides.turn)
-                excess = v1 * s1 + v2 * s2 - sides.bound[e, k]
-                if excess > precision:
-                    w = excess / scale
-                    weight[e, 1] -= w * s1
-                    weight[e, 2] -= w * s2
-                    lacking += w * excess
-            w1, w2 = weight[e, 1], weight[e, 2]
-            way = plus(plus(way, e, 1, bent, w1), e, 2, bent, w2)
-            soft += w1 * w1 * give[e, 1] + w2 * w2 * give[e, 2]
-        size = square(way) + soft
-        if lacking == 0.0 or not lacking < 1e12 * size:
-            return y, done
-        t = relaxation * lacking / size
-        y = mix(y, way, t)
-        for e in range(lo, hi):
-            for axis in range(3):
-                hold[e, axis] += t * weight[e, axis]
-    return y, limit
-
-
-@kernel
-def _never_drive(lo, hi, x, y, sides):
-    """Shorten `y` and its impulses to where they take most energy: friction never adds any.
-
-    Zero is allowed and the set convex, so whatever is shorter is allowed too.
-    """
-    give, hold = sides.give, sides.hold
-    power, size = 0.0, square(y)
-    for e in range(lo, hi):
-        power += hold[e, 0] * _room(e, x, sides)
-        for axis in range(1, 3):
-            power += hold[e, axis] * (sides.rest[e, axis] + along(e, axis, sides.row, x))
-        for axis in range(3):
-            size += give[e, axis] * hold[e, axis] ** 2
-    if size == 0.0 or -power >= size:
-        return y
-    share = max(0.0, -power / size)
-    for e in range(lo, hi):
-        for axis in range(3):
-            hold[e, axis] *= share
-    return mix(ZERO, y, share)
-
-
-@kernel
-def _let_go(lo, hi, y, sides):
-    """Normal impulses that change with friction; True if some contact would have to pull.
-
-    Those then let go.
-    """
+def _pulls(lo, hi, change, sides):
+    """Normal impulses as they change with friction; whether some contact would have to pull."""
     pulls = False
     for e in range(lo, hi):
-        if sides.grip[e] == 1:
-            sides.hold[e, 0] = -along(e, 0, sides.row, y) / softness(e, 0, sides)
-            if sides.push[e] + sides.hold[e, 0] < 0.0:
-                sides.grip[e] = 0
-                pulls = True
+        if sides.grip[e] == GRIPS:
+            sides.hold[e, 0] = -along(e, 0, sides.row, change) / softness(e, 0, sides)
+            pulls = pulls or sides.push[e] + sides.hold[e, 0] < 0.0
     return pulls
 
 
 @kernel
-def _shared_friction(lo, hi, row, impulse, sides):
-    """Motion by the friction that both sides share so far, seen by `row`."""
-    x = ZERO
+def _let_go(lo, hi, sides):
+    """Contacts that would pull lose their friction; that of the others becomes sides.was."""
+    hold = sides.hold
     for e in range(lo, hi):
-        c = sides.contact[e]
-        x = plus(plus(x, e, 1, row, impulse[c, 1]), e, 2, row, impulse[c, 2])
-    return x
+        if sides.grip[e] == GRIPS and sides.push[e] + hold[e, 0] < 0.0:
+            sides.grip[e], hold[e, 1], hold[e, 2] = OPEN, 0.0, 0.0
+        sides.was[e, 0], sides.was[e, 1] = hold[e, 1], hold[e, 2]
+        hold[e, 0] = 0.0
+
+
+@kernel
+def _never_drive(lo, hi, pushed, x, sides):
+    """Go from `pushed`, without friction, towards `x` only until most energy is taken.
+
+    So friction adds none. Impulses at both ends are allowed and the cones convex: so are all
+    between.
+    """
+    give, hold = sides.give, sides.hold
+    change = mix(x, pushed, -1.0)
+    power, size = 0.0, square(change)
+    for e in range(lo, hi):
+        hold[e, 0] += sides.push[e] - sides.bore[e]
+        sides.push[e] = sides.bore[e]
+        power += hold[e, 0] * opening(e, pushed, sides)
+        for axis in range(1, 3):
+            power += hold[e, axis] * slip_of(e, axis, pushed, sides)
+        for axis in range(3):
+            size += give[e, axis] * hold[e, axis] ** 2
+    if size == 0.0 or -power >= size:
+        return x
+    share = max(0.0, -power / size)
+    for e in range(lo, hi):
+        for axis in range(3):
+            hold[e, axis] *= share
+    return mix(pushed, change, share)
 
 
 @inner_kernel
-def start_of(lo, hi, impulse, sides):
-    """Where the first projection starts: friction is what both sides share so far."""
-    return _shared_friction(lo, hi, sides.row, impulse, sides)
+def start_of(lo, hi, impulse, shared, friction, friction_2, sides):
+    """Where the first projection starts: friction is what both sides share so far, or nothing."""
+    for e in range(lo, hi):
+        c = sides.contact[e]
+        sides.grip[e] = GRIPS if impulse[c, 0] > 0.0 else OPEN
+        sides.smooth[e] = 1 if max(friction[c], friction_2[c]) == 0.0 else 0
+        for k in range(2):
+            sides.was[e, k] = impulse[c, 1 + k] if shared else 0.0
+    return _friction_so_far(lo, hi, sides.row, sides)
 
 
 @inner_kernel
 def hold_body(
-    b, lo, hi, start, x, friction, friction_2, circle, by_velocity, relaxation, precision, limit,
-    impulse, sides,
+    b, lo, hi, start, first, factored, friction, friction_2, circle, exact, by_velocity,
+    relaxation, precision, limit, sides,
 ):  # fmt: skip
     """Friction of body `b` after the first projection; returns x and how many surrogates.
 
     The friction from which that started is taken away, and found anew.
     """
-    any_grip = False
+    x, pushed, rounds = first, mix(first, start, -1.0), 0
     for e in range(lo, hi):
-        sides.grip[e] = 1 if sides.push[e] > 0.0 else 0
-        any_grip = any_grip or sides.grip[e] == 1
+        sides.bore[e] = sides.push[e]
         sides.hold[e, 0], sides.hold[e, 1], sides.hold[e, 2] = 0.0, 0.0, 0.0
-    if not any_grip:
-        return mix(x, start, -1.0), 0
-    change, rounds = ZERO, 0
     for _ in range(LETTING_GO):
+        grips = False
+        for e in range(lo, hi):
+            sides.grip[e] = GRIPS if sides.push[e] > 0.0 else OPEN
+            grips = grips or sides.grip[e] == GRIPS
+        if not grips:
+            x = mix(x, start, -1.0)
+            for e in range(lo, hi):
+                sides.hold[e, 1], sides.hold[e, 2] = 0.0, 0.0
+            break
+        if not factored:
+            _hold_normals(b, lo, hi, sides)
         _bend_rows(b, lo, hi, sides)
-        old = _shared_friction(lo, hi, sides.bent, impulse, sides)
+        old = _friction_so_far(lo, hi, sides.bent, sides)
         base = mix(x, backward(sides.normal, b, old), -1.0)
-        y = _stop_sliding(b, lo, hi, base, sides)
+        y = _stop_sliding(b, lo, hi, base, sides, precision)
         if by_velocity:
-            _sample_tangents(lo, hi, start, x, base, friction, friction_2, circle, sides)
-            y, more = _hold_by_surrogates(
+            sample_tangents(lo, hi, start, x, base, friction, friction_2, circle, sides)
+            y, more = hold_by_surrogates(
                 lo, hi, base, y, circle, sides, relaxation, precision, limit
             )
         else:
-            for e in range(lo, hi):
-                sides.turn[e, 0] = sides.rest[e, 1] + along(e, 1, sides.row, base)
-                sides.turn[e, 1] = sides.rest[e, 2] + along(e, 2, sides.row, base)
             y, more = _hold_by_contacts(
-                b, lo, hi, y, old, friction, friction_2, sides, precision, limit
+                b, lo, hi, base, y, old, friction, friction_2, sides, precision, limit
             )
-        rounds += more
-        y = _never_drive(lo, hi, base, y, sides)
         change = backward(sides.normal, b, mix(y, old, -1.0))
-        if not _let_go(lo, hi, change, sides):
+        rounds += more
+        if not _pulls(lo, hi, change, sides):
+            x = mix(x, change, 1.0)
             break
-    return mix(x, change, 1.0), rounds
+        _let_go(lo, hi, sides)
+        start = _friction_so_far(lo, hi, sides.row, sides)
+        x, more = push_body(b, lo, hi, start, exact, sides, relaxation, precision, limit)
+        factored = exact and more == 0
+        rounds += more
+    return _never_drive(lo, hi, pushed, x, sides), rounds

@@ -6,10 +6,12 @@ different impulses; their mean is what they share from then on. One pass from ze
 published; at a fixed point of the passes the sides agree and momentum is conserved.
 """
 
+from math import sqrt
+
 from numba import prange
 
 from drystone.ffd_friction import hold_body, start_of
-from drystone.ffd_project import push_by_surrogates, push_exactly
+from drystone.ffd_project import push_body
 from drystone.ffd_sides import fill_rest, store_twist
 from drystone.ffd_six import ZERO, plus
 from drystone.jit import inner_kernel, kernel, parallel_kernel
@@ -40,8 +42,8 @@ def share_impulses(free, impulse, sides, twist):
 
 @kernel
 def _resolve_range(
-    lo, hi, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity, relaxation, precision,
-    limit, impulse, twist, sides,
+    lo, hi, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity, relaxation,
+    precision, limit, impulse, twist, sides,
 ):  # fmt: skip
     """Both projections of bodies lo to hi: lines 26 to 34 of Fig. 7, compression only."""
     for b in range(lo, hi):
@@ -49,14 +51,11 @@ def _resolve_range(
         if first == last:
             continue
         fill_rest(b, body, frame, arm, bias, impulse, twist, sides)
-        start = start_of(first, last, impulse, sides)
-        if exact:
-            x, rounds = push_exactly(b, first, last, start, impulse, sides, precision, limit)
-        else:
-            x, rounds = push_by_surrogates(first, last, start, sides, relaxation, precision, limit)
+        start = start_of(first, last, impulse, exact, friction, friction_2, sides)
+        x, rounds = push_body(b, first, last, start, exact, sides, relaxation, precision, limit)
         x, more = hold_body(
-            b, first, last, start, x, friction, friction_2, circle, by_velocity, relaxation, precision,
-            limit, impulse, sides,
+            b, first, last, start, x, exact and rounds == 0, friction, friction_2, circle, exact,
+            by_velocity, relaxation, precision, limit, sides,
         )  # fmt: skip
         for k in range(6):
             sides.answer[b, k] = x[k]
@@ -78,8 +77,8 @@ def resolve_bodies(
     for chunk in prange((twist.shape[0] + _CHUNK - 1) // _CHUNK):
         hi = min((chunk + 1) * _CHUNK, twist.shape[0])
         _resolve_range(
-            chunk * _CHUNK, hi, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity,
-            relaxation, precision, limit, impulse, twist, sides,
+            chunk * _CHUNK, hi, body, frame, arm, bias, friction, friction_2, circle, exact,
+            by_velocity, relaxation, precision, limit, impulse, twist, sides,
         )  # fmt: skip
 
 
@@ -90,22 +89,39 @@ def side_impulse(e, axis, sides):
 
 
 @kernel
-def agree(impulse, sides):
-    """Shared impulses become the means of both sides; returns by how much that moves [m/s]."""
-    change = 0.0
+def _mean_of_sides(c, axis, sides):
+    a, b = sides.place[c, 0], sides.place[c, 1]
+    if a < 0 or b < 0:
+        return side_impulse(max(a, b), axis, sides)
+    return 0.5 * (side_impulse(a, axis, sides) + side_impulse(b, axis, sides))
+
+
+@kernel
+def agree(impulse, ahead, pace, sides):
+    """Shared impulses become the means of both sides; returns by how much that moves [m/s].
+
+    The next pass starts `ahead` of them, the farther the longer it has gone well: [Nesterov1983]
+    with the restart of [ODonoghue2015].
+    """
+    change, back = 0.0, 0.0
     for c in range(impulse.shape[0]):
-        a, b = sides.place[c, 0], sides.place[c, 1]
+        e = max(sides.place[c, 0], sides.place[c, 1])
+        if e < 0:
+            continue
         for axis in range(3):
-            if a < 0 and b < 0:
-                continue
-            if a < 0 or b < 0:
-                e = max(a, b)
-                new = side_impulse(e, axis, sides)
-            else:
-                e = a
-                new = 0.5 * (side_impulse(a, axis, sides) + side_impulse(b, axis, sides))
-            scale = sides.own[e, axis] + sides.give[e, axis]
-            change = max(change, abs(new - impulse[c, axis]) * scale)
+            new, scale = _mean_of_sides(c, axis, sides), sides.own[e, axis] + sides.give[e, axis]
+            change = max(change, abs(new - ahead[c, axis]) * scale)
+            back += scale * (ahead[c, axis] - new) * (new - impulse[c, axis])
+    old = 1.0 if back > 0.0 else pace[0]
+    pace[0] = 0.5 * (1.0 + sqrt(1.0 + 4.0 * old * old))
+    lead = (old - 1.0) / pace[0]
+    for c in range(impulse.shape[0]):
+        if max(sides.place[c, 0], sides.place[c, 1]) < 0:
+            continue
+        for axis in range(3):
+            new = _mean_of_sides(c, axis, sides)
+            step = lead * (new - impulse[c, axis]) if axis == 0 else 0.0
+            ahead[c, axis] = new + step
             impulse[c, axis] = new
     return change
 

@@ -17,10 +17,12 @@ import numpy as np
 from numba import prange
 
 from drystone.coulomb import velocity_at
-from drystone.ffd_six import add_equation, along, square_at
+from drystone.ffd_six import add_equation, along, dot_at
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 
 _CHUNK = 64  # bodies per task
+
+OPEN, GRIPS = range(2)  # whether a contact pushes
 
 # In equations a contact with what nothing moves gives way by this share of its own: so much of a
 # velocity is left, 1e-4 of the default tolerance at 1 m/s. Less would cost digits.
@@ -28,7 +30,7 @@ HARD = 1e-9
 
 # Of the bound below that the other body is taken to give way by. Half of it would do, for the
 # error that a pass leaves then only changes its sign at worst.
-SHARE = 0.6
+SHARE = 0.8
 
 
 class Sides(NamedTuple):
@@ -44,9 +46,12 @@ class Sides(NamedTuple):
     most: np.ndarray  # (n + 1, 3) bound on what a body gives way by at all its contacts [1/kg]
     rest: np.ndarray  # (ne, 3) velocity if this body's contacts did not act [m/s]
     push: np.ndarray  # (ne,) normal impulse of the first projection [N s]
+    bore: np.ndarray  # (ne,) scratch: the same while normals are found anew
     hold: np.ndarray  # (ne, 3) impulse of the second projection [N s]
+    was: np.ndarray  # (ne, 2) friction under which the normal impulses were found [N s]
     weight: np.ndarray  # (ne, 3) scratch: of the rows in a surrogate
-    grip: np.ndarray  # (ne,) int32: 1 if it pushes and has not let go
+    grip: np.ndarray  # (ne,) int32: OPEN or GRIPS
+    smooth: np.ndarray  # (ne,) int32: 1 if it has no friction
     bent: np.ndarray  # (ne, 18) rows with the normals that grip held, see ffd_friction.py
     stir: np.ndarray  # (ne, 3) their squares [1/kg]
     mixed: np.ndarray  # (ne,) product of their tangents, absolute [1/kg]
@@ -71,8 +76,9 @@ def side_room(problem, tangents: int) -> Sides:
 
     return Sides(
         first=first, contact=contact[:ne], place=place, root=f(bodies, 7), row=f(ne, 18),
-        own=f(ne, 3), give=f(ne, 3), most=f(bodies, 3), rest=f(ne, 3), push=f(ne), hold=f(ne, 3), weight=f(ne, 3),
-        grip=np.zeros(ne, np.int32), bent=f(ne, 18), stir=f(ne, 3), mixed=f(ne),
+        own=f(ne, 3), give=f(ne, 3), most=f(bodies, 3), rest=f(ne, 3), push=f(ne), bore=f(ne),
+        hold=f(ne, 3), was=f(ne, 2), weight=f(ne, 3), grip=np.zeros(ne, np.int32),
+        smooth=np.zeros(ne, np.int32), bent=f(ne, 18), stir=f(ne, 3), mixed=f(ne),
         normal=f(bodies, 27), stick=f(bodies, 27), turn=f(ne, 2), bound=f(ne, tangents),
         moved=f(bodies, 6),
         answer=f(bodies, 6), rounds=np.zeros(bodies, np.int32),
@@ -131,7 +137,7 @@ def _fill_row(e, axis, b, c, side, frame, arm, sides):
     row[e, k + 3] = sign * (root[b, 1] * tx + root[b, 2] * ty + root[b, 3] * tz)
     row[e, k + 4] = sign * (root[b, 4] * ty + root[b, 5] * tz)
     row[e, k + 5] = sign * root[b, 6] * tz
-    sides.own[e, axis] = square_at(e, axis, row)
+    sides.own[e, axis] = dot_at(e, axis, axis, row)
 
 
 @kernel
@@ -209,6 +215,18 @@ def fill_sides(body, frame, arm, mass, alone, sides):
 def softness(e, axis, sides):
     """What the other side of `e` gives way by in equations, which cannot have it zero [1/kg]."""
     return max(sides.give[e, axis], HARD * sides.own[e, axis])
+
+
+@inner_kernel
+def slip_of(e, axis, x, sides):
+    """Velocity of contact `e` along a tangent if its body moves by `x` [m/s]."""
+    return sides.rest[e, axis] + along(e, axis, sides.row, x)
+
+
+@inner_kernel
+def opening(e, x, sides):
+    """How fast contact `e` opens if its body moves by `x` and its normal pushes [m/s]."""
+    return sides.rest[e, 0] + along(e, 0, sides.row, x) + sides.give[e, 0] * sides.push[e]
 
 
 @inner_kernel

@@ -46,11 +46,11 @@ def mix(x, y, s):
 
 
 @inner_kernel
-def square_at(e, axis, row):
-    """a.a, with the a of along()."""
+def dot_at(e, one, two, row):
+    """Product of the six numbers of two axes of row `e`."""
     total = 0.0
-    for i in range(6 * axis, 6 * axis + 6):
-        total += row[e, i] * row[e, i]
+    for i in range(6):
+        total += row[e, 6 * one + i] * row[e, 6 * two + i]
     return total
 
 
@@ -66,16 +66,18 @@ def start_matrix(m, b):
 @inner_kernel
 def add_equation(m, b, e, axis, row, stiff, target):
     """Ask that a.y be `target` with that weight: adds stiff a aᵀ, and stiff target a."""
+    k, first = 0, 6 * axis
     for i in range(6):
-        scaled = stiff * row[e, 6 * axis + i]
+        scaled = stiff * row[e, first + i]
         for j in range(i + 1):
-            m[b, i * (i + 1) // 2 + j] += scaled * row[e, 6 * axis + j]
+            m[b, k] += scaled * row[e, first + j]
+            k += 1
         m[b, 21 + i] += scaled * target
 
 
 @inner_kernel
 def factor(m, b):
-    """L of the matrix L Lᵀ, in its place."""
+    """L of the matrix L Lᵀ in its place, with the inverse of each number on the diagonal."""
     for i in range(6):
         ii = i * (i + 1) // 2
         for j in range(i + 1):
@@ -83,7 +85,7 @@ def factor(m, b):
             total = m[b, ii + j]
             for k in range(j):
                 total -= m[b, ii + k] * m[b, jj + k]
-            m[b, ii + j] = sqrt(total) if i == j else total / m[b, jj + j]
+            m[b, ii + j] = 1.0 / sqrt(total) if i == j else total * m[b, jj + j]
 
 
 @inner_kernel
@@ -93,7 +95,7 @@ def forward(m, b, r, e, first, out):
         total = r[e, first + i]
         for k in range(i):
             total -= m[b, i * (i + 1) // 2 + k] * out[e, first + k]
-        out[e, first + i] = total / m[b, i * (i + 1) // 2 + i]
+        out[e, first + i] = total * m[b, i * (i + 1) // 2 + i]
 
 
 @inner_kernel
@@ -105,7 +107,7 @@ def backward(m, b, r):
         total = m[b, 21 + i]
         for k in range(i + 1, 6):
             total -= m[b, k * (k + 1) // 2 + i] * m[b, 21 + k]
-        m[b, 21 + i] = total / m[b, i * (i + 1) // 2 + i]
+        m[b, 21 + i] = total * m[b, i * (i + 1) // 2 + i]
     return m[b, 21], m[b, 22], m[b, 23], m[b, 24], m[b, 25], m[b, 26]
 
 

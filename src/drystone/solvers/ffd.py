@@ -22,9 +22,13 @@ from drystone.ffd_passes import (
     store_answers,
 )
 from drystone.ffd_sides import fill_sides, side_room
+from drystone.inputs import choice
 from drystone.judge import Judge
 from drystone.laws import law_errors
 from drystone.problem import measures_of, solve_info
+
+PROJECTIONS = ("exact", "surrogate")
+LIMITS = ("impulse", "velocity")
 
 # Of the tolerance, what a projection may leave of a violation: the passes must see the rest.
 INNER_SHARE = 0.1
@@ -39,7 +43,7 @@ class Ffd:
     compiled: ClassVar[bool] = False
 
     tolerance: float = 1e-5  # on residual() of the law [m/s], as for nsgs
-    max_iterations: int = 5  # passes over all bodies; 1 as published
+    max_iterations: int = 10  # passes over all bodies; 1 as published
     tangents: int = 8  # sampled at each contact
     limit: str = "impulse"  # of friction; or "velocity", as published (24)
     projection: str = "exact"  # or "surrogate", as published
@@ -50,6 +54,8 @@ class Ffd:
     history: bool = False
 
     def __post_init__(self):
+        choice("ffd: projection", self.projection, PROJECTIONS)
+        choice("ffd: limit", self.limit, LIMITS)
         if not self.tangents >= 3:
             raise InputError(f"ffd: tangents is {self.tangents!r}, must be 3 or more.")
         if not 0.0 < self.relaxation < 2.0:
@@ -107,22 +113,24 @@ class Bodywise:
         angle = 2.0 * np.pi * np.arange(options.tangents) / options.tangents
         self.circle = np.column_stack((np.cos(angle), np.sin(angle)))
         self.twist = p.free.copy()
+        self.pace = np.ones(1)
 
     def run(self, impulse, passes: int) -> int:
         """Up to so many passes from the shared `impulse`; how many it took."""
-        p, o, sides, done = self.problem, self.options, self.sides, 0
+        p, o, sides = self.problem, self.options, self.sides
         friction_2 = p.friction if p.friction_2 is None else p.friction_2
+        ahead, done = impulse.copy(), 0
         while done < passes:
-            share_impulses(p.free, impulse, sides, self.twist)
+            share_impulses(p.free, ahead, sides, self.twist)
             resolve_bodies(
                 p.body, p.frame, p.arm, p.bias, p.friction, friction_2,
-                self.circle, o.projection == "exact", o.limit == "velocity", o.relaxation, INNER_SHARE * o.tolerance,
-                o.max_rounds,
-                impulse, self.twist,
+                self.circle, o.projection == "exact", o.limit == "velocity", o.relaxation,
+                INNER_SHARE * o.tolerance, o.max_rounds,
+                ahead, self.twist,
                 sides,
             )  # fmt: skip
             done += 1
-            if agree(impulse, sides) <= o.tolerance:
+            if agree(impulse, ahead, self.pace, sides) <= o.tolerance:
                 break
         store_answers(p.free, sides, self.twist)
         return done
