@@ -86,14 +86,13 @@ def scaled_rows(problem):
 
 
 def resolved(problem, **options):
-    """The bodies of `problem` after the passes of an Ffd with these options, and the impulses."""
-    bodies = Bodywise(Ffd(**options), problem)
-    impulse = np.zeros((problem.contact_count, 3))
-    bodies.run(impulse, bodies.options.max_iterations)
-    return bodies, impulse
+    """The bodies of `problem` after the passes of an Ffd with these options."""
+    bodies = Bodywise(Ffd(**options), problem, np.zeros((problem.contact_count, 3)))
+    bodies.run(bodies.options.max_iterations)
+    return bodies
 
 
-PUBLISHED = dict(max_iterations=1, projection="surrogate", limit="velocity", max_rounds=5000)
+PUBLISHED = dict(max_iterations=1, projection="surrogate", limit="velocity", max_rounds=500)
 
 
 @pytest.mark.parametrize("contacts", [1, 3, 6, 15, 40])
@@ -109,7 +108,7 @@ def test_first_projection_against_the_exact_quadratic_program(contacts):
             continue  # wedged: nothing is feasible
         size = np.linalg.norm(expected)
         for options in (PUBLISHED, PUBLISHED | {"projection": "exact"}):
-            bodies, _ = resolved(problem, **options)
+            bodies = resolved(problem, **options)
             x = np.linalg.solve(root, bodies.twist[0] - problem.free[0])
             assert problem.relative(bodies.twist)[:, 0].min() > -1.1e-6
             if options["projection"] == "exact":
@@ -134,10 +133,10 @@ def test_second_projection_against_the_exact_quadratic_program(contacts):
     rng, compared, ratios = np.random.default_rng(contacts), 0, []
     for _ in range(60):
         problem = one_body(rng, contacts, friction=0.4, level=True)
-        bodies, _ = resolved(problem, **PUBLISHED | {"projection": "exact"})
+        bodies = resolved(problem, **PUBLISHED | {"projection": "exact"})
         sides = bodies.sides
         grips = sides.grip == GRIPS
-        if not grips.all() or sides.was.any():
+        if not grips.all() or sides.was.any() or not sides.hold[:, 1:].any(axis=1).all():
             continue  # a contact does not push, or has let go: another set
         root, rows = scaled_rows(problem)
         pushed = rows[:, 0].T @ sides.push
@@ -176,16 +175,18 @@ def tangents(sides):
 )  # fmt: skip
 @settings(max_examples=150, deadline=None)
 def test_friction_never_adds_energy(seed, contacts, mu, projection, limit, samples):
-    """Neither to what the normals have left nor, with a contact that lets go, to what there was."""
+    """Not to what the normals have left; nor do they to what there was."""
     rng = np.random.default_rng(seed)
     problem = one_body(rng, contacts, friction=mu)
     options = dict(max_iterations=1, projection=projection, limit=limit, tangents=samples)
-    bodies, _ = resolved(problem, **options)
+    bodies = resolved(problem, **options)
     root, rows = scaled_rows(problem)
     pushed = problem.free[0] + root @ (rows[:, 0].T @ bodies.sides.push)
     twist = np.vstack([pushed, np.zeros(6)])
-    assert kinetic(problem, bodies.twist) <= kinetic(problem, twist) * (1 + 1e-6) + 1e-9
-    assert kinetic(problem, twist) <= kinetic(problem, problem.free) * (1 + 1e-6) + 1e-9
+    whole = kinetic(problem, problem.free)
+    # Impulses are known to 1e-6: differences over what fixed contacts give way by, 1e-9 of it.
+    assert kinetic(problem, bodies.twist) <= kinetic(problem, twist) + 1e-6 * whole
+    assert kinetic(problem, twist) <= whole * (1 + 1e-6)
 
 
 def test_one_contact_of_two_bodies_meets_at_maximum_compression():
@@ -207,7 +208,7 @@ def test_momentum_error_is_that_of_the_bodies_and_passes_make_it_small():
         impulse = np.zeros((problem.contact_count, 3))
         _, info = Ffd(max_iterations=passes, tolerance=1e-9).solve_bodies(problem, impulse)
         errors.append(info.momentum_error)
-    bodies, impulse = resolved(problem, max_iterations=2)
+    bodies = resolved(problem, max_iterations=2)
     gained = (problem.free[:3, :3] * -1 + bodies.twist[:3, :3]) / problem.mass[:3, 0, None]
     below = bodies.sides.push[bodies.sides.place[:4, 1]].sum()
     assert abs(gained[:, 2].sum() - below) > 1e-3 * below
@@ -284,9 +285,7 @@ def test_squeezed_block_is_held_by_friction():
     world = ds.World(solver="ffd", sleeping=False)
     block = world.add_body(ds.Box(0.2, 0.2, 0.2), stone, position=(0, 0, 1), mass=1.0)
     for side in (-1, 1):
-        plate = world.add_body(
-            ds.Box(0.1, 0.6, 0.6), stone, position=(0.15 * side, 0, 1), mass=1.0
-        )
+        plate = world.add_body(ds.Box(0.1, 0.6, 0.6), stone, position=(0.15 * side, 0, 1), mass=1.0)
         plate.force = (-40.0 * side, 0, G)
     world.run(0.25)
     # All three fall with the weight of one, g / 3; alone the block would be 0.2 m lower.
@@ -307,8 +306,8 @@ def test_box_is_carried_by_a_moving_floor():
 def test_many_small_piles_cost_as_much_as_one_each():
     """Bodies and contacts k times as many: as many rounds for each, no more passes."""
     one = box_stack([1.0, 2.0, 0.5], velocity=(0.3, 0, 0))
-    bodies, _ = resolved(one)
-    many, _ = resolved(repeated(one, 7))
+    bodies = resolved(one)
+    many = resolved(repeated(one, 7))
     assert many.sides.rounds[:-1].tolist() == 7 * bodies.sides.rounds[:-1].tolist()
     assert len(many.sides.contact) == 7 * len(bodies.sides.contact)
     np.testing.assert_array_equal(many.twist[:-1], np.tile(bodies.twist[:-1], (7, 1)))
@@ -332,30 +331,27 @@ def repeated(p, count):
 
 
 SCRIPT = """
-import sys
 import numba
-import drystone as ds
 from drystone.scenes import SCENES
 
-numba.set_num_threads(int(sys.argv[1]))
-world = SCENES["box-pile"].build(solver="ffd", count=90, per_side=3)
-world.run(0.8)
-assert world.info.contacts > 150
-print(world.hash())
+for threads in (1, 2):
+    numba.set_num_threads(threads)
+    world = SCENES["box-pile"].build(solver="ffd", count=90, per_side=3)
+    world.run(0.8)
+    assert world.info.contacts > 150
+    print(world.hash())
 """
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
 def test_bits_do_not_depend_on_threads():
     threading = {"NUMBA_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
-    hashes = {
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT, threads], env=os.environ | threading,
-            capture_output=True, text=True, check=True,
-        ).stdout
-        for threads in ("1", "2")
-    }  # fmt: skip
-    assert len(hashes) == 1
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=os.environ | threading, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    one, two = result.stdout.split()
+    assert one == two
 
 
 def test_history_and_start_from_a_guess():

@@ -181,8 +181,7 @@ def _give_at_most(b, first, last, axes, sides):
             for k in range(6):
                 one, two = max(i, k), max(j, k)
                 entry += (
-                    m[b, one * (one + 1) // 2 + min(i, k)]
-                    * m[b, two * (two + 1) // 2 + min(j, k)]
+                    m[b, one * (one + 1) // 2 + min(i, k)] * m[b, two * (two + 1) // 2 + min(j, k)]
                 )
             total += entry * entry
     return sqrt(sqrt(total))

@@ -1,9 +1,9 @@
 """Fast Frictional Dynamics: every body resolved by itself, in time linear in the contacts.
 
 FFD sections 4 to 7. Two projections in the space of a body's twists for each body and pass:
-ffd_sides.py has the rows of the contacts, ffd_project.py the projections, ffd_passes.py the
-passes. What is solved is feasibility: no contact closes. The two sides of a contact come to
-impulses of their own; SolveInfo.momentum_error says how far they are apart.
+ffd_sides.py has the rows of the contacts, ffd_project.py and ffd_friction.py the projections,
+ffd_passes.py the passes. The two sides of a contact come to impulses of their own;
+SolveInfo.momentum_error says how far they are apart.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,8 @@ from drystone.ffd_passes import (
 )
 from drystone.ffd_sides import fill_sides, side_room
 from drystone.inputs import choice
-from drystone.judge import Judge
 from drystone.laws import law_errors
-from drystone.problem import measures_of, solve_info
+from drystone.problem import History, measure, measures_of, relative_error, residual, solve_info
 
 PROJECTIONS = ("exact", "surrogate")
 LIMITS = ("impulse", "velocity")
@@ -42,12 +41,12 @@ class Ffd:
     supports: ClassVar[frozenset[str]] = frozenset({"restitution", "elliptic", "2d"})
     compiled: ClassVar[bool] = False
 
-    tolerance: float = 1e-5  # on residual() of the law [m/s], as for nsgs
-    max_iterations: int = 10  # passes over all bodies; 1 as published
-    tangents: int = 8  # sampled at each contact
-    limit: str = "impulse"  # of friction; or "velocity", as published (24)
-    projection: str = "exact"  # or "surrogate", as published
-    max_rounds: int = 100  # surrogates of a projection
+    tolerance: float = 1e-5  # on what a pass still changes, and on residual() of the law [m/s]
+    max_iterations: int = 10  # passes over all bodies
+    projection: str = "exact"  # of the normals; or "surrogate" (FFD section 7)
+    limit: str = "impulse"  # of friction: mu times the normal impulse; or "velocity" (24)
+    tangents: int = 8  # sampled at each contact, for that limit; FFD does not say how many
+    max_rounds: int = 100  # surrogates of a projection, or visits of each contact
     relaxation: float = 1.0  # of a move onto a surrogate, 0 to 2
     warm_start: bool = True  # from the impulses of the last step
     measure: str = "velocity"
@@ -61,39 +60,58 @@ class Ffd:
         if not 0.0 < self.relaxation < 2.0:
             raise InputError(f"ffd: relaxation is {self.relaxation!r}, must be between 0 and 2.")
 
+    @classmethod
+    def published(cls, **options) -> "Ffd":
+        """As in the paper: one pass of surrogates from zero, friction limited by velocities."""
+        paper = dict(max_iterations=1, projection="surrogate", limit="velocity", warm_start=False)
+        return cls(**paper | options)
+
     def solve(self, problem, impulse):
-        """Improve `impulse` in place; see problem.ContactSolver."""
-        bodies = Bodywise(self, problem)
-        judge = Judge(self, problem, impulse, self.max_iterations, "ffd")
-        if not self.warm_start:
-            impulse[:] = 0.0
-        shared, over = impulse.copy(), problem.contact_count == 0
-        while not over:
-            bodies.run(shared, 1)
-            over = judge.done(shared)
-        return judge.report(impulse)._replace(momentum_error=bodies.momentum_error())
+        """Improve `impulse` in place, the mean of both sides; see problem.ContactSolver."""
+        p, start, measuring, done, settled = problem, perf_counter(), 0.0, 0, False
+        bodies, rows = Bodywise(self, p, impulse), []
+        while True:
+            since = perf_counter()
+            if self.history:
+                rows.append((done, since - start - measuring, done, *self._errors(p, impulse)))
+            measuring += perf_counter() - since
+            if settled or done == self.max_iterations:
+                break
+            more, settled = bodies.run(1)
+            done += more
+        seconds = perf_counter() - start - measuring
+        error = residual(p, impulse, self.law)
+        counts = error if self.measure == "velocity" else relative_error(p, impulse, self.law)
+        islands = p.islands().max() + 1 if p.contact_count else 0
+        return solve_info(
+            counts <= self.tolerance, done, error, p.contact_count,
+            p.gap.min() if p.contact_count else 0.0, measure(p, impulse), islands, "ffd",
+        )._replace(
+            work=float(done), seconds=seconds, momentum_error=bodies.momentum_error(),
+            history=History(*np.array(rows).T) if self.history else None,
+        )  # fmt: skip
 
     def solve_bodies(self, problem, impulse, bounce=None):
         """The same for a step: returns the twists (n + 1, 6) of the bodies, and the report.
 
-        `impulse` becomes the mean of both sides. The report is of the twists, which are those of
-        each body's own side. `bounce` (nc,): what of a normal impulse comes back.
+        The twists are those of each body's own side, and the report is of them; `impulse` becomes
+        the mean of both sides. `bounce` (nc,): what of a normal impulse comes back.
         """
         start = perf_counter()
-        bodies = Bodywise(self, problem)
-        if not self.warm_start:
-            impulse[:] = 0.0
-        done = bodies.run(impulse, self.max_iterations)
+        bodies = Bodywise(self, problem, impulse)
+        done, _ = bodies.run(self.max_iterations)
         if bounce is not None and bounce.any():
-            bodies.bounce(bounce, impulse)
-        return bodies.twist, self._report(bodies, impulse, done, perf_counter() - start)
+            bodies.bounce(bounce)
+        return bodies.twist, self._report(bodies, done, perf_counter() - start)
 
-    def _report(self, bodies, impulse, passes, seconds):
-        p = bodies.problem
+    def _errors(self, problem, impulse):
+        return residual(problem, impulse, self.law), *measure(problem, impulse)
+
+    def _report(self, bodies, passes, seconds):
+        p, impulse = bodies.problem, bodies.impulse
         velocity, q = p.relative(bodies.twist), p.q()
         velocity[:, 0] += p.bias
-        errors = law_errors(p, impulse, velocity, self.law)
-        error = errors.max(initial=0.0)
+        error = law_errors(p, impulse, velocity, self.law).max(initial=0.0)
         return solve_info(
             error <= self.tolerance, passes, error, p.contact_count,
             p.gap.min() if p.contact_count else 0.0, measures_of(p, impulse, q, velocity), 0, "ffd",
@@ -103,40 +121,42 @@ class Ffd:
 
 
 class Bodywise:
-    """The bodies of one solve."""
+    """The bodies of one solve. `impulse` is what both sides share; it is kept up to date."""
 
-    def __init__(self, options: Ffd, problem):
-        p = self.problem = problem
-        self.options = options
+    def __init__(self, options: Ffd, problem, impulse):
+        p = problem
+        self.options, self.problem, self.impulse = options, problem, impulse
+        if not options.warm_start:
+            impulse[:] = 0.0
         self.sides = side_room(p, options.tangents)
         fill_sides(p.body, p.frame, p.arm, p.mass, options.max_iterations == 1, self.sides)
         angle = 2.0 * np.pi * np.arange(options.tangents) / options.tangents
         self.circle = np.column_stack((np.cos(angle), np.sin(angle)))
         self.twist = p.free.copy()
-        self.pace = np.ones(1)
+        self.ahead, self.pace = impulse.copy(), np.ones(1)
 
-    def run(self, impulse, passes: int) -> int:
-        """Up to so many passes from the shared `impulse`; how many it took."""
+    def run(self, passes: int) -> tuple[int, bool]:
+        """Up to so many passes; how many it took, and whether nothing changes any more."""
         p, o, sides = self.problem, self.options, self.sides
         friction_2 = p.friction if p.friction_2 is None else p.friction_2
-        ahead, done = impulse.copy(), 0
-        while done < passes:
-            share_impulses(p.free, ahead, sides, self.twist)
+        done, settled = 0, p.contact_count == 0
+        while done < passes and not settled:
+            share_impulses(p.free, self.ahead, sides, self.twist)
             resolve_bodies(
                 p.body, p.frame, p.arm, p.bias, p.friction, friction_2,
                 self.circle, o.projection == "exact", o.limit == "velocity", o.relaxation,
                 INNER_SHARE * o.tolerance, o.max_rounds,
-                ahead, self.twist,
+                self.ahead, self.twist,
                 sides,
             )  # fmt: skip
             done += 1
-            if agree(impulse, ahead, self.pace, sides) <= o.tolerance:
-                break
+            settled = agree(self.impulse, self.ahead, self.pace, sides) <= o.tolerance
         store_answers(p.free, sides, self.twist)
-        return done
+        return done, settled
 
-    def bounce(self, share, impulse) -> None:
-        bounce_back(share, impulse, self.sides)
+    def bounce(self, share) -> None:
+        """Poisson's restitution: that share (nc,) of what pushed pushes again."""
+        bounce_back(share, self.impulse, self.sides)
         store_answers(self.problem.free, self.sides, self.twist)
 
     def momentum_error(self) -> float:

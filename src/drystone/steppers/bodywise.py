@@ -14,9 +14,7 @@ def step(world):
     """One step of `world`: state, work and report."""
     model, settings = world._build.model, world._settings
     forces = Forces(world) if world._forces else None
-    state, work = timestep.find_contacts(
-        model, world._state, world._work, settings, None, forces
-    )
+    state, work = timestep.find_contacts(model, world._state, world._work, settings, None, forces)
     timestep.pose_rows(model, state, settings, work, None)
     with contact_ellipses(model, state, work, world._build.ellipses):
         timestep.start_rows(state, settings, work, None)

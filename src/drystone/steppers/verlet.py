@@ -48,9 +48,7 @@ def step(world):
         timestep.start_rows(state, settings, work, None)
     work.motion.rough[:] = ROUGH  # they move with the velocity after, for half a step
     info, solved = _solve(world, state, work, share)
-    half = settings._replace(
-        dt=0.5 * settings.dt, sleep_delay=0.5 * settings.sleep_delay
-    )
+    half = settings._replace(dt=0.5 * settings.dt, sleep_delay=0.5 * settings.sleep_delay)
     state, work, report = timestep.end_step(model, state, work, half, None, None, solved)
     if report.failed:
         for array, before in zip((state.position, state.rotation, state.twist), begin, strict=True):
