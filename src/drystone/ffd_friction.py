@@ -16,7 +16,7 @@ span the closest point to a stop lifts a box that slides.
 """
 
 from drystone.ffd_limits import hold_by_surrogates, sample_tangents
-from drystone.ffd_project import push_body
+from drystone.ffd_project import push_again
 from drystone.ffd_sides import GRIPS, OPEN, opening, slip_of, softness
 from drystone.ffd_six import (
     ZERO,
@@ -35,6 +35,7 @@ from drystone.ffd_six import (
 from drystone.jit import inner_kernel, kernel
 from drystone.sections import project_on_section
 
+VISITS = 4  # of each contact in a pass that goes on from the friction of the last one
 LETTING_GO = 3  # times that contacts which would pull may lose their friction
 
 
@@ -48,7 +49,7 @@ def _hold_normals(b, lo, hi, sides):
     factor(sides.normal, b)
 
 
-@kernel
+@kernel(inline="always")
 def _bend_rows(b, lo, hi, sides):
     """Rows b = L⁻¹ a."""
     grip, bent, stir = sides.grip, sides.bent, sides.stir
@@ -62,7 +63,7 @@ def _bend_rows(b, lo, hi, sides):
         sides.mixed[e] = abs(dot_at(e, 1, 2, bent))
 
 
-@kernel
+@kernel(inline="always")
 def _friction_so_far(lo, hi, row, sides):
     """Motion by the friction sides.was."""
     x = ZERO
@@ -72,12 +73,12 @@ def _friction_so_far(lo, hi, row, sides):
     return x
 
 
-@kernel
+@kernel(inline="always")
 def _clings(e, sides):
     return sides.grip[e] == GRIPS and sides.smooth[e] == 0
 
 
-@kernel
+@kernel(inline="always")
 def _stop_sliding(b, lo, hi, base, sides, precision):
     """What would stop all sliding: -φ as the contacts that grip see it; its impulses, its y."""
     m, bent, hold = sides.stick, sides.bent, sides.hold
@@ -126,10 +127,51 @@ def _spread(b, lo, hi, y, sides):
                     hold[e, axis] = along(e, axis, bent, w) / softness(e, axis, sides)
 
 
-@kernel
+@kernel(inline="always")
+def _bears(e, change, sides):
+    """Normal impulse of contact `e` as it changes with friction."""
+    return sides.push[e] - along(e, 0, sides.row, change) / softness(e, 0, sides)
+
+
+@kernel(inline="always")
+def _can_stop(lo, hi, change, friction, friction_2, sides):
+    """Whether every contact can bear the friction in sides.hold."""
+    for e in range(lo, hi):
+        if _clings(e, sides):
+            bears, c = max(0.0, _bears(e, change, sides)), sides.contact[e]
+            h1, h2 = sides.hold[e, 1], sides.hold[e, 2]
+            one, two = friction_2[c] * h1, friction[c] * h2
+            most = friction[c] * friction_2[c] * bears
+            if not one * one + two * two <= most * most:
+                return False
+    return True
+
+
+@kernel(inline="always")
+def _go_on(lo, hi, sides):
+    """The friction sides.was of the contacts that cling as a start; whether there is any."""
+    y, some = ZERO, False
+    for e in range(lo, hi):
+        clings = _clings(e, sides)
+        for axis in range(1, 3):
+            was = sides.was[e, axis - 1] if clings else 0.0
+            sides.hold[e, axis] = was
+            if was != 0.0:
+                y, some = plus(y, e, axis, sides.bent, was), True
+    return y, some
+
+
+@kernel(inline="always")
 def _hold_by_contacts(b, lo, hi, base, y, old, friction, friction_2, sides, precision, limit):
     """From `y` to the closest that the friction of every contact can reach, one by one."""
     bent, give, stir, hold, slip = sides.bent, sides.give, sides.stir, sides.hold, sides.turn
+    if _can_stop(
+        lo, hi, backward(sides.normal, b, mix(y, old, -1.0)), friction, friction_2, sides
+    ):
+        return y, 0
+    so_far, some = _go_on(lo, hi, sides)
+    if some:  # passes go on anyway, so a few visits are enough
+        y, limit = so_far, VISITS
     for e in range(lo, hi):
         slip[e, 0], slip[e, 1] = slip_of(e, 1, base, sides), slip_of(e, 2, base, sides)
     for done in range(limit):
@@ -138,9 +180,7 @@ def _hold_by_contacts(b, lo, hi, base, y, old, friction, friction_2, sides, prec
         for e in range(lo, hi):
             if not _clings(e, sides):
                 continue
-            c = sides.contact[e]
-            bears = sides.push[e] - along(e, 0, sides.row, change) / softness(e, 0, sides)
-            bears = max(0.0, bears)
+            c, bears = sides.contact[e], max(0.0, _bears(e, change, sides))
             u1 = slip[e, 0] + along(e, 1, bent, y) + give[e, 1] * hold[e, 1]
             u2 = slip[e, 1] + along(e, 2, bent, y) + give[e, 2] * hold[e, 2]
             scale = max(stir[e, 1] + give[e, 1], stir[e, 2] + give[e, 2]) + sides.mixed[e]
@@ -157,13 +197,13 @@ def _hold_by_contacts(b, lo, hi, base, y, old, friction, friction_2, sides, prec
     return y, limit
 
 
-@kernel
+@kernel(inline="always")
 def _pulls(lo, hi, change, sides):
     """Normal impulses as they change with friction; whether some contact would have to pull."""
     pulls = False
     for e in range(lo, hi):
         if sides.grip[e] == GRIPS:
-            sides.hold[e, 0] = -along(e, 0, sides.row, change) / softness(e, 0, sides)
+            sides.hold[e, 0] = _bears(e, change, sides) - sides.push[e]
             pulls = pulls or sides.push[e] + sides.hold[e, 0] < 0.0
     return pulls
 
@@ -179,7 +219,7 @@ def _let_go(lo, hi, sides):
         hold[e, 0] = 0.0
 
 
-@kernel
+@kernel(inline="always")
 def _never_drive(lo, hi, pushed, x, sides):
     """Go from `pushed`, without friction, towards `x` only until most energy is taken.
 
@@ -206,7 +246,7 @@ def _never_drive(lo, hi, pushed, x, sides):
     return mix(pushed, change, share)
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def start_of(lo, hi, impulse, shared, friction, friction_2, sides):
     """Where the first projection starts: friction is what both sides share so far, or nothing."""
     for e in range(lo, hi):
@@ -218,7 +258,7 @@ def start_of(lo, hi, impulse, shared, friction, friction_2, sides):
     return _friction_so_far(lo, hi, sides.row, sides)
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def hold_body(
     b, lo, hi, start, first, factored, friction, friction_2, circle, exact, by_velocity,
     relaxation, precision, limit, sides,
@@ -263,7 +303,7 @@ def hold_body(
             break
         _let_go(lo, hi, sides)
         start = _friction_so_far(lo, hi, sides.row, sides)
-        x, more = push_body(b, lo, hi, start, exact, sides, relaxation, precision, limit)
+        x, more = push_again(b, lo, hi, start, exact, sides, relaxation, precision, limit)
         factored = exact and more == 0
         rounds += more
     return _never_drive(lo, hi, pushed, x, sides), rounds

@@ -66,7 +66,7 @@ def _push_by_surrogates(lo, hi, start, sides, relaxation, precision, limit):
     return x, limit
 
 
-@kernel
+@kernel(inline="always")
 def _push_by_guess(b, lo, hi, start, sides, precision):
     """Impulses of the rows in sides.grip, which is corrected; whether that was right in the end,
     and x."""
@@ -90,7 +90,7 @@ def _push_by_guess(b, lo, hi, start, sides, precision):
     return False, start
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def push_body(b, lo, hi, start, exact, sides, relaxation, precision, limit):
     """Normal impulses of body `b` by either way; returns x and how many surrogates.
 
@@ -105,3 +105,9 @@ def push_body(b, lo, hi, start, exact, sides, relaxation, precision, limit):
         if right:
             return x, 0
     return _push_by_surrogates(lo, hi, start, sides, relaxation, precision, limit)
+
+
+@inner_kernel
+def push_again(b, lo, hi, start, exact, sides, relaxation, precision, limit):
+    """push_body() as a call: what is seldom needed is not made part of every caller."""
+    return push_body(b, lo, hi, start, exact, sides, relaxation, precision, limit)

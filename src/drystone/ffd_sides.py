@@ -210,25 +210,25 @@ def fill_sides(body, frame, arm, mass, alone, sides):
                 sides.give[e, axis] = gives
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def softness(e, axis, sides):
     """What the other side of `e` gives way by in equations, which cannot have it zero [1/kg]."""
     return max(sides.give[e, axis], HARD * sides.own[e, axis])
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def slip_of(e, axis, x, sides):
     """Velocity of contact `e` along a tangent if its body moves by `x` [m/s]."""
     return sides.rest[e, axis] + along(e, axis, sides.row, x)
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def opening(e, x, sides):
     """How fast contact `e` opens if its body moves by `x` and its normal pushes [m/s]."""
     return sides.rest[e, 0] + along(e, 0, sides.row, x) + sides.give[e, 0] * sides.push[e]
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def store_twist(b, x, free, root, twist):
     """The twist free + S x of body `b`."""
     twist[b, 0] = free[b, 0] + root[b, 0] * x[0]
@@ -239,7 +239,7 @@ def store_twist(b, x, free, root, twist):
     twist[b, 5] = free[b, 5] + root[b, 3] * x[3] + root[b, 5] * x[4] + root[b, 6] * x[5]
 
 
-@inner_kernel
+@inner_kernel(inline="always")
 def fill_rest(b, body, frame, arm, bias, impulse, twist, sides):
     """Velocities at the contacts of body `b` if they did not act, under the shared impulses.
 
