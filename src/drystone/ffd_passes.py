@@ -103,17 +103,19 @@ def agree(impulse, ahead, pace, sides):
     The next pass starts `ahead` of them, the farther the longer it has gone well: [Nesterov1983]
     with the restart of [ODonoghue2015].
     """
-    change, back = 0.0, 0.0
+    change, back, size = 0.0, 0.0, 0.0
     for c in range(impulse.shape[0]):
         e = max(sides.place[c, 0], sides.place[c, 1])
         if e < 0:
             continue
         for axis in range(3):
             new, scale = _mean_of_sides(c, axis, sides), sides.own[e, axis] + sides.give[e, axis]
-            change = max(change, abs(new - ahead[c, axis]) * scale)
-            back += scale * (ahead[c, axis] - new) * (new - impulse[c, axis])
-    old = 1.0 if back > 0.0 else pace[0]
-    pace[0] = 0.5 * (1.0 + sqrt(1.0 + 4.0 * old * old))
+            moved = new - ahead[c, axis]
+            change = max(change, abs(moved) * scale)
+            size += scale * moved * moved
+            back -= scale * moved * (new - impulse[c, axis])
+    old = 1.0 if back > 0.0 or size > pace[1] else pace[0]
+    pace[0], pace[1] = 0.5 * (1.0 + sqrt(1.0 + 4.0 * old * old)), size
     lead = (old - 1.0) / pace[0]
     for c in range(impulse.shape[0]):
         if max(sides.place[c, 0], sides.place[c, 1]) < 0:

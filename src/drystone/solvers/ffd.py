@@ -133,7 +133,7 @@ class Bodywise:
         angle = 2.0 * np.pi * np.arange(options.tangents) / options.tangents
         self.circle = np.column_stack((np.cos(angle), np.sin(angle)))
         self.twist = p.free.copy()
-        self.ahead, self.pace = impulse.copy(), np.ones(1)
+        self.ahead, self.pace = impulse.copy(), np.array([1.0, np.inf])
 
     def run(self, passes: int) -> tuple[int, bool]:
         """Up to so many passes; how many it took, and whether nothing changes any more."""
