@@ -614,7 +614,7 @@ def test_other_wrong_calls_get_a_sentence():
 def test_what_is_not_there_yet_says_so():
     world = box_world()
     for call in (
-        lambda: ds.World(stepper="verlet"),
+        lambda: ds.World(stepper="rk4"),
         lambda: world.exclude(world["crate"], world["ground"]),
     ):
         with pytest.raises(ds.UnsupportedFeature):

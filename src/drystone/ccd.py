@@ -17,7 +17,7 @@ from drystone.broadphase import place_shape
 from drystone.drift import SMOOTH
 from drystone.integrate import turn_quaternion
 from drystone.jit import kernel
-from drystone.narrowphase.mesh import FAR, collide_meshes, has_meshes
+from drystone.narrowphase.mesh import FAR, ONE, collide_meshes, has_meshes
 from drystone.narrowphase.near import collide_near
 
 # Pairs are followed when they may move by more than this share of the thinner one's half thickness.
@@ -66,6 +66,8 @@ def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
     boxes.spread[a], boxes.spread[b] = margin, 0.0
     for k in range(8):
         sweep.axis[0, k] = 0.0
+    if max(shapes.kind[a], shapes.kind[b]) == MESH:
+        sweep.axis[0, 0] = ONE  # the nearest point of a mesh will do
     sweep.pair[0, 0], sweep.pair[0, 1] = a, b
     near.slot_count[0] = 0
     collide_near(shapes, boxes, sweep.pair, sweep.axis, near, 1)

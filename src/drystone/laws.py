@@ -10,6 +10,7 @@ joint_blocks.py.
     convex       the same without the shift: the cone complementarity problem of [Anitescu2006]
     pyramid      tangents apart from each other, -mu p_n <= p_t <= mu p_n each: NEWTON eq. 42 to 46
     polyhedral   the friction circle replaced by a polygon inside it: CLINE eq. 2.46 to 2.48
+    feasible     no contact closes; what holds it apart, and friction, are not judged: FFD eq. 26
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ from drystone.jit import kernel
 from drystone.joint_blocks import joint_errors
 from drystone.sections import section_error
 
-LAWS = ("coulomb", "convex", "pyramid", "polyhedral")
+LAWS = ("coulomb", "convex", "pyramid", "polyhedral", "feasible")
 
 
 def law_errors(
@@ -44,6 +45,8 @@ def law_errors(
 
 
 def _contact_errors(problem, impulse, velocity, law, facets, rho) -> np.ndarray:
+    if law == "feasible":
+        return np.maximum(0.0, -velocity[:, 0])
     mu, mu_2 = problem.friction, problem.friction_2
     if mu_2 is not None:
         if law != "coulomb":

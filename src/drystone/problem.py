@@ -58,6 +58,7 @@ class SolveInfo(NamedTuple):
     work: float = 0.0  # in units of one Gauss-Seidel sweep
     seconds: float = 0.0  # of the solver, without measuring
     history: "History | None" = None  # course of the measures, if it was asked for
+    momentum_error: float = 0.0  # part of the impulses that one body gives and the other gets not
 
 
 class History(NamedTuple):

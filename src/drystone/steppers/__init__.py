@@ -3,6 +3,7 @@
 time-stepping   forces at the start of the step (timestep.py), the default
 implicit        linearly implicit in the forces (implicit.py): for stiff springs
 event           steps cut where bodies touch (event.py)
+verlet          half steps around one collision check at the middle (verlet.py)
 """
 
 from drystone import forced, timestep
@@ -10,8 +11,8 @@ from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.shapes.checks import positive
 
-STEPPERS = ("time-stepping", "implicit", "event")
-PLANNED_STEPPERS = ("verlet", "rk4")
+STEPPERS = ("time-stepping", "implicit", "event", "verlet")
+PLANNED_STEPPERS = ("rk4",)
 
 DRIFTS = ("default", "none", "baumgarte", "post")  # as settings.drift counts them
 
@@ -42,6 +43,14 @@ def take_steps(world, count: int):
         return step(world)
     if world._stepper == "event":
         from drystone.steppers.event import step
+
+        return step(world)
+    if world._stepper == "verlet":
+        from drystone.steppers.verlet import step
+
+        return step(world)
+    if hasattr(world._solver, "solve_bodies"):
+        from drystone.steppers.bodywise import step
 
         return step(world)
     built, elements = world._build, forced.elements_of(world) if world._forces else None

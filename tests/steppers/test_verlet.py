@@ -1,0 +1,171 @@
+"""stepper="verlet": half steps around one collision check at the middle."""
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.solvers.ffd import Ffd
+
+G = 9.81
+solvers = pytest.mark.parametrize("solver", ["ffd", "auto", "prox"])
+
+
+def test_free_flight_is_exact():
+    """Centre of mass on its parabola, angular momentum and energy of the spin kept, to rounding."""
+    world = ds.World(stepper="verlet", solver="ffd", dt=0.01, sleeping=False)
+    box = world.add_body(ds.Box(1, 2, 3), velocity=(1, 0, 5), spin=(1, 2, 3))
+    energy, angular = world.energy().total, world.momentum().angular
+    world.run(2.0)
+    np.testing.assert_allclose(box.position, (2, 0, 10 - 2 * G), atol=1e-10)
+    assert world.energy().total == pytest.approx(energy, rel=1e-12)
+    spun = world.momentum(about=box.position).angular
+    np.testing.assert_allclose(spun, angular, rtol=1e-10)
+    assert world.step_count == 200
+
+
+def test_spring_swings_with_second_order():
+    """Position after 1.5 periods: a fourth of the error for half of the step."""
+    errors = []
+    for dt in (0.02, 0.01):
+        world = ds.World(stepper="verlet", dt=dt, gravity=(0, 0, 0), sleeping=False)
+        ball = world.add_body(ds.Sphere(0.1), position=(1, 0, 0), mass=1.0)
+        world.add_force(ds.Spring(None, ball, 25.0, point_a=(0, 0, 0), length=0.0))
+        energy = world.energy().total
+        world.run(1.8)
+        errors.append(abs(ball.position[0] - np.cos(5 * world.time)))
+        assert world.energy().total == pytest.approx(energy, rel=5 * dt)
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.1)
+
+
+@solvers
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_ball_bounces_back_by_its_restitution(solver, e):
+    """Speed after the first touch is e times the one before, less what gravity adds in a step.
+
+    Without restitution a contact may first close, within the step after that.
+    """
+    rubber = ds.Material(restitution=e, friction=0.3)
+    world = ds.World(stepper="verlet", solver=solver, dt=1e-3, sleeping=False)
+    world.add_fixed(ds.Plane(), rubber)
+    ball = world.add_body(ds.Sphere(0.1), rubber, position=(0, 0, 0.6))
+    before = 0.0
+    while ball.velocity[2] <= before and world.time < 0.5:
+        before = ball.velocity[2]
+        world.step()
+    if e == 0.0:
+        world.step()
+    assert -before == pytest.approx(np.sqrt(2 * G * 0.5), abs=2 * G * world.dt)
+    assert ball.velocity[2] == pytest.approx(-e * before, abs=G * world.dt)
+
+
+@solvers
+def test_energy_of_an_elastic_ball_does_not_grow(solver):
+    """Five bounces with e = 1; each loses or gains what half a step of fall is worth at most."""
+    rubber = ds.Material(restitution=1.0, friction=0.0)
+    world = ds.World(stepper="verlet", solver=solver, dt=2e-3, sleeping=False)
+    world.add_fixed(ds.Plane(), rubber)
+    world.add_body(ds.Sphere(0.1), rubber, position=(0, 0, 0.3))
+    start = world.energy().total
+    world.run(2.0)
+    assert 0.9 * start < world.energy().total < 1.02 * start
+
+
+@solvers
+def test_elastic_balls_change_their_velocities(solver):
+    """Head-on, e = 1: (3, 0) becomes (0, 3) for equal masses; and 1 against 3 kg."""
+    rubber = ds.Material(restitution=1.0, friction=0.0)
+    for mass in (1.0, 3.0):
+        world = ds.World(stepper="verlet", solver=solver, gravity=(0, 0, 0), sleeping=False)
+        a = world.add_body(ds.Sphere(0.5), rubber, velocity=(3, 0, 0), mass=1.0)
+        b = world.add_body(ds.Sphere(0.5), rubber, position=(1.2, 0, 0), mass=mass)
+        world.run(0.2)
+        assert a.velocity[0] == pytest.approx(3 * (1 - mass) / (1 + mass), abs=1e-4)
+        assert b.velocity[0] == pytest.approx(6 / (1 + mass), abs=1e-4)
+        assert world.info.momentum_error < 1e-9
+
+
+@solvers
+def test_block_on_a_slope_sticks_or_slides(solver):
+    """Below the friction angle it stays; above, a = g (sin - mu cos), within 0.1 %."""
+    for mu, angle in ((0.5, 0.9 * np.arctan(0.5)), (0.4, 1.3 * np.arctan(0.4))):
+        stone = ds.Material(friction=mu)
+        gravity = (G * np.sin(angle), 0, -G * np.cos(angle))
+        world = ds.World(stepper="verlet", solver=solver, gravity=gravity, sleeping=False)
+        world.add_fixed(ds.Plane(), stone)
+        box = world.add_body(ds.Box(1, 1, 0.4), stone, position=(0, 0, 0.2))
+        world.run(0.5)
+        expected = G * max(0.0, np.sin(angle) - mu * np.cos(angle)) * 0.5
+        assert box.velocity[0] == pytest.approx(expected, rel=1e-3, abs=1e-5)
+        assert abs(box.position[2] - 0.2) < 1e-5
+
+
+@solvers
+def test_boxes_stand(solver):
+    world = ds.World(stepper="verlet", solver=solver, sleeping=False)
+    world.add_fixed(ds.Plane())
+    for k in range(3):
+        world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5 + k))
+    world.run(1.0)
+    expected = [(0, 0, 0.5 + k) for k in range(3)]
+    np.testing.assert_allclose(world.positions, expected, atol=3e-4)
+    assert np.abs(world.velocities).max() < 1e-4
+
+
+def test_as_published_it_runs():
+    """One pass of surrogates from zero, friction limited by velocities: a box lands and stays."""
+    world = ds.World(stepper="verlet", solver=Ffd.published(), sleeping=False)
+    world.add_fixed(ds.Plane())
+    box = world.add_body(ds.Box(0.5, 0.5, 0.5), position=(0, 0, 0.6), spin=(0.5, 0.3, 0.1))
+    world.run(2.0)
+    assert box.position[2] == pytest.approx(0.25, abs=2e-3)
+    assert np.abs(box.velocity).max() < 0.05
+
+
+def test_bodies_fall_asleep_after_the_same_time():
+    times = []
+    for stepper in ("time-stepping", "verlet"):
+        world = ds.World(stepper=stepper, solver="ffd")
+        world.add_fixed(ds.Plane())
+        body = world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5))
+        while not body.asleep and world.time < 2.0:
+            world.step()
+        times.append(world.time)
+    assert times[0] == pytest.approx(times[1], abs=2 / 240) and times[0] < 1.0
+
+
+def test_saved_world_goes_on_bit_for_bit(tmp_path):
+    world = ds.World(stepper="verlet", solver="ffd")
+    world.add_fixed(ds.Plane())
+    for k in range(3):
+        turn = np.array([1.0, 0.2 * k, 0.1, 0])
+        world.add_body(
+            ds.Box(1, 1, 1), position=(0.1 * k, 0, 0.9 + 1.6 * k),
+            orientation=turn / np.linalg.norm(turn),
+        )  # fmt: skip
+    world.run(0.6)
+    world.save(tmp_path / "w.h5")
+    again = ds.World.load(tmp_path / "w.h5")
+    assert again.stepper == "verlet" and again.solver == world.solver
+    world.run(0.4)
+    again.run(0.4)
+    assert again.hash() == world.hash()
+
+
+def test_a_number_that_is_not_finite_leaves_the_last_good_step(tmp_path):
+    world = ds.World(stepper="verlet", checkpoint_folder=tmp_path)
+    ball = world.add_body(ds.Sphere(0.1), position=(0, 0, 5), velocity=(1, 0, 0), name="ball")
+    world.run(0.1)
+    place = ball.position
+    ball.force = (np.finfo(float).max, 0, 0)
+    ball.torque = (np.finfo(float).max, 0, 0)
+    with pytest.raises(ds.DrystoneError, match="ball"):
+        world.run(0.1)
+    np.testing.assert_array_equal(ball.position, place)
+
+
+def test_joints_are_refused():
+    world = ds.World(stepper="verlet")
+    body = world.add_body(ds.Box(1, 1, 1))
+    world.add_joint(ds.Ball(None, body, (0, 0, 1)))
+    with pytest.raises(ds.UnsupportedFeature, match="'verlet' does not support joints"):
+        world.step()
