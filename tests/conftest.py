@@ -2,6 +2,8 @@
 
 import os
 
+TETRAHEDRON = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+
 
 def pytest_configure(config):
     if hasattr(config, "workerinput") or os.environ.get("NUMBA_DISABLE_JIT"):
@@ -15,3 +17,6 @@ def pytest_configure(config):
     world.add_joint(ds.Ball(None, body, (0, 0, 1)))
     world.run(world.dt)
     ds.World().run(world.dt)
+    world = ds.World()
+    world.add_body(ds.Mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], TETRAHEDRON))
+    world.run(world.dt)
