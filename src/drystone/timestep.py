@@ -204,7 +204,7 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
             linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
             settings, work.island, motion,
         )  # fmt: skip
-    if settings.ccd == 1:
+    if settings.ccd == 1 and rows.flat[0] == 0:
         info[INFO_STOPPED] = stop_fast(model, state, settings, work)
     since = _lap(clock, _DRIFT, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
