@@ -11,6 +11,7 @@ from drystone.scenes.chess import board_half_width
 from drystone.scenes.extruded import egg
 from drystone.scenes.mechanism import CAM, LIFT, MODULE, TEETH, gear_centres
 from drystone.scenes.tracks import loop_pieces
+from drystone.solvers import SOLVERS
 
 SMALL = {
     "chess-drop": {"count": 18, "per_side": 3},
@@ -25,7 +26,7 @@ SMALL = {
     "peg-in-hole": {},
     "u-channel": {},
 }
-METHODS = ("auto", "ffd")
+METHODS = [name for name in ("auto", "ffd") if name in SOLVERS]
 
 
 def total_energy(world):
@@ -260,16 +261,17 @@ def test_mechanism_turns_at_the_ratio_of_its_teeth():
     """Without the pebble: the rack falls, and pitch circles roll on each other."""
     world = SCENES["mechanism"].build(pebble=False)
     rack, gears = world["rack"], [world[f"gear {k}"] for k in range(3)]
-    start = rack.position[2]
     turns, dt = np.zeros(3), world.dt
-    for _ in range(30):
+    world.run(0.15)  # the teeth are a millimetre apart at first
+    start = rack.position[2]
+    for _ in range(15):
         before = np.array([gear.spin[1] for gear in gears])
         world.run(10 * dt)
         turns += 10 * dt * (before + [gear.spin[1] for gear in gears]) / 2
     fallen = start - rack.position[2]
     assert fallen > 0.05
     radii = MODULE * np.array(TEETH) / 2
-    assert np.abs(turns) == pytest.approx(fallen / radii, rel=0.05)
+    assert np.abs(turns) == pytest.approx(fallen / radii, rel=0.02)
     assert turns[0] * turns[1] < 0 < turns[0] * turns[2]
 
 
