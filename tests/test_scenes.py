@@ -17,6 +17,15 @@ SMALL = {
     "box-pile": {"count": 27, "per_side": 3},
     "hull-pile": {"count": 27, "per_side": 3},
     "diku": {"count": 27},
+    "chess-drop": {"count": 8, "per_side": 2},
+    "hopper": {"count": 8, "per_side": 2},
+    "helmets": {"count": 8, "per_side": 2, "rings": 12, "sections": 20},
+    "bunny-bowl": {"count": 4},
+    "torus-pile": {"count": 18, "per_side": 3},
+    "torus-chain": {"count": 4},
+    "loop": {"turn_deg": 2.0},
+    "gears": {"rows": 2},
+    "mechanism": {"pebble": False},
 }
 NAMES_OF_ISSUE = (
     "wall box-stack pyramid mass-ratio sphere-pile box-pile hull-pile slope billiards dominoes "

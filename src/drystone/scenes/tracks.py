@@ -64,16 +64,18 @@ def path_rows(pieces, heading, turn_deg=TURN_DEG):
     return np.array(points), np.array(headings), np.array(lengths)
 
 
-def sweep(pieces, heading, groove, opening, thickness, columns=11, turn_deg=TURN_DEG):
+def sweep(pieces, heading, groove, opening, thickness, columns=12, turn_deg=TURN_DEG):
     """The track as vertices (n, 3) [m] and faces (m, 3), its path the bottom of the groove.
 
-    groove     radius of its round bottom [m], on which the columns lie
+    groove     radius of its round bottom [m]; facets touch it from outside, the middle one at
+               the path: `columns` is even
     opening    angle of the groove to either side of its bottom [rad]
     thickness  of what is left below the bottom, and of the rims beside the groove [m]
     """
     points, headings, _ = path_rows(pieces, heading, turn_deg)
     angle = np.linspace(opening, -opening, columns)  # left of the way is +y
-    side, up = groove * np.sin(angle), groove * (1 - np.cos(angle))
+    reach = groove / np.cos(opening / (columns - 1))
+    side, up = reach * np.sin(angle), groove - reach * np.cos(angle)
     edge = side[0] + thickness
     side = np.r_[edge, side, -edge, -edge, edge]
     up = np.r_[up[0], up, up[0], -thickness, -thickness]
