@@ -1,0 +1,166 @@
+"""A piece of a ridge of one body against the signed distance of another.
+
+Along the piece the distance f is taken to fall, then rise. Where it does, tangents from both
+sides meet at a lower bound of the least; the distance there gives a new tangent, and so on
+[Kelley1960]. Inside a body f is made of straight stretches and this ends after a few steps, exactly:
+at the place where two faces of the body are as far, over one of its ridges. The normal is the
+mean of the two faces' normals that is at right angles to the piece, so to both ridges; along it
+they are apart by f over the length of that mean.
+
+Where f is level over a stretch, as on a face, its two ends are contacts.
+"""
+
+from math import ceil, floor, sqrt
+
+from drystone.jit import inner_kernel, kernel
+from drystone.narrowphase.field_corner import RIDGES, keep_place, rises
+from drystone.narrowphase.mesh_features import BOUND, CROSSING, REACH
+from drystone.shapes.nearest import signed_distance
+from drystone.shapes.octree import interpolated_distance
+from drystone.shapes.samples import SPACING
+from drystone.vec import add, dot, mad, normalize, scale, sub
+
+ROUNDS = 16
+# Tangents may be above the distance by this part of the smaller radius where a search ends.
+CLOSE = 1e-10
+# The mean of two normals must be at least this long, else they are the sides of a thin wall.
+BLUNT = 0.2
+# A level stretch shorter than this part of the smaller radius is one contact.
+LEVEL = 1e-3
+
+
+@kernel
+def _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, shift, close, stack):
+    """Where f(s) - shift s is least between s0 and s1: place, f, the normals left and right."""
+    s, f = s0, f0
+    for _ in range(ROUNDS):
+        g0, g1 = dot(n0, e) - shift, dot(n1, e) - shift
+        v0, v1 = f0 - shift * s0, f1 - shift * s1
+        s = min(max((v1 - v0 + g0 * s0 - g1 * s1) / (g0 - g1), s0), s1)
+        bound = v0 + g0 * (s - s0)
+        f, n = signed_distance(solids, k, mad(p, e, s), abs(f0) + (s - s0) + close, stack)
+        if f - shift * s - bound <= close:
+            break
+        if dot(n, e) < shift:
+            s0, f0, n0 = s, f, n
+        else:
+            s1, f1, n1 = s, f, n
+    return s, f, n0, n1
+
+
+@kernel
+def _across(n0, n1, e):
+    """Mean of two normals, at right angles to e as far as can be."""
+    g0, g1 = dot(n0, e), dot(n1, e)
+    share = min(max(g1 / (g1 - g0), 0.0), 1.0)
+    return add(scale(n0, share), scale(n1, 1.0 - share))
+
+
+@kernel
+def _stretch(solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first, rows, count, level, stack):
+    """Candidates between s0 and s1, where f and n are known; the new count."""
+    k, close = meeting.solid, CLOSE * meeting.radius
+    g0, g1 = dot(n0, e), dot(n1, e)
+    s_left, f_left, n_left, s_right, f_right, n_right = s0, f0, n1, s1, f1, n0
+    left, right = g0 < -CROSSING <= g1, g0 <= CROSSING < g1
+    if left and right:
+        s, f, m0, m1 = _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, 0.0, close, stack)
+        mean = _across(m0, m1, e)
+        length = sqrt(dot(mean, mean))
+        sharp = dot(m0, e) < -CROSSING and dot(m1, e) > CROSSING
+        if sharp and length < BLUNT:
+            return count
+        n = scale(mean, 1.0 / length)
+        if not sharp:
+            _, n = signed_distance(solids, k, mad(p, e, s), abs(f) + close, stack)
+            s_left, f_left, _, n_left = _least(
+                solids, k, p, e, s0, f0, n0, s, f, n, -CROSSING, close, stack
+            )
+            s_right, f_right, n_right, _ = _least(
+                solids, k, p, e, s, f, n, s1, f1, n1, CROSSING, close, stack
+            )
+        if sharp or s_right - s_left < LEVEL * meeting.radius:
+            gap = f / length if sharp and f < 0.0 else f
+            return _keep(meeting, mad(p, e, s), n, gap, around, first, rows, count, level)
+    elif left:
+        s_left, f_left, _, n_left = _least(
+            solids, k, p, e, s0, f0, n0, s1, f1, n1, -CROSSING, close, stack
+        )
+    elif right:
+        s_right, f_right, n_right, _ = _least(
+            solids, k, p, e, s0, f0, n0, s1, f1, n1, CROSSING, close, stack
+        )
+    if left:
+        x = mad(p, e, s_left)
+        count = _keep(meeting, x, n_left, f_left, around, first, rows, count, level)
+    if right:
+        x = mad(p, e, s_right)
+        count = _keep(meeting, x, n_right, f_right, around, first, rows, count, level)
+    return count
+
+
+@kernel
+def _keep(meeting, x, n, gap, around, first, rows, count, level):
+    if gap <= -meeting.deep or gap >= level[REACH]:
+        return count
+    if not rises(meeting, around, first, first + 2, n, CROSSING):
+        return count
+    return keep_place(meeting, x, n, gap, RIDGES, rows, count, level)
+
+
+@inner_kernel
+def ridge_contacts(
+    # in: the piece from p to q in the solid's axes; how far from the origin the solid reaches
+    solids, meeting, p, q, reach, around, first,
+    # in and out
+    rows, count, level,
+    # scratch
+    stack,
+):  # fmt: skip
+    """Candidates of a piece of a ridge; the new count."""
+    e = sub(q, p)
+    length = sqrt(dot(e, e))
+    e = normalize(e)
+    # The part of it within the ball that holds the solid, in steps that fit the smaller body.
+    middle = -dot(p, e)
+    foot = mad(p, e, middle)
+    half2 = reach * reach - dot(foot, foot)
+    if half2 <= 0.0:
+        return count
+    half, steps = sqrt(half2), int(ceil(length / (2.0 * SPACING * meeting.radius)))
+    step = length / steps
+    low = max(0, int(floor((middle - half) / step)))
+    high = min(steps, int(ceil((middle + half) / step)))
+    known, f0, n0 = -1, 0.0, e
+    for i in range(low, high):
+        around_here, ok = _nearby(solids, meeting, mad(p, e, (i + 0.5) * step), 0.5 * step, level, stack)
+        if not ok:
+            continue
+        s0, s1 = i * step, (i + 1) * step
+        limit = around_here + step
+        if known != i:
+            f0, n0 = signed_distance(solids, meeting.solid, mad(p, e, s0), limit, stack)
+        f1, n1 = signed_distance(solids, meeting.solid, mad(p, e, s1), limit, stack)
+        level[BOUND] = min(level[BOUND], f0, f1)
+        if 0.5 * (f0 + f1 - step) < level[REACH]:
+            count = _stretch(
+                solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first,
+                rows, count, level, stack,
+            )  # fmt: skip
+        known, f0, n0 = i + 1, f1, n1
+    return count
+
+
+@kernel
+def _nearby(solids, meeting, x, half, level, stack):
+    """Bound of the distance of x [m], and whether points within `half` of x can be in contact."""
+    reach = level[REACH] + half
+    if solids.octree[meeting.solid] < 0:
+        f, _ = signed_distance(solids, meeting.solid, x, max(reach, meeting.deep), stack)
+        error = 0.0
+    else:
+        f, error = interpolated_distance(solids, meeting.solid, x)
+    if f - error >= reach:
+        level[BOUND] = min(level[BOUND], f - error - half)
+        return 0.0, False
+    return abs(f) + error, f + error > -meeting.deep - half
