@@ -119,7 +119,7 @@ def _walk_samples(
             elif ridges:
                 count = ridge_contacts(
                     solids, meeting, x, add(mul(r, q), t), radius + level[REACH],
-                    samples.around, first, rows, count, level, stack,
+                    samples.around, first, last, rows, count, level, stack,
                 )  # fmt: skip
     return count
 

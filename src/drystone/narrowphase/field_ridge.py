@@ -18,7 +18,7 @@ from drystone.narrowphase.mesh_features import BOUND, CROSSING, REACH
 from drystone.shapes.nearest import signed_distance
 from drystone.shapes.octree import interpolated_distance
 from drystone.shapes.samples import SPACING
-from drystone.vec import add, dot, mad, normalize, scale, sub
+from drystone.vec import add, cross, dot, load, mad, mul, normalize, scale, sub
 
 ROUNDS = 16
 # Tangents may be above the distance by this part of the smaller radius where a search ends.
@@ -36,10 +36,12 @@ def _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, shift, close, stack):
     for _ in range(ROUNDS):
         g0, g1 = dot(n0, e) - shift, dot(n1, e) - shift
         v0, v1 = f0 - shift * s0, f1 - shift * s1
-        s = min(max((v1 - v0 + g0 * s0 - g1 * s1) / (g0 - g1), s0), s1)
+        s = (v1 - v0 + g0 * s0 - g1 * s1) / (g0 - g1)
+        if s < s0 or s > s1:  # it does not fall and rise once: halves
+            s = 0.5 * (s0 + s1)
         bound = v0 + g0 * (s - s0)
         f, n = signed_distance(solids, k, mad(p, e, s), abs(f0) + (s - s0) + close, stack)
-        if f - shift * s - bound <= close:
+        if abs(f - shift * s - bound) <= close:
             break
         if dot(n, e) < shift:
             s0, f0, n0 = s, f, n
@@ -57,7 +59,10 @@ def _across(n0, n1, e):
 
 
 @kernel
-def _stretch(solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first, rows, count, level, stack):
+def _stretch(
+    solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first, last,
+    rows, count, level, stack,
+):  # fmt: skip
     """Candidates between s0 and s1, where f and n are known; the new count."""
     k, close = meeting.solid, CLOSE * meeting.radius
     g0, g1 = dot(n0, e), dot(n1, e)
@@ -71,6 +76,9 @@ def _stretch(solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first, rows,
         if sharp and length < BLUNT:
             return count
         n = scale(mean, 1.0 / length)
+        # Behind the edge of a blade is not always inside it.
+        if sharp and f < 0.0 and min(dot(n, m0), dot(n, m1)) < -CROSSING:
+            return count
         if not sharp:
             _, n = signed_distance(solids, k, mad(p, e, s), abs(f) + close, stack)
             s_left, f_left, _, n_left = _least(
@@ -81,7 +89,7 @@ def _stretch(solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first, rows,
             )
         if sharp or s_right - s_left < LEVEL * meeting.radius:
             gap = f / length if sharp and f < 0.0 else f
-            return _keep(meeting, mad(p, e, s), n, gap, around, first, rows, count, level)
+            return _keep(meeting, mad(p, e, s), e, n, gap, around, first, last, rows, count, level)
     elif left:
         s_left, f_left, _, n_left = _least(
             solids, k, p, e, s0, f0, n0, s1, f1, n1, -CROSSING, close, stack
@@ -92,26 +100,32 @@ def _stretch(solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first, rows,
         )
     if left:
         x = mad(p, e, s_left)
-        count = _keep(meeting, x, n_left, f_left, around, first, rows, count, level)
+        count = _keep(meeting, x, e, n_left, f_left, around, first, last, rows, count, level)
     if right:
         x = mad(p, e, s_right)
-        count = _keep(meeting, x, n_right, f_right, around, first, rows, count, level)
+        count = _keep(meeting, x, e, n_right, f_right, around, first, last, rows, count, level)
     return count
 
 
 @kernel
-def _keep(meeting, x, n, gap, around, first, rows, count, level):
+def _keep(meeting, x, e, n, gap, around, first, last, rows, count, level):
     if gap <= -meeting.deep or gap >= level[REACH]:
         return count
-    if not rises(meeting, around, first, first + 2, n, CROSSING):
+    if not rises(meeting, around, first, last, n, CROSSING):
         return count
+    if gap < 0.0:  # the same for the blade of the samples, whose normals are e x t1 and t2 x e
+        c = cross(n, e)
+        one = dot(mul(meeting.to_solid, load(around, first)), c)
+        two = dot(mul(meeting.to_solid, load(around, last - 1)), c)
+        if one > CROSSING or two < -CROSSING:
+            return count
     return keep_place(meeting, x, n, gap, RIDGES, rows, count, level)
 
 
 @inner_kernel
 def ridge_contacts(
     # in: the piece from p to q in the solid's axes; how far from the origin the solid reaches
-    solids, meeting, p, q, reach, around, first,
+    solids, meeting, p, q, reach, around, first, last,
     # in and out
     rows, count, level,
     # scratch
@@ -144,7 +158,7 @@ def ridge_contacts(
         level[BOUND] = min(level[BOUND], f0, f1)
         if 0.5 * (f0 + f1 - step) < level[REACH]:
             count = _stretch(
-                solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first,
+                solids, meeting, p, e, s0, f0, n0, s1, f1, n1, around, first, last,
                 rows, count, level, stack,
             )  # fmt: skip
         known, f0, n0 = i + 1, f1, n1
