@@ -14,7 +14,6 @@ from drystone.narrowphase.mesh_features import (
     BOUND,
     LYING,
     MARGIN,
-    MOST_CANDIDATES,
     REACH,
     keep_row,
 )
@@ -47,13 +46,14 @@ class Meeting(NamedTuple):
 
 
 @kernel
-def _is_known(rows, count, point, normal, near):
+def _known(rows, count, point, normal, near):
+    """The candidate that is at the same place as another one would be; -1 if there is none."""
     for i in range(count):
         d = sub(load(rows, i), point)
         m = (rows[i, 3], rows[i, 4], rows[i, 5])
         if dot(d, d) < near * near and dot(m, normal) > SAME_NORMAL:
-            return True
-    return False
+            return i
+    return -1
 
 
 @inner_kernel
@@ -61,8 +61,13 @@ def keep_place(meeting, x, n, gap, code, rows, count, level):
     """Add the contact of a point x of the samples with the solid below it; the new count."""
     middle = add(mul(meeting.to_a, mad(x, n, -0.5 * gap)), meeting.origin)
     normal = scale(mul(meeting.to_a, n), meeting.code)
-    if gap < level[MARGIN] and code != CORNER_OF_B and count < MOST_CANDIDATES:
-        if _is_known(rows, count, middle, normal, SAME_PLACE * meeting.radius):
+    if gap < level[MARGIN] and code != CORNER_OF_B:
+        i = _known(rows, count, middle, normal, SAME_PLACE * meeting.radius)
+        if i >= 0:
+            if gap < rows[i, 6]:
+                rows[i, 0], rows[i, 1], rows[i, 2] = middle
+                rows[i, 3], rows[i, 4], rows[i, 5] = normal
+                rows[i, 6], rows[i, 7] = gap, code
             return count
     return keep_row(rows, count, level, middle, normal, gap, code)
 

@@ -7,7 +7,7 @@ at the place where two faces of the body are as far, over one of its ridges. The
 mean of the two faces' normals that is at right angles to the piece, so to both ridges; along it
 they are apart by f over the length of that mean.
 
-Where f is level over a stretch, as on a face, its two ends are contacts.
+Where f is level over a stretch, as on a face, its two ends are contacts too.
 """
 
 from math import ceil, floor, sqrt
@@ -20,34 +20,43 @@ from drystone.shapes.octree import interpolated_distance
 from drystone.shapes.samples import SPACING
 from drystone.vec import add, cross, dot, load, mad, mul, normalize, scale, sub
 
-ROUNDS = 16
+ROUNDS = 32
+# Places nearer than this part of the smaller radius are one.
+BESIDE = 1e-6
 # Tangents may be above the distance by this part of the smaller radius where a search ends.
 CLOSE = 1e-10
 # The mean of two normals must be at least this long, else they are the sides of a thin wall.
 BLUNT = 0.2
-# A level stretch shorter than this part of the smaller radius is one contact.
-LEVEL = 1e-3
+# Slopes below this are rounding.
+FALLS = 1e-9
 
 
 @kernel
-def _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, shift, close, stack):
+def _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, shift, radius, stack):
     """Where f(s) - shift s is least between s0 and s1: place, f, the normals left and right."""
-    s, f = s0, f0
+    s, f, close, aside = s0, f0, CLOSE * radius, False
     for _ in range(ROUNDS):
-        g0, g1 = dot(n0, e) - shift, dot(n1, e) - shift
-        v0, v1 = f0 - shift * s0, f1 - shift * s1
-        s = (v1 - v0 + g0 * s0 - g1 * s1) / (g0 - g1)
-        if s < s0 or s > s1:  # it does not fall and rise once: halves
-            s = 0.5 * (s0 + s1)
-        bound = v0 + g0 * (s - s0)
+        bound = f0
+        if not aside:
+            g0, g1 = dot(n0, e) - shift, dot(n1, e) - shift
+            v0, v1 = f0 - shift * s0, f1 - shift * s1
+            s = (v1 - v0 + g0 * s0 - g1 * s1) / (g0 - g1)
+            if not s0 <= s <= s1:  # f does not fall and rise once: halves
+                s = 0.5 * (s0 + s1)
+            bound = v0 + g0 * (s - s0)
         f, n = signed_distance(solids, k, mad(p, e, s), abs(f0) + (s - s0) + close, stack)
-        if abs(f - shift * s - bound) <= close:
-            break
-        if dot(n, e) < shift:
-            s0, f0, n0 = s, f, n
-        else:
+        right = dot(n, e) >= shift
+        if right:
             s1, f1, n1 = s, f, n
-    return s, f, n0, n1
+        else:
+            s0, f0, n0 = s, f, n
+        if s1 - s0 <= BESIDE * radius:
+            break
+        # One of the tangents may touch f there and the other not: the slope beside it tells.
+        aside = not aside and abs(f - shift * s - bound) <= close
+        if aside:
+            s += (-0.5 if right else 0.5) * BESIDE * radius
+    return (s0, f0, n0, n1) if f0 < f1 else (s1, f1, n0, n1)
 
 
 @kernel
@@ -64,46 +73,29 @@ def _stretch(
     rows, count, level, stack,
 ):  # fmt: skip
     """Candidates between s0 and s1, where f and n are known; the new count."""
-    k, close = meeting.solid, CLOSE * meeting.radius
+    k, radius = meeting.solid, meeting.radius
     g0, g1 = dot(n0, e), dot(n1, e)
-    s_left, f_left, n_left, s_right, f_right, n_right = s0, f0, n1, s1, f1, n0
-    left, right = g0 < -CROSSING <= g1, g0 <= CROSSING < g1
-    if left and right:
-        s, f, m0, m1 = _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, 0.0, close, stack)
+    if g0 < -FALLS and g1 > FALLS:
+        s, f, m0, m1 = _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, 0.0, radius, stack)
         mean = _across(m0, m1, e)
         length = sqrt(dot(mean, mean))
-        sharp = dot(m0, e) < -CROSSING and dot(m1, e) > CROSSING
-        if sharp and length < BLUNT:
+        if length < BLUNT:
             return count
-        n = scale(mean, 1.0 / length)
+        n, gap = scale(mean, 1.0 / length), f / length if f < 0.0 else f
         # Behind the edge of a blade is not always inside it.
-        if sharp and f < 0.0 and min(dot(n, m0), dot(n, m1)) < -CROSSING:
+        if f >= 0.0 or min(dot(n, m0), dot(n, m1)) >= -CROSSING:
+            x = mad(p, e, s)
+            count = _keep(meeting, x, e, n, gap, around, first, last, rows, count, level)
+        if dot(m0, e) < -CROSSING and dot(m1, e) > CROSSING:
             return count
-        if not sharp:
-            _, n = signed_distance(solids, k, mad(p, e, s), abs(f) + close, stack)
-            s_left, f_left, _, n_left = _least(
-                solids, k, p, e, s0, f0, n0, s, f, n, -CROSSING, close, stack
-            )
-            s_right, f_right, n_right, _ = _least(
-                solids, k, p, e, s, f, n, s1, f1, n1, CROSSING, close, stack
-            )
-        if sharp or s_right - s_left < LEVEL * meeting.radius:
-            gap = f / length if sharp and f < 0.0 else f
-            return _keep(meeting, mad(p, e, s), e, n, gap, around, first, last, rows, count, level)
-    elif left:
-        s_left, f_left, _, n_left = _least(
-            solids, k, p, e, s0, f0, n0, s1, f1, n1, -CROSSING, close, stack
-        )
-    elif right:
-        s_right, f_right, n_right, _ = _least(
-            solids, k, p, e, s0, f0, n0, s1, f1, n1, CROSSING, close, stack
-        )
-    if left:
-        x = mad(p, e, s_left)
-        count = _keep(meeting, x, e, n_left, f_left, around, first, last, rows, count, level)
-    if right:
-        x = mad(p, e, s_right)
-        count = _keep(meeting, x, e, n_right, f_right, around, first, last, rows, count, level)
+    for way in range(2):
+        shift = -CROSSING if way == 0 else CROSSING
+        # An end of a level stretch: steeper than that on one side, and not on the other.
+        ends = g0 < shift <= g1 if way == 0 else g0 <= shift < g1
+        if ends:
+            s, f, m0, m1 = _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, shift, radius, stack)
+            x, n = mad(p, e, s), m1 if way == 0 else m0
+            count = _keep(meeting, x, e, n, f, around, first, last, rows, count, level)
     return count
 
 
