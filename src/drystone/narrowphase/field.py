@@ -36,8 +36,8 @@ from drystone.narrowphase.mesh_features import (
     MOST_CANDIDATES,
     REACH,
 )
-from drystone.narrowphase.mesh_reduce import write_reduced
 from drystone.narrowphase.mesh_pose import APART, DEPTH, LOOK, ROUNDING, TOUCHING, relative_pose
+from drystone.narrowphase.mesh_reduce import write_reduced
 from drystone.shapes.nearest import STACK, Solids, signed_distance
 from drystone.shapes.octree import interpolated_distance
 from drystone.vec import add, load, mul, mul_t, pose_position, pose_rotation, scale
@@ -71,7 +71,7 @@ def is_fielded(shapes, a, b):
 
 @kernel
 def _lower_bound(solids, meeting, x, radius, level, stack):
-    """Least distance of a ball [m], and whether anything in it can be in contact."""
+    """Lower bound of a ball's distance [m], and whether anything in it can be in contact."""
     reach = level[REACH] + radius
     if solids.octree[meeting.solid] < 0:
         limit = max(reach, meeting.deep + radius)

@@ -7,8 +7,6 @@ directions are in the axes of the body whose distance it is, the solid.
 
 from typing import NamedTuple
 
-import numpy as np
-
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh_features import (
     BOUND,

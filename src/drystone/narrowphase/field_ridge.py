@@ -2,8 +2,8 @@
 
 Along the piece the distance f is taken to fall, then rise. Where it does, tangents from both
 sides meet at a lower bound of the least; the distance there gives a new tangent, and so on
-[Kelley1960]. Inside a body f is made of straight stretches and this ends after a few steps, exactly:
-at the place where two faces of the body are as far, over one of its ridges. The normal is the
+[Kelley1960]. Inside a body f is made of straight stretches and this ends after a few steps, at the
+place where two faces of the body are as far, over one of its ridges. The normal is the
 mean of the two faces' normals that is at right angles to the piece, so to both ridges; along it
 they are apart by f over the length of that mean.
 
@@ -128,22 +128,23 @@ def ridge_contacts(
     length = sqrt(dot(e, e))
     e = normalize(e)
     # The part of it within the ball that holds the solid, in steps that fit the smaller body.
-    middle = -dot(p, e)
-    foot = mad(p, e, middle)
+    at = -dot(p, e)
+    foot = mad(p, e, at)
     half2 = reach * reach - dot(foot, foot)
     if half2 <= 0.0:
         return count
     half, steps = sqrt(half2), int(ceil(length / (2.0 * SPACING * meeting.radius)))
     step = length / steps
-    low = max(0, int(floor((middle - half) / step)))
-    high = min(steps, int(ceil((middle + half) / step)))
+    low = max(0, int(floor((at - half) / step)))
+    high = min(steps, int(ceil((at + half) / step)))
     known, f0, n0 = -1, 0.0, e
     for i in range(low, high):
-        around_here, ok = _nearby(solids, meeting, mad(p, e, (i + 0.5) * step), 0.5 * step, level, stack)
-        if not ok:
-            continue
         s0, s1 = i * step, (i + 1) * step
-        limit = around_here + step
+        middle = mad(p, e, 0.5 * (s0 + s1))
+        away, near = _nearby(solids, meeting, middle, 0.5 * step, level, stack)
+        if not near:
+            continue
+        limit = away + step
         if known != i:
             f0, n0 = signed_distance(solids, meeting.solid, mad(p, e, s0), limit, stack)
         f1, n1 = signed_distance(solids, meeting.solid, mad(p, e, s1), limit, stack)
@@ -159,7 +160,7 @@ def ridge_contacts(
 
 @kernel
 def _nearby(solids, meeting, x, half, level, stack):
-    """Bound of the distance of x [m], and whether points within `half` of x can be in contact."""
+    """Upper bound of the distance of x [m]; whether points within `half` of it can touch."""
     reach = level[REACH] + half
     if solids.octree[meeting.solid] < 0:
         f, _ = signed_distance(solids, meeting.solid, x, max(reach, meeting.deep), stack)

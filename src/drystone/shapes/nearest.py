@@ -12,10 +12,10 @@ import numpy as np
 
 from drystone.jit import inner_kernel, kernel
 from drystone.shapes.tree import MOST_LEVELS
-from drystone.vec import add, cross, dot, load, mad, normalize, scale, sub
+from drystone.vec import add, dot, load, mad, normalize, scale, sub
 
-# Nodes that wait: one for each level.
-STACK = 2 * MOST_LEVELS + 8
+# Nodes that wait: one for each level, and two.
+STACK = MOST_LEVELS + 8
 # Feet nearer than this part of the triangle's side leave no direction between: the pseudo-normal
 # is taken. Above the rounding of coordinates, 1e-16, of a mesh a thousand sides large.
 TOUCHING = 1e-11

@@ -40,7 +40,8 @@ def _interpolate(value, cell, x, y, z):
 def interpolated_distance(solids, k, x):
     """Signed distance of x from mesh k, and its error [m], which is large outside the octree."""
     frame, side = solids.octree_frame, solids.octree_frame[k, 3]
-    ux, uy, uz = (x[0] - frame[k, 0]) / side, (x[1] - frame[k, 1]) / side, (x[2] - frame[k, 2]) / side
+    ux, uy = (x[0] - frame[k, 0]) / side, (x[1] - frame[k, 1]) / side
+    uz = (x[2] - frame[k, 2]) / side
     vx, vy, vz = min(max(ux, 0.0), 1.0), min(max(uy, 0.0), 1.0), min(max(uz, 0.0), 1.0)
     away = side * sqrt((ux - vx) ** 2 + (uy - vy) ** 2 + (uz - vz) ** 2)
     cell = solids.octree[k]
@@ -49,7 +50,8 @@ def interpolated_distance(solids, k, x):
         i, j, h = int(vx >= 1.0), int(vy >= 1.0), int(vz >= 1.0)
         vx, vy, vz = vx - i, vy - j, vz - h
         cell = solids.octree_child[cell] + i + 2 * j + 4 * h
-    inside, error = _interpolate(solids.octree_value, cell, vx, vy, vz), solids.octree_value[cell, 8]
+    inside = _interpolate(solids.octree_value, cell, vx, vy, vz)
+    error = solids.octree_value[cell, 8]
     if away == 0.0:
         return inside, error
     # All of the mesh is in the octree, and distances differ by no more than places do.
