@@ -68,6 +68,18 @@ class Shapes(NamedTuple):
     lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
     lane_patch: np.ndarray  # (lanes, 10) where its triangles lie and which way they look
     owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/tree.py
+    # distances of meshes and what is held against them; empty if no mesh asks for a field
+    octree: np.ndarray  # (nt,) first cell, -1: none; see shapes/octree.py
+    octree_frame: np.ndarray  # (nt, 4) lower corner and side of the root, in the shape's axes [m]
+    octree_child: np.ndarray  # (cells,) first of its eight children (absolute), -1: none
+    octree_value: np.ndarray  # (cells, 9) distances at its corners, error [m]
+    vertex_normal: np.ndarray  # (ntv, 3) unit, of terrain_vertex
+    sample_root: np.ndarray  # (nt,) first node of its samples, see shapes/samples.py
+    sample_ball: np.ndarray  # (nodes, 4) middle and radius
+    sample_link: np.ndarray  # (nodes, 2) second child and 0, or first sample and count (absolute)
+    segment: np.ndarray  # (samples, 6) both ends
+    around_first: np.ndarray  # (samples + 1,) first row in `around`
+    around: np.ndarray  # (n, 3) unit vectors along the surface
 
 
 class Bodies(NamedTuple):

@@ -17,7 +17,8 @@ from drystone.broadphase import place_shape
 from drystone.drift import SMOOTH
 from drystone.integrate import turn_quaternion
 from drystone.jit import kernel
-from drystone.narrowphase.mesh import FAR, ONE, collide_meshes, has_meshes
+from drystone.narrowphase.mesh import ONE, collide_meshes, has_meshes
+from drystone.narrowphase.mesh_pose import FAR
 from drystone.narrowphase.near import collide_near
 
 # Pairs are followed when they may move by more than this share of the thinner one's half thickness.

@@ -18,7 +18,7 @@ import numpy as np
 log = logging.getLogger("drystone")
 
 
-PLAIN, LINKED, MESHED = "engine", "joints", "meshes"
+PLAIN, LINKED, MESHED, FIELDED = "engine", "joints", "meshes", "fields"
 
 
 def _mark(part: str) -> Path:
@@ -32,10 +32,10 @@ def is_compiled(part: str = PLAIN) -> bool:
     return bool(numba.config.DISABLE_JIT) or _mark(part).exists()
 
 
-def compile_engine(linked: bool, meshed: bool) -> None:
+def compile_engine(linked: bool, meshed: bool, fielded: bool) -> None:
     """Compile every stage of the step, or load it if that has been done.
 
-    Worlds with joints or meshes have more stages, compiled when the first of them runs.
+    Worlds with joints, meshes or fields have more stages, compiled when the first of them runs.
     """
     # A compiled step that is read from disk needs the threads that its parallel loops were
     # compiled for; Numba starts them only for kernels that have such a loop themselves.
@@ -43,6 +43,8 @@ def compile_engine(linked: bool, meshed: bool) -> None:
     _compile(PLAIN, run_geometry, run_dynamics, compile_step)
     if meshed:
         _compile(MESHED, None, run_meshes, None)
+    if fielded:
+        _compile(FIELDED, None, run_fields, None)
     if linked:
         _compile(LINKED, run_joint_solver, run_joint_rows, compile_linked_step)
 
@@ -138,6 +140,14 @@ def run_meshes() -> None:
 
     model, state, work = _empty_world()
     collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+
+
+def run_fields() -> None:
+    """Contacts of meshes from their distances, on nothing."""
+    from drystone.narrowphase.field import collide_fields
+
+    model, state, work = _empty_world()
+    collide_fields(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
 def _order_contacts(linkage) -> None:

@@ -324,7 +324,7 @@ def run_steps(
     linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
     elements    the force elements (elements/layout.py), or None
     """
-    _compile_once(linkage is not None, len(model.shapes.lane_box) > 0)
+    _compile_once(linkage is not None, *_surfaces(model.shapes))
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
@@ -349,10 +349,15 @@ def _part(model: Model) -> tuple[Model, Outlines | None]:
     return model._replace(outlines=None), model.outlines
 
 
+def _surfaces(shapes) -> tuple[bool, bool]:
+    """Whether there are meshes, and fields of them."""
+    return len(shapes.lane_box) > 0, len(shapes.octree_child) > 0
+
+
 @cache
-def _compile_once(linked: bool, meshed: bool) -> None:
-    """At the first step of this process, at the first with joints, at the first with meshes."""
-    precompile.compile_engine(linked, meshed)
+def _compile_once(linked: bool, meshed: bool, fielded: bool) -> None:
+    """At the first step of this process, at the first with joints, with meshes, with fields."""
+    precompile.compile_engine(linked, meshed, fielded)
 
 
 def step_with(
@@ -392,7 +397,7 @@ def find_contacts(
     model, state, work, settings, linkage=None, forces=None
 ) -> tuple[State, Work]:
     """Stages 1 to 4 from Python, with room for all contacts."""
-    _compile_once(linkage is not None, len(model.shapes.lane_box) > 0)
+    _compile_once(linkage is not None, *_surfaces(model.shapes))
     work.log.info[:] = 0.0
     model, outlines = _part(model)
     while True:

@@ -7,6 +7,8 @@ Row p of `axis` remembers of a pair that was apart (kind APART) a lower bound of
 the relative pose at that time. As long as the two have not moved by as much, no
 contact is possible. It never changes what is found. Who wants the nearest contact alone, and
 soon, says so with the kind ONE: as long as nothing overlaps no other is written, and the row stays.
+
+Pairs with a mesh of the other generator are those of field.py.
 """
 
 from math import inf
@@ -18,6 +20,7 @@ from numba.types import none
 from drystone.apart import stage
 from drystone.arrays import MESH, PLANE
 from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.narrowphase.field import collide_fields, has_fields, is_fielded
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import (
     ALL,
@@ -33,35 +36,24 @@ from drystone.narrowphase.mesh_features import (
     Surfaces,
 )
 from drystone.narrowphase.mesh_plane import plane_mesh
+from drystone.narrowphase.mesh_pose import (
+    APART,
+    DEPTH,
+    FAR,
+    LOOK,
+    ROUNDING,
+    TOUCHING,
+    relative_pose,
+)
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.narrowphase.mesh_tree import STACK, walk_trees
 from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
 from drystone.shapes.lanes import LANES
-from drystone.vec import mul_t, pose_position, pose_rotation, scale, sub
+from drystone.vec import mul_t, pose_position, pose_rotation, scale
 
 _CHUNK = 16  # pairs per task: their cost differs widely
 
-APART, TOUCHING, ONE = 1.0, 2.0, 3.0
-# Beyond the margin pairs are looked at up to this part of the smaller radius, so that one that is
-# apart by as much need not be looked at for a while.
-LOOK = 0.05
-# How deep one may be in the other and still be pushed out, as a part of the smaller radius.
-DEPTH = 0.25
-# Contacts are looked for up to this many half thicknesses of the thinner one.
-FAR = 1.0
-# Rounding of a distance, as a part of the smaller radius.
-ROUNDING = 1e-9
-
-
-@kernel
-def _relative_pose(pose, a, b):
-    """Rotation and position of b in the axes of a."""
-    ra, rb = pose_rotation(pose, a), pose_rotation(pose, b)
-    x = mul_t(ra, (rb[0], rb[3], rb[6]))
-    y = mul_t(ra, (rb[1], rb[4], rb[7]))
-    z = mul_t(ra, (rb[2], rb[5], rb[8]))
-    r = (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
-    return r, mul_t(ra, sub(pose_position(pose, b), pose_position(pose, a)))
+ONE = 3.0  # beside APART and TOUCHING
 
 
 @kernel
@@ -82,7 +74,7 @@ def surface_contacts(
     out, first, rows, level, spot, lane_gap, scratch, stack,
 ):  # fmt: skip
     """Contacts of mesh a with mesh or terrain b; their number."""
-    r, t = _relative_pose(pose, a, b)
+    r, t = relative_pose(pose, a, b)
     radius = min(shapes.radius[a], shapes.radius[b])
     small = ROUNDING * radius
     # The pose of the smaller in the axes of the larger: a turn then moves it least.
@@ -149,7 +141,7 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
                 shapes, surfaces, pose, b, a, margin, -turn,
                 near.slot, near.slot_first[k], scratch, stack,
             )  # fmt: skip
-        elif shapes.surface[b] >= 0:
+        elif shapes.surface[b] >= 0 and not is_fielded(shapes, a, b):
             # What is farther away is left to ccd.py: there would be hundreds of such points.
             margin = min(margin, FAR * min(shapes.thickness[a], shapes.thickness[b]))
             near.slot_count[k] = surface_contacts(
@@ -183,3 +175,5 @@ def collide_meshes(shapes, boxes, pair, axis, near, near_count):
         _collide_parallel(
             chunks, near_count, shapes, boxes.pose, boxes.spread, pair, axis, near
         )
+    if has_fields(shapes):
+        collide_fields(shapes, boxes, pair, axis, near, near_count)

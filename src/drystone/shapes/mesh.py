@@ -4,7 +4,7 @@ A mesh is taken as it is, never replaced by its convex hull. Its triangles lie i
 as those of a terrain; all bodies that are given the same Mesh share them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -32,7 +32,8 @@ class Mesh:
 
     vertices   (n, 3) [m]
     faces      (m, 3) whole numbers, corners counter-clockwise seen from outside
-    generator  how contacts are found: "triangles" or "field"
+    generator  how contacts with other meshes and terrains are found: "triangles", from pairs of
+               triangles, or "field", from its signed distance, also if only one of two says so
     repair     True: what can be repaired is, and `findings` says what was done
 
     Vertices at the same place, up to rounding, become one. What is suspicious but can be used is
@@ -52,11 +53,12 @@ class Mesh:
         """From welded vertices relative to `offset`, already checked."""
         faces = np.ascontiguousarray(faces, dtype=np.int32)
         faces.flags.writeable = False
+        table = build_table(vertex, faces.astype(np.int64))
         fields = {
-            "table": build_table(vertex, faces.astype(np.int64)),
+            "table": replace(table, fielded=_known(generator) == "field"),
             "offset": offset,
             "faces": faces,
-            "generator": _known(generator),
+            "generator": generator,
             "findings": tuple(findings),
         }
         for name, value in fields.items():

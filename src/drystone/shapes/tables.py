@@ -6,15 +6,20 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from drystone.arrays import BOX, HULL, MESH, TERRAIN, Shapes
+from drystone.shapes.field import find_field
 from drystone.shapes.lanes import LANES
+from drystone.shapes.nearest import vertex_normals
+from drystone.shapes.octree import VALUES
 from drystone.shapes.outline import Outline
 from drystone.shapes.part import Part
 from drystone.shapes.patch import PATCH_COLUMNS
 from drystone.shapes.polytope import Polytope
+from drystone.shapes.samples import find_samples
 from drystone.shapes.terrain_table import build_table, flat_faces, with_tree
 from drystone.shapes.thickness import half_thickness
 
-_planted = WeakKeyDictionary()  # geometry -> its surface with a tree: worlds are built many times
+# Worlds are built many times: geometry -> its surface with a tree; that -> its field, its samples
+_planted, _fields, _samples = WeakKeyDictionary(), WeakKeyDictionary(), WeakKeyDictionary()
 
 
 class Entry(NamedTuple):
@@ -55,6 +60,7 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         mask=_bits(mask),
         **_polytope_tables(polytopes),
         **_terrain_tables(terrains),
+        **_field_tables(terrains),
     )
 
 
@@ -176,6 +182,41 @@ def _tree_tables(terrains, triangles: np.ndarray) -> dict[str, np.ndarray]:
         "lane_link": _shifted(lane_links, lanes, _starts(lanes) // LANES, triangles),
         "lane_patch": _stack([t.lane_patch for t in terrains], (PATCH_COLUMNS,), np.float64),
         "owns": _stack(owns),
+    }
+
+
+def _kept(known: WeakKeyDictionary, find, table):
+    if table not in known:
+        known[table] = find(table)
+    return known[table]
+
+
+def _field_tables(terrains) -> dict[str, np.ndarray]:
+    """Tables of those that want a field and of all that may meet them, else of nothing."""
+    terrains = terrains if any(t.fielded for t in terrains) else []
+    fields = [_kept(_fields, find_field, t) if t.fielded else None for t in terrains]
+    samples = [_kept(_samples, find_samples, t) for t in terrains]
+    there = [f for f in fields if f is not None]
+    cells = np.array([0 if f is None else len(f.child) for f in fields], dtype=np.int64)
+    child = _stack([f.child for f in there])
+    child += np.where(child >= 0, np.repeat(_starts(cells), cells), 0).astype(np.int32)
+    frames = [[[*f.lower, f.side]] if f is not None else np.zeros((1, 4)) for f in fields]
+    nodes, arounds = _counts(samples, "ball"), _counts(samples, "around")
+    first = [s.around_first[:-1] + a for s, a in zip(samples, _starts(arounds), strict=True)]
+    normals = [vertex_normals(t.vertex, t.triangle, t.normal) for t in terrains]
+    links, segments = [s.link for s in samples], _counts(samples, "segment")
+    return {
+        "octree": np.where(cells > 0, _starts(cells), -1).astype(np.int32),
+        "octree_frame": _stack(frames, (4,), np.float64),
+        "octree_child": child,
+        "octree_value": _stack([f.value for f in there], (VALUES,), np.float64),
+        "vertex_normal": _stack(normals, (3,), np.float64),
+        "sample_root": _starts(nodes).astype(np.int32),
+        "sample_ball": _stack([s.ball for s in samples], (4,), np.float64),
+        "sample_link": _shifted(links, nodes, _starts(nodes), segments),
+        "segment": _stack([s.segment for s in samples], (6,), np.float64),
+        "around_first": _stack([*first, [arounds.sum()]]),
+        "around": _stack([s.around for s in samples], (3,), np.float64),
     }
 
 
