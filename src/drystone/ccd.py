@@ -152,10 +152,10 @@ def _moves_anew(body, before):
 
 
 @kernel
-def _follow_pairs(model, state, settings, work, first_round):
+def _follow_pairs(shapes, bodies, state, settings, work, first_round):
     """One look at all fast pairs; returns how many were stopped."""
-    shapes, near, sweep = model.shapes, work.near, work.sweep
-    kind, reach, stopped = model.bodies.kind, work.boxes.reach, 0
+    near, sweep = work.near, work.sweep
+    kind, reach, stopped = bodies.kind, work.boxes.reach, 0
     for k in range(int(work.log.info[INFO_NEAR])):
         a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
         thin = min(shapes.thickness[a], shapes.thickness[b])
@@ -188,7 +188,7 @@ def _shorten(b, old, motion, share):
 
 
 @stage
-def stop_fast(model, state, settings, work):
+def stop_fast(shapes, bodies, joints, state, settings, work):
     """Shorten the displacements of bodies that would meet on their way within this step.
 
     Returns how many pairs did.
@@ -200,11 +200,11 @@ def stop_fast(model, state, settings, work):
     for turn in range(ROUNDS):
         for b in range(n):
             sweep.before[b], sweep.changed[b] = sweep.changed[b], 0
-        stopped = _follow_pairs(model, state, settings, work, turn == 0)
+        stopped = _follow_pairs(shapes, bodies, state, settings, work, turn == 0)
         if stopped == 0:
             break
         total += stopped
-        _hold_joined(model.joints, n, sweep.fraction, sweep.changed)
+        _hold_joined(joints, n, sweep.fraction, sweep.changed)
     if total > 0:
         for b in range(n):
             if sweep.fraction[b] < 1.0:

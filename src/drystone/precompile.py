@@ -179,7 +179,7 @@ def run_dynamics() -> None:
     _solve_by_newton(None)
     drift.displace_bodies(bodies, state, motion, 0, settings.dt)
     drift.make_room(motion, rows, 0, 0, settings)
-    stop_fast(model, state, settings, work)
+    stop_fast(model.shapes, bodies, model.joints, state, settings, work)
     commit.keep_contacts(
         model.shapes.body, bodies.kind, state, work.near, work.touch, rows, 0, 0
     )

@@ -205,7 +205,9 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
             settings, work.island, motion,
         )  # fmt: skip
     if settings.ccd == 1 and rows.flat[0] == 0:
-        info[INFO_STOPPED] = stop_fast(model, state, settings, work)
+        info[INFO_STOPPED] = stop_fast(
+            model.shapes, model.bodies, model.joints, state, settings, work
+        )
     since = _lap(clock, _DRIFT, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later

@@ -89,6 +89,7 @@ def _rows_of(p, impulse):
     slabs, groups = len(p.slab_first) - 1, len(p.group_first) - 1
     rows.slab_first[: slabs + 1] = p.slab_first
     rows.group_first[: groups + 1] = p.group_first
-    twist = p.free.copy()
+    twist = np.zeros((len(p.free), 8))  # as arrays.Motion has them
+    twist[:, :6] = p.free
     push_all(rows, slabs, p.mass, twist)
     return rows, groups, twist
