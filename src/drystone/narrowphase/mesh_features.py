@@ -338,17 +338,21 @@ def ridge_and_ridge(
     if cc <= PARALLEL * PARALLEL * ee * ff:
         return count
     s, u = dot(cross(w, f), c) / cc, dot(cross(w, e), c) / cc
+    length, beyond = sqrt(cc), 0.0
     if min(s, u) < -CRACK or max(s, u) > 1.0 + CRACK:
-        return count
+        # A ridge that lies in the kink of another, in a hollow, and is in it a little, is beyond
+        # the ends of both edges there, by less than it is deep.
+        beyond = max(max(-s, s - 1.0) * sqrt(ee), max(-u, u - 1.0) * sqrt(ff))
+        if beyond * length > abs(dot(w, c)):
+            return count
     slack = CROSSING * CROSSING * cc
-    length = sqrt(cc)
     for k in range(2):
         way = 1.0 - 2.0 * k
         if not (_crosses(nf, mf, way, slack / ee) and _crosses(ne, me, way, slack / ff)):
             continue
         d = scale(c, way / length)
         gap = dot(w, d)
-        if gap <= -deep or gap >= level[REACH]:
+        if gap <= -deep or gap >= level[REACH] or (beyond > 0.0 and gap > -beyond):
             continue
         # Behind the edge of a blade is not always inside it.
         blade = min(dot(d, n_a), dot(d, m_a)) < 0.0 or max(dot(d, n_b), dot(d, m_b)) > 0.0
