@@ -14,6 +14,7 @@ from scipy.optimize import nnls
 import drystone as ds
 from drystone.ffd_sides import GRIPS
 from drystone.problem import ContactProblem, residual
+from drystone.scenes import SCENES
 from drystone.solvers.ffd import Bodywise, Ffd
 from hand_built import DT, GRAVITY, box_stack
 
@@ -225,6 +226,19 @@ def test_passes_come_to_coulombs_law():
         assert info.converged and residual(problem, impulse, "coulomb") < 1e-5
         expected = problem.free + problem.twist_from(ds.solve(problem, tolerance=1e-9)[0])
         np.testing.assert_allclose(twist, expected, atol=1e-5)
+
+
+def test_passes_do_not_diverge_on_a_pile():
+    """Going ahead of the passes once blew them up on boxes: now the more the better."""
+    world = SCENES["box-pile"].build(count=60, per_side=3, sleeping=False)
+    world.run(1.2)
+    problem, figures = world.problem(), []
+    assert problem.contact_count > 100
+    for passes in (10, 40, 160):
+        bodies = resolved(problem, max_iterations=passes)
+        figures.append((bodies.momentum_error(), residual(problem, bodies.impulse, "coulomb")))
+    assert figures[0] > figures[1] > figures[2]
+    assert figures[2][0] < 1e-3 and figures[2][1] < 0.05
 
 
 def test_published_friction_of_a_ball_is_too_small():

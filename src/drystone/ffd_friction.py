@@ -142,7 +142,9 @@ def _can_stop(lo, hi, change, friction, friction_2, sides):
             h1, h2 = sides.hold[e, 1], sides.hold[e, 2]
             one, two = friction_2[c] * h1, friction[c] * h2
             most = friction[c] * friction_2[c] * bears
-            if not one * one + two * two <= most * most:
+            if abs(h1) > friction[c] * bears or abs(h2) > friction_2[c] * bears:
+                return False  # also where one of the axes has no friction
+            if one * one + two * two > most * most:
                 return False
     return True
 
@@ -165,9 +167,7 @@ def _go_on(lo, hi, sides):
 def _hold_by_contacts(b, lo, hi, base, y, old, friction, friction_2, sides, precision, limit):
     """From `y` to the closest that the friction of every contact can reach, one by one."""
     bent, give, stir, hold, slip = sides.bent, sides.give, sides.stir, sides.hold, sides.turn
-    if _can_stop(
-        lo, hi, backward(sides.normal, b, mix(y, old, -1.0)), friction, friction_2, sides
-    ):
+    if _can_stop(lo, hi, backward(sides.normal, b, mix(y, old, -1.0)), friction, friction_2, sides):
         return y, 0
     so_far, some = _go_on(lo, hi, sides)
     if some:  # passes go on anyway, so a few visits are enough
@@ -272,11 +272,11 @@ def hold_body(
         sides.bore[e] = sides.push[e]
         sides.hold[e, 0], sides.hold[e, 1], sides.hold[e, 2] = 0.0, 0.0, 0.0
     for _ in range(LETTING_GO):
-        grips = False
+        clings = False
         for e in range(lo, hi):
             sides.grip[e] = GRIPS if sides.push[e] > 0.0 else OPEN
-            grips = grips or sides.grip[e] == GRIPS
-        if not grips:
+            clings = clings or _clings(e, sides)
+        if not clings:
             x = mix(x, start, -1.0)
             for e in range(lo, hi):
                 sides.hold[e, 1], sides.hold[e, 2] = 0.0, 0.0

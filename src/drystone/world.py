@@ -36,7 +36,7 @@ class World:
     solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
     stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
-                        for steps that end where bodies touch
+                        for steps that end where bodies touch; "verlet" for half steps
     drift               what is done about errors of joints and contacts: "default", "none",
                         "baumgarte" or "post"
     baumgarte           of that method: the share of an error that becomes velocity [1/s]; None:
