@@ -21,15 +21,15 @@ def run_rates(terrain, count, factors, rocks, threads, repeat, json_file, screen
     for rock in rocks:
         choice("--rocks", rock, ROCKS)
     slope, threads = _terrain(terrain, screen), worker_count(threads)
-    rows = []
+    rows, head = [], {"terrain": slope.name, "threads": threads, "machine": platform.processor()}
     with screen.status("Compiling ...") as status:
         for row in rates.rate_rows(slope, count, threads, sizes, rocks, repeat):
             rows.append(row)
-            status.update(
-                f"{row['triangles']:,} triangles, {row['rock']}: {row['rate']:.0f} runs/s"
-            )
-    head = {"terrain": slope.name, "threads": threads, "machine": platform.processor()}
-    _write(json_file, head | {"rows": rows})
+            _write(json_file, head | {"rows": rows})
+            text = f"{row['triangles']:,} triangles, {row['rock']}: {row['rate']:.0f} runs/s"
+            status.update(text)
+            if not screen.is_terminal:
+                screen.print(text, markup=False)
     title = f"Trajectories a second on {slope.name}, {threads} threads"
     results.print(title, style="bold", soft_wrap=True)
     results.print(text_table(rows, rates.COLUMNS), markup=False, soft_wrap=True)
