@@ -156,7 +156,7 @@ def test_links_of_the_chain_stay_in_each_other(method):
 
 def test_hanging_chain_carries_its_weight():
     """Straight down: the force between two links is the weight of all below."""
-    world = SCENES["torus-chain"].build(count=4, angle_deg=0.0, sections=24)
+    world = SCENES["torus-chain"].build(count=4, angle_deg=0.0, sections=24, sleeping=False)
     world.run(1.5)
     mass = world.bodies[0].mass
     found = world.contacts()

@@ -43,7 +43,7 @@ def test_scene_runs_with_both_methods(name, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_chess_pieces_stay_on_the_board(method):
     world = SCENES["chess-drop"].build(solver=method, **SMALL["chess-drop"])
-    world.run(1.5)
+    world.run(2.5)  # pieces stand on others for a while, and topple
     assert count_lost(world, board_half_width(2)) == 0
     assert world.energy().kinetic < 0.5
 

@@ -35,6 +35,11 @@ ALL, DISTANCE, NEAREST = 0.0, 1.0, 2.0  # all that is near; the distance too; th
 LYING = 0.2
 # The same where two ridges cross: more would let near parallel ridges make bumps.
 CROSSING = 0.02
+# Ridges that cross beyond their ends count as crossing in a kink if they overlap by no more than
+# this part of the shorter: deeper, they may as well miss each other at an outer corner.
+KINK = 2e-2
+# A kink of this slope at most [tangent of half its angle]; in sharper ones faces hold a ridge.
+SLANT = 0.3
 # The same where a corner is beside a ridge: rounding alone.
 BESIDE = 1e-6
 # Ridges within this sine of each other are parallel: the corners at their ends count.
@@ -342,8 +347,11 @@ def ridge_and_ridge(
     if min(s, u) < -CRACK or max(s, u) > 1.0 + CRACK:
         # A ridge that lies in the kink of another, in a hollow, and is in it a little, is beyond
         # the ends of both edges there, by less than it is deep.
+        over = abs(dot(w, c))
+        if over > KINK * length * sqrt(min(ee, ff)):
+            return count
         beyond = max(max(-s, s - 1.0) * sqrt(ee), max(-u, u - 1.0) * sqrt(ff))
-        if beyond * length > abs(dot(w, c)):
+        if beyond * length > SLANT * over:
             return count
     slack = CROSSING * CROSSING * cc
     for k in range(2):
