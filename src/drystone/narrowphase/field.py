@@ -169,9 +169,9 @@ def field_contacts(
             rows, count, level, waiting, stack,
         )  # fmt: skip
         if side == 0:
-            turn_deep(solids, meeting, rows, count, here, nowhere, stack)
+            count = turn_deep(solids, meeting, rows, count, here, nowhere, stack)
         else:
-            turn_deep(solids, meeting, rows, count, back, t_back, stack)
+            count = turn_deep(solids, meeting, rows, count, back, t_back, stack)
     if count == 0:
         remember(axis, p, APART, level[BOUND], ts, rs)
         return 0

@@ -26,8 +26,12 @@ HOLLOW_REACH = 4.0
 # Contacts nearer to each other than this part of the smaller radius, normals within 2.6 degrees
 # [cosine], were found from both sides: two corners, or a corner beside a ridge.
 SAME_PLACE, SAME_NORMAL = 1e-3, 0.999
-# What column 7 of a candidate says: a corner of B in A, of A in B, or ridges.
+# What column 7 of a candidate says: a corner of B in A, of A in B, or ridges. Twice as much if
+# its face cannot be the way out, see field_normal.py.
 CORNER_OF_B, CORNER_OF_A, RIDGES = 1.0, -1.0, 0.0
+ASTRAY = 2.0
+# Corners deeper than this part of the smaller radius count as deep. Resting bodies are never.
+DEEP = 0.01
 
 
 class Meeting(NamedTuple):
@@ -59,7 +63,7 @@ def keep_place(meeting, x, n, gap, code, rows, count, level):
     """Add the contact of a point x of the samples with the solid below it; the new count."""
     middle = add(mul(meeting.to_a, mad(x, n, -0.5 * gap)), meeting.origin)
     normal = scale(mul(meeting.to_a, n), meeting.code)
-    if gap < level[MARGIN] and code != CORNER_OF_B:
+    if gap < level[MARGIN] and (code == RIDGES or code == CORNER_OF_A):
         i = _known(rows, count, middle, normal, SAME_PLACE * meeting.radius)
         if i >= 0:
             if gap < rows[i, 6]:
@@ -98,6 +102,8 @@ def corner_contacts(
         return count
     if rises(meeting, around, first, last, n, LYING):
         count = keep_place(meeting, x, n, f, meeting.code, rows, count, level)
+    elif f < -DEEP * meeting.radius:
+        return keep_place(meeting, x, n, f, ASTRAY * meeting.code, rows, count, level)
     if f >= level[MARGIN]:
         return count
     foot, small, m = mad(x, n, -f), 1e-9 * meeting.radius, n

@@ -6,25 +6,25 @@ all faces that corners are nearest to, the one is taken to which the deepest cor
     n = argmin_i max_j |n_i . p_j - d_i|        (4)
 
 Unlike there, it holds only for the corners that indeed leave the body along it, after a way that is
-not much longer than the shortest: two bodies may be in each other at several places.
+not much longer than the shortest: two bodies may be in each other at several places. Corners whose
+nearest face cannot be the way out, as an edge of theirs leads deeper from it, are in the body no
+less, but that face is not one of the n_i; without another way they are left out.
 """
 
 from math import inf
 
 from drystone.jit import inner_kernel, kernel
-from drystone.narrowphase.field_corner import HOLLOW_REACH
+from drystone.narrowphase.field_corner import ASTRAY, DEEP, HOLLOW_REACH
 from drystone.shapes.nearest import signed_distance
-from drystone.vec import dot, load, mad, sub
+from drystone.vec import add, dot, load, mad, mul, sub
 
-# Corners deeper than this part of the smaller radius count as deep. Resting bodies are never.
-DEEP = 0.01
 # How far from the surface the end of the way out may be, as a part of it.
 OUT = 0.05
 
 
 @kernel
 def _is_deep(rows, i, code, depth):
-    return rows[i, 7] == code and rows[i, 6] < -depth
+    return rows[i, 6] < -depth and (rows[i, 7] == code or rows[i, 7] == ASTRAY * code)
 
 
 @kernel
@@ -43,6 +43,8 @@ def _best_face(rows, count, code, depth):
         if not _is_deep(rows, i, code, depth):
             continue
         corners += 1
+        if rows[i, 7] != code:
+            continue
         _, foot, n = _place(rows, i, code)
         most = 0.0
         for j in range(count):
@@ -54,16 +56,10 @@ def _best_face(rows, count, code, depth):
     return best if corners > 1 else -1
 
 
-@inner_kernel
-def turn_deep(solids, meeting, rows, count, to_solid, origin, stack):
-    """Give deep corners the normal of equation (4) where that is a way out.
-
-    to_solid, origin  rotation of side A in the axes of the solid, and its position there
-    """
-    depth, code = DEEP * meeting.radius, meeting.code
-    best = _best_face(rows, count, code, depth)
-    if best < 0:
-        return
+@kernel
+def _turn(solids, meeting, rows, count, best, depth, to_solid, origin, stack):
+    """Let deep corners leave along the normal of row `best`, as far as that is a way out."""
+    code = meeting.code
     _, foot, n = _place(rows, best, code)
     for j in range(count):
         if j == best or not _is_deep(rows, j, code, depth):
@@ -72,15 +68,28 @@ def turn_deep(solids, meeting, rows, count, to_solid, origin, stack):
         way = dot(n, sub(foot, x))
         if way <= 0.0 or way > -HOLLOW_REACH * rows[j, 6]:
             continue
-        y = mad(x, n, way)
-        at = (
-            to_solid[0] * y[0] + to_solid[1] * y[1] + to_solid[2] * y[2] + origin[0],
-            to_solid[3] * y[0] + to_solid[4] * y[1] + to_solid[5] * y[2] + origin[1],
-            to_solid[6] * y[0] + to_solid[7] * y[1] + to_solid[8] * y[2] + origin[2],
-        )
-        f, _ = signed_distance(solids, meeting.solid, at, OUT * way, stack)
+        end = add(mul(to_solid, mad(x, n, way)), origin)
+        f, _ = signed_distance(solids, meeting.solid, end, OUT * way, stack)
         if abs(f) < OUT * way:
-            m = mad(x, n, 0.5 * way)
-            rows[j, 0], rows[j, 1], rows[j, 2] = m
+            rows[j, 0], rows[j, 1], rows[j, 2] = mad(x, n, 0.5 * way)
             rows[j, 3], rows[j, 4], rows[j, 5] = code * n[0], code * n[1], code * n[2]
-            rows[j, 6] = -way
+            rows[j, 6], rows[j, 7] = -way, code
+
+
+@inner_kernel
+def turn_deep(solids, meeting, rows, count, to_solid, origin, stack):
+    """Give deep corners the normal of equation (4) where that is a way out; the new count.
+
+    to_solid, origin  rotation of side A in the axes of the solid, and its position there
+    """
+    depth = DEEP * meeting.radius
+    best = _best_face(rows, count, meeting.code, depth)
+    if best >= 0:
+        _turn(solids, meeting, rows, count, best, depth, to_solid, origin, stack)
+    kept = 0
+    for i in range(count):
+        if rows[i, 7] != ASTRAY * meeting.code:
+            for k in range(8):
+                rows[kept, k] = rows[i, k]
+            kept += 1
+    return kept

@@ -95,6 +95,7 @@ def _stretch(
         if ends:
             s, f, m0, m1 = _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, shift, radius, stack)
             x, n = mad(p, e, s), m1 if way == 0 else m0
+            n = normalize(mad(n, e, -dot(n, e)))
             count = _keep(meeting, x, e, n, f, around, first, last, rows, count, level)
     return count
 
