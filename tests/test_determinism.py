@@ -85,6 +85,6 @@ def test_bits_do_not_depend_on_threads_runs_or_checkpoints(solver, tmp_path):
     hashes, contacts = run_pile(1, solver)
     assert contacts > 512
     assert len(set(hashes)) == 20  # it moves all the time
-    for threads in (2, 1, 2):
+    for threads in (2, 1, 2) if solver == "auto" else (2,):
         assert run_pile(threads, solver)[0] == hashes
     assert run_pile(2, solver, tmp_path / "half.h5")[0] == hashes
