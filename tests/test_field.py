@@ -180,7 +180,7 @@ def test_gaps_and_normals_are_those_of_the_triangles(names):
             assert d.gap[j] == pytest.approx(least, abs=ACCURATE * min(one.radius))
         assert d.normal[j] @ c.normal[i] > 0.999
         seen += 1
-    assert seen > 15
+    assert seen > 10
 
 
 def test_a_field_on_one_side_is_enough():
