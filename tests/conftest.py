@@ -4,6 +4,12 @@ import os
 import subprocess
 import sys
 
+from hypothesis import settings
+
+# The same examples every time; `pytest --hypothesis-profile=default` searches for new ones.
+settings.register_profile("same", derandomize=True)
+settings.load_profile("same")
+
 MESH_WORLD = "from drystone.precompile import compile_engine; compile_engine(False, True, False)"
 
 

@@ -56,9 +56,11 @@ def test_commands_exist(page, words):
     words = [word for word in words if word not in ("--debug", "...")]
     if not words:
         return
-    known = get_command(app).commands
-    assert words[0] in known
-    options = {name for parameter in known[words[0]].params for name in parameter.opts}
+    command = get_command(app)
+    while hasattr(command, "commands") and words and not words[0].startswith("-"):
+        assert words[0] in command.commands
+        command, words = command.commands[words[0]], words[1:]
+    options = {name for parameter in command.params for name in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= options
 
 
