@@ -35,7 +35,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 # Threads that wait for each other spin before they sleep, by default for a millisecond: where
 # another program has the core that costs a hundred times the step. So short a spin costs nothing
-# on a machine of our own, measured on the wall, and 3 times the step on one that is shared by two.
+# on a machine of our own, measured on the wall, and 5 times the step on a busy one.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
