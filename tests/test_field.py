@@ -251,7 +251,7 @@ def stack_height(generator, count=10):
         turn = (np.cos(0.2 * i), 0, 0, np.sin(0.2 * i))
         shift = (0.003 * np.sin(2 * i), 0.003 * np.cos(2 * i), 0.042 + 0.083 * i)
         top = world.add_body(ring, ds.Material(friction=0.8), position=shift, orientation=turn)
-    world.run(1.5)
+    world.run(3.0)
     assert np.linalg.norm(top.velocity) < 0.01
     return top.position[2]
 

@@ -73,44 +73,50 @@ def _stretch(
     rows, count, level, stack,
 ):  # fmt: skip
     """Candidates between s0 and s1, where f and n are known; the new count."""
-    k, radius = meeting.solid, meeting.radius
     g0, g1 = dot(n0, e), dot(n1, e)
-    if g0 < -FALLS and g1 > FALLS:
-        s, f, m0, m1 = _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, 0.0, radius, stack)
-        mean = _across(m0, m1, e)
-        length = sqrt(dot(mean, mean))
-        if length < BLUNT:
-            return count
-        n, gap = scale(mean, 1.0 / length), f / length if f < 0.0 else f
-        # Behind the edge of a blade is not always inside it.
-        if f >= 0.0 or min(dot(n, m0), dot(n, m1)) >= -CROSSING:
-            x = mad(p, e, s)
-            count = _keep(meeting, x, e, n, gap, around, first, last, rows, count, level)
-        if dot(m0, e) < -CROSSING and dot(m1, e) > CROSSING:
-            return count
-    for way in range(2):
-        shift = -CROSSING if way == 0 else CROSSING
-        # An end of a level stretch: steeper than that on one side, and not on the other.
-        ends = g0 < shift <= g1 if way == 0 else g0 <= shift < g1
-        if ends:
-            s, f, m0, m1 = _least(solids, k, p, e, s0, f0, n0, s1, f1, n1, shift, radius, stack)
-            x, n = mad(p, e, s), m1 if way == 0 else m0
-            n = normalize(mad(n, e, -dot(n, e)))
-            count = _keep(meeting, x, e, n, f, around, first, last, rows, count, level)
+    # The least of f, unless it is level, then the ends of a level stretch: f is steeper than
+    # that on one side, and not on the other.
+    for way in range(3):
+        shift = 0.0 if way == 0 else (-CROSSING if way == 1 else CROSSING)
+        ends = g0 < shift <= g1 if way == 1 else g0 <= shift < g1
+        if way == 0:
+            ends = g0 < -FALLS and g1 > FALLS
+        if not ends:
+            continue
+        s, f, m0, m1 = _least(
+            solids, meeting.solid, p, e, s0, f0, n0, s1, f1, n1, shift, meeting.radius, stack
+        )
+        h0, h1 = dot(m0, e), dot(m1, e)
+        mean = m1 if way == 1 else m0
+        if h0 < -FALLS and h1 > FALLS:
+            mean = _across(m0, m1, e)
+        count = _keep(
+            meeting, mad(p, e, s), e, mean, f, m0, m1, around, first, last, rows, count, level
+        )
+        if way == 0 and h0 < -CROSSING and h1 > CROSSING:
+            break
     return count
 
 
 @kernel
-def _keep(meeting, x, e, n, gap, around, first, last, rows, count, level):
+def _keep(meeting, x, e, mean, f, m0, m1, around, first, last, rows, count, level):
+    """Add a contact at x along `mean` of the normals m0, m1 on both sides; the new count."""
+    mean = mad(mean, e, -dot(mean, e))
+    length = sqrt(dot(mean, mean))
+    if length < BLUNT:
+        return count
+    n, gap = scale(mean, 1.0 / length), f / length if f < 0.0 else f
     if gap <= -meeting.deep or gap >= level[REACH]:
         return count
     if not rises(meeting, around, first, last, n, CROSSING):
         return count
-    if gap < 0.0:  # the same for the blade of the samples, whose normals are e x t1 and t2 x e
+    if gap < 0.0:
+        # Behind the edge of a blade is not always inside it. The normals beside the piece are
+        # e x t1 and t2 x e, where t1 and t2 lead into its faces.
         c = cross(n, e)
         one = dot(mul(meeting.to_solid, load(around, first)), c)
         two = dot(mul(meeting.to_solid, load(around, last - 1)), c)
-        if one > CROSSING or two < -CROSSING:
+        if max(one, -two, -dot(n, m0), -dot(n, m1)) > CROSSING:
             return count
     return keep_place(meeting, x, n, gap, RIDGES, rows, count, level)
 
