@@ -7,8 +7,8 @@ import drystone as ds
 import naive
 from drystone.problem import residual
 from drystone.scenes import find_scene
-from drystone.solvers.nsgs import Nsgs
-from drystone.sweeps import MANY_SWEEPS, MANY_VISITS, sweep_limit
+from drystone.solvers.nsgs import Nsgs, _rows_of
+from drystone.sweeps import MANY_SWEEPS, MANY_VISITS, solve_rows, sweep_limit
 from hand_built import box_stack
 
 STONE = ds.Material(friction=0.5)
@@ -83,6 +83,23 @@ def test_a_solution_is_kept(pyramid):
     assert info.converged and info.iterations <= 5
     change = pyramid.twist_from(again - impulse)
     assert np.abs(change).max() < 1e-5
+
+
+def test_mixed_sweeps_end_sooner_at_the_same_solution(pyramid):
+    """A large island, `hasty`: velocities still are those of the impulses."""
+    p, sweeps, moves = pyramid, [], []
+    for hasty in (False, True):
+        rows, groups, twist = _rows_of(p, np.zeros((p.contact_count, 3)))
+        done, error = solve_rows(
+            rows, groups, p.contact_count, False, p.mass, 1e-4, 20_000, hasty, twist
+        )
+        assert error <= 1e-4 and residual(p, rows.impulse) <= 1.01e-4
+        _, _, twist_again = _rows_of(p, rows.impulse)
+        assert twist[:, :6] == pytest.approx(twist_again[:, :6], abs=1e-11)
+        sweeps.append(done)
+        moves.append(twist[:, :6])
+    assert sweeps[1] < 0.6 * sweeps[0]
+    assert moves[1] == pytest.approx(moves[0], abs=1e-3)
 
 
 def test_sweep_limit():

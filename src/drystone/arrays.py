@@ -218,8 +218,11 @@ class Rows(NamedTuple):
     blow: np.ndarray  # (m, 3) those of one round
     target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
     strike_list: np.ndarray  # (m,) rows that can be struck
+    kept: np.ndarray  # (m, 6) of the sweep before: what it changed, and what it left, see sweeps.py
+    kept_twist: np.ndarray  # (n + 1, 6) velocities that it left
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
+    slab_sums: np.ndarray  # (slabs, 3) float: squares of what two sweeps changed there
     slab_list: np.ndarray  # (slabs,) scratch
     run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps, see sweeps.py
     run_last: np.ndarray
@@ -435,9 +438,7 @@ def _sweep_room(n: int, ns: int) -> Sweep:
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_room(0),
     )  # fmt: skip
-    return Sweep(
-        boxes, _near_room(1, 16), i(1, 2), f(1, 8), f(n, 3), f(n, 4), f(n), i(n), i(n)
-    )
+    return Sweep(boxes, _near_room(1, 16), i(1, 2), f(1, 8), f(n, 3), f(n, 4), f(n), i(n), i(n))
 
 
 def _touch_room(room: int) -> Touch:
@@ -452,8 +453,8 @@ def row_room(room: int, n: int) -> Rows:
         inverse=f(room, 6), bias=f(room), friction=f(room), restitution=f(room),
         gap=f(room), skin=f(room),
         approach=f(room), impulse=f(room, 3), push=f(room), struck=f(room, 3), blow=f(room, 3),
-        target=f(room), strike_list=i(room),
-        slab_first=i(n + 2), slab_change=f(n + 2), slab_list=i(n + 2),
+        target=f(room), strike_list=i(room), kept=f(room, 6), kept_twist=f(n + 1, 6),
+        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 3), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),
         flat=i(1),
