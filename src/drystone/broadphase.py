@@ -165,9 +165,8 @@ def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, pose, re
 
 
 @stage
-def place_shapes(model, state, settings, boxes, flag):
+def place_shapes(shapes, bodies, state, settings, boxes, flag):
     """Poses, reaches and tight boxes of all shapes that move; True if pairs must be searched."""
-    shapes, bodies = model.shapes, model.bodies
     ns = shapes.kind.shape[0]
     fixed_too = flag[FLAG_PLACED] == 0
     flag[FLAG_PLACED] = 1

@@ -16,7 +16,7 @@ from drystone.arrays import CAPSULE, FIXED, INFO_NEAR, KINEMATIC, MESH, SPHERE, 
 from drystone.broadphase import place_shape
 from drystone.drift import SMOOTH
 from drystone.integrate import turn_quaternion
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh import ONE, collide_meshes, has_meshes
 from drystone.narrowphase.mesh_pose import FAR
 from drystone.narrowphase.near import collide_near
@@ -185,6 +185,16 @@ def _shorten(b, old, motion, share):
     if motion.rough[b] == SMOOTH:
         for k in range(3):
             motion.twist[b, k] = old[b, k] + share * (motion.twist[b, k] - old[b, k])
+
+
+@inner_kernel
+def some_fast(near_count, pair, near_pair, thickness, reach):
+    """Whether any near pair may move so far that it has to be followed."""
+    for k in range(near_count):
+        a, b = pair[near_pair[k], 0], pair[near_pair[k], 1]
+        if reach[a] + reach[b] > FAST * min(thickness[a], thickness[b]):
+            return True
+    return False
 
 
 @stage

@@ -59,6 +59,16 @@ def kernel(function=None, **options):
     return compile_lazily(function) if function else compile_lazily
 
 
+def entry_of(compiled, args):
+    """The version of a kernel that takes arguments of the types of these, as Python calls it.
+
+    It does not look at what it is given: other types crash it.
+    """
+    if numba.config.DISABLE_JIT:
+        return compiled
+    return compiled.overloads[tuple(numba.typeof(arg) for arg in args)].entry_point
+
+
 def inner_kernel(function=None, **options):
     """A kernel that other kernels alone call, from any file. Calling it from Python crashes."""
     options = options if numba.config.DISABLE_JIT else options | {"no_cpython_wrapper": True}

@@ -123,7 +123,7 @@ def run_geometry() -> None:
         near.slot_first, near.slot_count, near.slot, 0, 0, np.zeros((256, 4)),
     )  # fmt: skip
     collide_near(shapes, boxes, state.pair, state.pair_axis, near, 0)
-    broadphase.place_shapes(model, state, Settings(), boxes, work.log.flag)
+    broadphase.place_shapes(model.shapes, bodies, state, Settings(), boxes, work.log.flag)
     broadphase.find_pairs(model, state, boxes)
     contacts.select_near(shapes, bodies.kind, state, boxes, near)
     rest.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)

@@ -6,6 +6,7 @@ written in Python: the same stages, called one by one.
 """
 
 from functools import cache
+from operator import is_
 
 import numpy as np
 
@@ -40,7 +41,7 @@ from drystone.arrays import (
 from drystone.articulate import BAUMGARTE, NO_DRIFT, keep_joints, pose_joints, solve_linked
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
-from drystone.ccd import stop_fast
+from drystone.ccd import some_fast, stop_fast
 from drystone.clock import tick_seconds, ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
@@ -57,7 +58,7 @@ from drystone.islands import (
     find_islands,
     order_contacts,
 )
-from drystone.jit import inlined, inner_kernel, kernel
+from drystone.jit import entry_of, inlined, inner_kernel, kernel
 from drystone.joint_blocks import keep_impulses
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
@@ -95,7 +96,7 @@ def find_touching(model, outlines, state, settings, work):
     since = ticks()
     free_twists(bodies, state, settings, work.motion)
     since = _lap(clock, _FORCES, since)
-    if place_shapes(model, state, settings, work.boxes, work.log.flag):
+    if place_shapes(shapes, bodies, state, settings, work.boxes, work.log.flag):
         wanted = find_pairs(model, state, work.boxes)
         if wanted > state.pair.shape[0]:
             return MORE_PAIRS, wanted
@@ -205,9 +206,12 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
             settings, work.island, motion,
         )  # fmt: skip
     if settings.ccd == 1 and rows.flat[0] == 0:
-        info[INFO_STOPPED] = stop_fast(
-            model.shapes, model.bodies, model.joints, state, settings, work
-        )
+        info[INFO_STOPPED] = 0.0
+        near, thickness = work.near, model.shapes.thickness
+        if some_fast(near_count, state.pair, near.pair, thickness, work.boxes.reach):
+            info[INFO_STOPPED] = stop_fast(
+                model.shapes, model.bodies, model.joints, state, settings, work
+            )
     since = _lap(clock, _DRIFT, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
@@ -312,6 +316,32 @@ def advance(model, outlines, state, settings, work, linkage, elements, steps):
     return steps, DONE, 0
 
 
+class Loop:
+    """advance() for a world that is stepped again and again.
+
+    To choose a version of a kernel Numba looks at every array in every tuple of a call: 26 of the
+    31 us that one step of a box took. If all tuples are those of the call before, and of the one
+    before that, the version is known.
+    """
+
+    def __init__(self):
+        self._model, self._parts, self._given, self._entry = None, None, (), None
+
+    def __call__(self, model, state, settings, work, linkage, elements, steps):
+        if model is not self._model:
+            self._model, self._parts = model, _part(model)
+        given = (*self._parts, state, settings, work, linkage, elements)
+        if len(given) != len(self._given) or not all(map(is_, given, self._given)):
+            self._given, self._entry = given, None
+            return advance(*given, steps)
+        if self._entry is None:
+            self._entry = entry_of(advance, (*given, steps))
+        return self._entry(*given, steps)
+
+    def __reduce__(self):
+        return Loop, ()
+
+
 def run_steps(
     model: Model,
     state: State,
@@ -320,22 +350,21 @@ def run_steps(
     count: int,
     linkage=None,
     elements=None,
+    loop: Loop | None = None,
 ) -> tuple[State, Work, StepReport]:
     """Run `count` steps, making room where a stage asks for it. Nothing is ever dropped.
 
     linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
     elements    the force elements (elements/layout.py), or None
+    loop        of the world; spares time where steps are run one by one
     """
     _compile_once(linkage is not None, *_surfaces(model.shapes))
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
-    done, hashes = 0, []
-    model, outlines = _part(model)
+    done, hashes, loop = 0, [], loop or Loop()
     while True:
-        ran, status, number = advance(
-            model, outlines, state, settings, work, linkage, elements, count - done
-        )
+        ran, status, number = loop(model, state, settings, work, linkage, elements, count - done)
         done += ran
         if settings.hashing:
             hashes.append(work.log.hashes[:ran].copy())

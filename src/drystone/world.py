@@ -113,6 +113,7 @@ class World:
         self._build: build.Build | None = None
         self._state: State | None = None
         self._work = None
+        self._loop = timestep.Loop()
         self._linkage = None
         self._implicit_problem = None
         self._elements = None  # the table of the forces, made when it is first needed

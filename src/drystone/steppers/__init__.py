@@ -57,7 +57,7 @@ def take_steps(world, count: int):
     if world._solver.compiled and not forced.has_functions(world):
         return timestep.run_steps(
             built.model, world._state, world._work, world._settings, count, world._linkage,
-            elements,
+            elements, world._loop,
         )  # fmt: skip
     forces = forced.Forces(world) if world._forces else None
     return timestep.step_with(
