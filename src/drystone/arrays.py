@@ -222,7 +222,7 @@ class Rows(NamedTuple):
     kept_twist: np.ndarray  # (n + 1, 6) velocities that it left
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
-    slab_sums: np.ndarray  # (slabs, 3) float: squares of what two sweeps changed there
+    slab_sums: np.ndarray  # (slabs, 4) float: squares of what two sweeps changed there, visits
     slab_list: np.ndarray  # (slabs,) scratch
     run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps, see sweeps.py
     run_last: np.ndarray
@@ -454,7 +454,7 @@ def row_room(room: int, n: int) -> Rows:
         gap=f(room), skin=f(room),
         approach=f(room), impulse=f(room, 3), push=f(room), struck=f(room, 3), blow=f(room, 3),
         target=f(room), strike_list=i(room), kept=f(room, 6), kept_twist=f(n + 1, 6),
-        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 3), slab_list=i(n + 2),
+        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 4), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),
         flat=i(1),

@@ -40,14 +40,20 @@ STALLED = 0.9
 # bodies whose velocity no visit has changed by more than this share of the tolerance since the
 # sweep before are passed over; the residual that ends the sweeps is that of all contacts.
 LAZY = 0.1
+# Where there are more contacts than this, some are always far from done: with three times that
+# share, and without mixing, which has one y for all, a step costs half as much and leaves as much.
+HUGE, LAZY_HUGE = 5000, 0.3
 STIRRED = 6  # column of the twists: the last sweep in which it was
 
 # Sweeps over a large island that go on for longer are mixed, if something quicker than plain sweeps
 # is asked for: the next one starts from x = g - y (g - g'), with g and g' what the last two have
 # left, and y such that what they changed, f and f', cancels best: least |f - y (f - f')|. It is
 # anderson.py with a memory of one, which is nearly free; where plain sweeps take hundreds it saves
-# two in three. A memory of five saves a tenth more, and costs more than that.
+# two in three. A memory of five saves a tenth more, and costs more than that. Mixing stirs all
+# bodies: it is worth it where that share of the contacts is still being visited anyway.
 MIXING = 16
+SPREAD = 0.3
+MIXED = 100  # contacts of an island above which that is tried before Newton, which takes the cube
 GROWTH = 2.0  # of |f| beyond which nothing is mixed
 MANY_BODIES = 4000  # above which cores share that of the velocities
 
@@ -57,9 +63,11 @@ _OPEN, _STUCK = -1, -2  # in place of the sweeps of a group that is not done
 # stack rocking, which takes more sweeps in the end: to DEEPEST of it while the work is less than
 # QUICK (250 sweeps of a stack of ten boxes that is alone in the world: it comes to rest to the last
 # bit), to DEEPER while it is less than ten times that. The work counts sweeps times contacts
-# of the island times contacts of the world.
+# of the island times contacts of the world, up to MANY_ROWS: what an island costs in a large world
+# should not depend on how many others there are.
 DEEPEST, DEEPER = 1e-4, 1e-2
 QUICK = 400_000
+MANY_ROWS = 4000
 
 
 # Sweeps over a small island that Newton's method could take over end when their last WINDOW makes
@@ -119,14 +127,15 @@ def sweep_stirred(
     a visit changed its velocity by more than `least` [m/s].
 
     y      share of the last change of the impulses that is taken back first, see MIXING
-    sums   (3,) the squares |f - f'|², (f - f').f and |f|² [J]
+    sums   (4,) the squares |f - f'|², (f - f').f and |f|² [J]; visits
     """
-    worst, differ, along, size = 0.0, 0.0, 0.0, 0.0
+    worst, differ, along, size, visits = 0.0, 0.0, 0.0, 0.0, 0
     for i in range(hi - lo):
         r = hi - 1 - i if backward else lo + i
         a, b = body[r, 0], body[r, 1]
         if twist[a, STIRRED] < since and twist[b, STIRRED] < since:
             continue
+        visits += 1
         un, u1, u2 = velocity_at(r, body, frame, arm, twist)
         un += bias[r]
         if mixes:
@@ -152,7 +161,7 @@ def sweep_stirred(
                     twist[a, STIRRED] = now
                 if mass[b, 0] != 0.0:
                     twist[b, STIRRED] = now
-    sums[0], sums[1], sums[2] = differ, along, size
+    sums[0], sums[1], sums[2], sums[3] = differ, along, size, visits
     return worst
 
 
@@ -260,7 +269,7 @@ def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty,
             change = max(change, _sweep_slab(slab, backward, rows, mass, twist))
         backward = not backward
         sweeps += 1
-        goal = _goal(tolerance, sweeps * row_count * all_rows)
+        goal = _goal(tolerance, sweeps * row_count * min(all_rows, MANY_ROWS))
         lost = False
         if hasty and sweeps % WINDOW == 0:
             lost = change > goal and sweeps_ahead(change, before, goal) > AHEAD
@@ -361,6 +370,17 @@ def _mix_parallel(y, kept_twist, twist):
 
 
 @kernel
+def _visited(count, rows):
+    """Share of the rows in the listed slabs that the last sweep visited."""
+    visits, all_rows = 0.0, 0
+    for k in range(count):
+        i = rows.slab_list[k]
+        visits += rows.slab_sums[i, 3]
+        all_rows += rows.slab_first[i + 1] - rows.slab_first[i]
+    return visits / max(all_rows, 1)
+
+
+@kernel
 def _mix(count, before, rows, twist):
     """Velocities from which the next sweep over the listed slabs starts, mixed from the last two.
 
@@ -383,11 +403,12 @@ def _mix(count, before, rows, twist):
 
 
 @kernel
-def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, hasty, twist):
+def _solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, hasty, twist):
     """Sweep all groups of many slabs together, each until it has converged; mixed if `hasty`."""
     limit = sweep_limit(max_sweeps, MANY_VISITS)
-    change_of, end, least = rows.slab_change, rows.run_first.shape[0], LAZY * tolerance
-    sweeps = 0
+    change_of, end, huge = rows.slab_change, rows.run_first.shape[0], row_count > HUGE
+    least = (LAZY_HUGE if huge else LAZY) * tolerance
+    sweeps, mixes = 0, False
     for b in range(twist.shape[0]):
         twist[b, STIRRED] = 0.0
     for g in range(groups):
@@ -405,7 +426,7 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, hasty, twi
         if total == 0:
             return
         open_groups, since = True, 0.0  # at first all are visited
-        mixes, y, size = hasty and sweeps >= MIXING and rows.flat[0] == 0, 0.0, -1.0
+        y, size = 0.0, -1.0
         while open_groups:
             sweeps += 1
             now = float(sweeps)
@@ -427,11 +448,13 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, hasty, twi
                             rows.group_sweeps[g] = _STUCK
                             open_groups = False
                         rows.group_residual[g] = change
-            if hasty and sweeps >= MIXING - 1 and rows.flat[0] == 0:
+            if mixes:
                 since = 0.0
-                if open_groups and mixes:
+                if open_groups:
                     y, size = _mix(total, size, rows, twist)
-                mixes = True
+            elif hasty and not huge and sweeps >= MIXING and rows.flat[0] == 0:
+                mixes = _visited(total, rows) > SPREAD
+                since = 0.0 if mixes else since
         _measure_slabs(total, rows.slab_list, rows, twist, change_of)
         for g in range(groups):
             if rows.group_sweeps[g] < 0:
@@ -443,6 +466,23 @@ def _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, hasty, twi
                 if residual <= tolerance or ended or residual != residual:
                     rows.group_sweeps[g] = sweeps
                     rows.group_residual[g] = residual
+
+
+@kernel
+def _reopen(small, rows, tolerance):
+    """Open those of the small groups again for which mixed sweeps are cheaper than Newton.
+
+    Returns how many.
+    """
+    count = 0
+    for k in range(small):
+        g = rows.group_list[k]
+        first, last = rows.group_first[g], rows.group_first[g + 1]
+        rows_of_group = rows.slab_first[last] - rows.slab_first[first]
+        if rows_of_group > MIXED and rows.group_residual[g] > tolerance:
+            rows.group_sweeps[g] = _OPEN
+            count += 1
+    return count
 
 
 @stage
@@ -471,8 +511,10 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, h
         for k in range(small):
             g = rows.group_list[k]
             solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
+    if hasty:
+        small -= _reopen(small, rows, tolerance)
     if small + linked < groups:
-        _solve_large(backward, rows, groups, mass, tolerance, max_sweeps, hasty, twist)
+        _solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, hasty, twist)
     return worst_group(rows, groups)
 
 
