@@ -36,6 +36,7 @@ class Shapes(NamedTuple):
     thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
+    whole: np.ndarray  # (ns,) 1: a mesh of which all contacts are kept
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways

@@ -17,6 +17,7 @@ from drystone.vec import load, mul_t, sub
 PAIR_SLOTS = 4  # contacts of a pair at most, after reduction
 TERRAIN_SLOTS = 16  # likewise of a body on terrain, which may touch several slopes at once
 MESH_SLOTS = 12  # likewise of a mesh with anything
+WHOLE_SLOTS = 512  # of a mesh whose contacts are not reduced: mesh_features.MOST_CANDIDATES
 
 # A contact takes over the impulse of the nearest contact of the last step, measured on either
 # body, if that is closer than this share of the smaller shape's radius. It only sets the guess
@@ -74,10 +75,11 @@ def _overlap_spread(boxes, s, t):
 
 
 @kernel
-def _slots_of(one, two):
-    """Rows that a pair of shapes of these kinds may need."""
+def _slots_of(s, t, shapes):
+    """Rows that a pair of shapes may need."""
+    one, two = shapes.kind[s], shapes.kind[t]
     if one == MESH or two == MESH:
-        return MESH_SLOTS
+        return WHOLE_SLOTS if shapes.whole[s] == 1 or shapes.whole[t] == 1 else MESH_SLOTS
     return TERRAIN_SLOTS if one == TERRAIN or two == TERRAIN else PAIR_SLOTS
 
 
@@ -95,7 +97,7 @@ def select_near(shapes, kind, state, boxes, near):
             continue
         near.pair[count] = p
         near.slot_first[count] = slots
-        slots += _slots_of(shapes.kind[s], shapes.kind[t])
+        slots += _slots_of(s, t, shapes)
         count += 1
     near.slot_first[count] = slots
     return count

@@ -66,7 +66,8 @@ def describe_shape(shape, put) -> dict:
         parts = {"vertex": shape.table.vertex, "triangle": shape.table.triangle}
     elif isinstance(shape, Mesh):
         parts = {"vertex": shape.table.vertex, "triangle": shape.faces}
-        extra = {"generator": shape.generator, "findings": [list(f) for f in shape.findings]}
+        extra = {"generator": shape.generator, "reduce": shape.reduce}
+        extra["findings"] = [list(f) for f in shape.findings]
     else:
         raise InputError(f"{shape!r}: shapes of this kind cannot be saved.")
     parts["offset"] = shape.offset
@@ -97,7 +98,8 @@ def restore_shape(value: dict, get, depth: int = 0):
     triangle = _indices(get(value["triangle"]), len(vertex)).reshape(-1, 3)
     if kind == "Mesh":
         findings = [Finding(*map(str, finding)) for finding in value["findings"]]
-        return Mesh.restored(vertex, offset, triangle, findings, value["generator"])
+        how = value["generator"], value.get("reduce", True)
+        return Mesh.restored(vertex, offset, triangle, findings, *how)
     shape = Terrain.__new__(Terrain)
     return _set_exactly(shape, table=build_table(vertex, triangle), offset=offset)
 

@@ -140,7 +140,7 @@ def field_contacts(
     # in and out
     axis, p,
     # out, scratch
-    out, first, rows, level, scratch, waiting, stack,
+    out, first, room, rows, level, scratch, waiting, stack,
 ):  # fmt: skip
     """Contacts of mesh a with mesh or terrain b; their number."""
     r, t = relative_pose(pose, a, b)
@@ -180,7 +180,7 @@ def field_contacts(
         rows[i, 7] = RIDGES  # nothing is hidden
     return write_reduced(
         rows, count, pose_position(pose, a), pose_rotation(pose, a), turn, small,
-        tilt_within(margin, radius), out, first, scratch,
+        tilt_within(margin, radius), out, first, room, scratch,
     )  # fmt: skip
 
 
@@ -208,9 +208,10 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
             continue
         if is_fielded(shapes, a, b):
             margin = min(margin, FAR * min(shapes.thickness[a], shapes.thickness[b]))
+            first, room = near.slot_first[k], near.slot_first[k + 1] - near.slot_first[k]
             near.slot_count[k] = field_contacts(
                 shapes, samples, solids, pose, a, b, margin, turn, axis, p,
-                near.slot, near.slot_first[k], rows, level, scratch, waiting, stack,
+                near.slot, first, room, rows, level, scratch, waiting, stack,
             )  # fmt: skip
 
 

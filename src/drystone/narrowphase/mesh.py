@@ -71,7 +71,7 @@ def surface_contacts(
     # in and out
     axis, p,
     # out, scratch
-    out, first, rows, level, spot, lane_gap, scratch, stack,
+    out, first, room, rows, level, spot, lane_gap, scratch, stack,
 ):  # fmt: skip
     """Contacts of mesh a with mesh or terrain b; their number."""
     r, t = relative_pose(pose, a, b)
@@ -114,7 +114,7 @@ def surface_contacts(
         axis[p, 0] = TOUCHING
     return write_reduced(
         rows, count, pose_position(pose, a), pose_rotation(pose, a), turn, small,
-        tilt_within(margin, radius), out, first, scratch,
+        tilt_within(margin, radius), out, first, room, scratch,
     )  # fmt: skip
 
 
@@ -132,6 +132,7 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
         p = near.pair[k]
         a, b = pair[p, 0], pair[p, 1]
         margin, turn = spread[a] + spread[b], 1.0
+        first, room = near.slot_first[k], near.slot_first[k + 1] - near.slot_first[k]
         if kind[a] != MESH:
             a, b, turn = b, a, -1.0
         if kind[a] != MESH:
@@ -139,14 +140,14 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
         if kind[b] == PLANE:
             near.slot_count[k] = plane_mesh(
                 shapes, surfaces, pose, b, a, margin, -turn,
-                near.slot, near.slot_first[k], scratch, stack,
+                near.slot, first, room, scratch, stack,
             )  # fmt: skip
         elif shapes.surface[b] >= 0 and not is_fielded(shapes, a, b):
             # What is farther away is left to ccd.py: there would be hundreds of such points.
             margin = min(margin, FAR * min(shapes.thickness[a], shapes.thickness[b]))
             near.slot_count[k] = surface_contacts(
                 shapes, surfaces, pose, a, b, margin, turn, axis, p,
-                near.slot, near.slot_first[k], rows, level, spot, lane_gap, scratch, stack,
+                near.slot, first, room, rows, level, spot, lane_gap, scratch, stack,
             )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from math import inf
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import CLEARLY, reduce_points, write_contact
-from drystone.narrowphase.mesh_reduce import DIRECTIONS, tilt_direction, tilt_within
+from drystone.narrowphase.mesh_reduce import DIRECTIONS, REDUCED, tilt_direction, tilt_within
 from drystone.narrowphase.mesh_tree import box_low, lowest_corner
 from drystone.narrowphase.plane import height_above, plane_normal
 from drystone.shapes.tree import OWNS_CORNER
@@ -37,7 +37,7 @@ def plane_mesh(
     # in
     shapes, surfaces, pose, a, b, margin, turn,
     # out, scratch
-    out, first, scratch, stack,
+    out, first, room, scratch, stack,
 ):  # fmt: skip
     """Contacts of plane a with mesh b; their number. `turn` is -1 if the mesh comes first."""
     normal, table = plane_normal(pose, a), shapes.surface[b]
@@ -54,7 +54,7 @@ def plane_mesh(
     tilt, small = tilt_within(margin, shapes.radius[b]), CLEARLY * shapes.radius[b]
     for k in range(DIRECTIONS + 1):
         scratch[k, 3], scratch[DIRECTIONS + 1 + k, 0] = inf, -inf
-    top = 1
+    top, count, whole = 1, 0, room > REDUCED
     stack[0, 0] = root
     while top > 0:
         top -= 1
@@ -70,13 +70,22 @@ def plane_mesh(
                 if surfaces.owns[row] & (OWNS_CORNER << k):
                     x = load(surfaces.vertex, base + surfaces.triangle[row, k])
                     gap = height + dot(n, x)
-                    if gap < margin:
+                    if gap < margin and not whole:
                         _keep_first(scratch, x, gap, n, tilt, small)
-    return _write(pose, b, normal, n, turn, out, first, scratch)
+                    elif gap < margin and count < room:
+                        _write(pose, b, normal, turn, out, first + count, x, gap)
+                        count += 1
+    return count if whole else _write_first(pose, b, normal, n, turn, out, first, scratch)
 
 
 @kernel
-def _write(pose, b, normal, n, turn, out, first, scratch):
+def _write(pose, b, normal, turn, out, row, x, gap):
+    point = mad(to_world(pose, b, x), normal, -0.5 * gap)
+    write_contact(out, row, point, (turn * normal[0], turn * normal[1], turn * normal[2]), gap)
+
+
+@kernel
+def _write_first(pose, b, normal, n, turn, out, first, scratch):
     count = 0
     for k in range(DIRECTIONS + 1):
         if scratch[k, 3] < inf:
@@ -85,8 +94,5 @@ def _write(pose, b, normal, n, turn, out, first, scratch):
             count += 1
     count = reduce_points(scratch, 0, count, n)
     for k in range(count):
-        gap = scratch[k, 3]
-        point = mad(to_world(pose, b, load(scratch, k)), normal, -0.5 * gap)
-        m = (turn * normal[0], turn * normal[1], turn * normal[2])
-        write_contact(out, first + k, point, m, gap)
+        _write(pose, b, normal, turn, out, first + k, load(scratch, k), scratch[k, 3])
     return count

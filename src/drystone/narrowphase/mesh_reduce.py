@@ -16,6 +16,7 @@ from drystone.narrowphase.mesh_features import CODES, HOLLOW, INSIDE_BOTH, PROPE
 from drystone.vec import add, dot, load, mad, mul, sub, tangents
 
 MOST_CONTACTS = 11
+REDUCED = 16  # room above which a pair is not reduced, see contacts.py
 DIRECTIONS = 8  # in which a body is tilted
 HALF = sqrt(0.5)
 # The least tilt [rad] that is looked at, for bodies that hardly move, and the most.
@@ -188,16 +189,32 @@ def _normal_at(rows, count, scratch, row):
     return 0.0, 0.0, 1.0
 
 
+@kernel
+def _write_all(rows, count, position, rotation, turn, out, first):
+    for i in range(count):
+        n = mul(rotation, _normal(rows, i))
+        point = add(position, mul(rotation, load(rows, i)))
+        write_contact(
+            out, first + i, point, (turn * n[0], turn * n[1], turn * n[2]), rows[i, 6]
+        )
+    return count
+
+
 @inner_kernel
-def write_reduced(rows, count, position, rotation, turn, small, tilt, out, first, scratch):
-    """Write at most MOST_CONTACTS contacts; their number.
+def write_reduced(
+    rows, count, position, rotation, turn, small, tilt, out, first, room, scratch
+):  # fmt: skip
+    """Write at most MOST_CONTACTS contacts, or all that there is room for; their number.
 
     position, rotation    of side A in the world
     turn                  -1 if side A is the second shape of the pair, else 1
     small                 rounding of a height [m]
     tilt                  angle by which a body may turn within the step [rad]
+    room                  of `out`: more than REDUCED asks for all
     """
     count = _drop_hidden(rows, count, small)
+    if room > REDUCED:
+        return _write_all(rows, min(count, room), position, rotation, turn, out, first)
     groups = _make_groups(rows, count, ALIKE[0])
     if groups > MOST_GROUPS:
         groups = _make_groups(rows, count, ALIKE[1])

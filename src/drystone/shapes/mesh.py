@@ -35,6 +35,8 @@ class Mesh:
     generator  how contacts with other meshes and terrains are found: "triangles", from pairs of
                triangles, or "field", from its signed distance, also if only one of two says so
     repair     True: what can be repaired is, and `findings` says what was done
+    reduce     False: every point that was found is a contact, hundreds to a pair, instead of the
+               at most eleven that hold the bodies as well; slow, to compare with
 
     Vertices at the same place, up to rounding, become one. What is suspicious but can be used is
     in `findings`; what cannot be used raises InputError. Cavities are shells turned inward.
@@ -44,21 +46,30 @@ class Mesh:
     offset: np.ndarray  # (3,) in the shape's frame, near the middle of its box [m]
     faces: np.ndarray  # (m, 3) corners of the triangles, rows of `vertices`
     generator: str
+    reduce: bool
     findings: tuple[Finding, ...]
 
-    def __init__(self, vertices, faces, generator: str = "triangles", repair: bool = False):
-        self._set(*_accepted("Mesh", vertices, faces, repair), generator)
+    def __init__(
+        self,
+        vertices,
+        faces,
+        generator: str = "triangles",
+        repair: bool = False,
+        reduce: bool = True,
+    ):
+        self._set(*_accepted("Mesh", vertices, faces, repair), generator, reduce)
 
-    def _set(self, vertex, offset, faces, findings, generator) -> None:
+    def _set(self, vertex, offset, faces, findings, generator, reduce) -> None:
         """From welded vertices relative to `offset`, already checked."""
         faces = np.ascontiguousarray(faces, dtype=np.int32)
         faces.flags.writeable = False
         table = build_table(vertex, faces.astype(np.int64))
         fields = {
-            "table": replace(table, fielded=_known(generator) == "field"),
+            "table": replace(table, fielded=_known(generator) == "field", reduced=bool(reduce)),
             "offset": offset,
             "faces": faces,
             "generator": generator,
+            "reduce": bool(reduce),
             "findings": tuple(findings),
         }
         for name, value in fields.items():
@@ -81,7 +92,12 @@ class Mesh:
 
     @classmethod
     def load(
-        cls, path, scale: float = 1.0, repair: bool = False, generator: str = "triangles"
+        cls,
+        path,
+        scale: float = 1.0,
+        repair: bool = False,
+        generator: str = "triangles",
+        reduce: bool = True,
     ) -> "Mesh":
         """From a file: STL, OBJ, PLY, glTF, ... whatever trimesh reads, with its axes as they are.
 
@@ -90,7 +106,7 @@ class Mesh:
         path, scale = Path(path), positive("Mesh: scale", scale, "")
         vertices, faces = _read(path)
         mesh = cls.__new__(cls)
-        mesh._set(*_accepted(path.name, vertices * scale, faces, repair), generator)
+        mesh._set(*_accepted(path.name, vertices * scale, faces, repair), generator, reduce)
         size = float(np.ptp(mesh.table.vertex, axis=0).max())
         if scale == 1.0 and size > LARGE_FILE:
             hint = Finding(
@@ -101,10 +117,10 @@ class Mesh:
         return mesh
 
     @classmethod
-    def restored(cls, vertex, offset, faces, findings, generator) -> "Mesh":
+    def restored(cls, vertex, offset, faces, findings, generator, reduce) -> "Mesh":
         """One that was accepted before, bit for bit, from `table.vertex` and the other fields."""
         mesh = cls.__new__(cls)
-        mesh._set(vertex, offset, faces, findings, generator)
+        mesh._set(vertex, offset, faces, findings, generator, reduce)
         return mesh
 
     def check(self) -> list[Finding]:

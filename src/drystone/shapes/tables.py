@@ -55,6 +55,7 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         thickness=np.array([half_thickness(part) for part in parts], dtype=np.float64),
         table=table,
         surface=surface,
+        whole=np.array([_is_whole(part) for part in parts], dtype=np.int32),
         material=np.array(material, dtype=np.int32),
         group=_bits(group),
         mask=_bits(mask),
@@ -62,6 +63,11 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         **_terrain_tables(terrains),
         **_field_tables(terrains),
     )
+
+
+def _is_whole(part) -> bool:
+    """Whether all its contacts are kept."""
+    return part.kind == MESH and not part.geometry.reduced
 
 
 def _bits(values) -> np.ndarray:

@@ -48,6 +48,7 @@ class TerrainTable:
     lane_patch: np.ndarray = field(default_factory=lambda: np.empty((0, PATCH_COLUMNS)))
     owns: np.ndarray | None = None  # (nt,)
     fielded: bool = False  # whether its contacts are found from its signed distance
+    reduced: bool = True  # whether few of them are kept
 
     def __repr__(self) -> str:
         return f"TerrainTable({len(self.triangle)} triangles, {self.cells[0]} x {self.cells[1]})"
