@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+import trimesh
 
+import drystone as ds
 from drystone.bench.phases import count_lost, fit_line, measure_phases
 from drystone.scenes import SCENES
 from drystone.scenes.chess import board_half_width
@@ -102,3 +104,22 @@ def test_phases_add_up(method):
     assert parts == pytest.approx(blocks["all"])
     assert row["steps"] == blocks["step"][-1] == 42
     assert row["lost"] == 0 and row["peak_gib"] > 0.01
+
+
+def test_few_contacts_hold_rings_as_all_of_them_do():
+    """Three rings on each other: the same height within 1 %, at most eleven contacts a pair."""
+    ring = trimesh.creation.torus(0.1, 0.04, major_sections=16, minor_sections=8)
+    heights, most = [], []
+    for reduce in (True, False):
+        mesh = ds.Mesh(ring.vertices, ring.faces, reduce=reduce)
+        world = ds.World(sleeping=False)
+        world.add_fixed(ds.Plane())
+        for k in range(3):
+            top = world.add_body(mesh, position=(0.01 * k, 0.0, 0.045 + 0.09 * k))
+        world.run(0.5)
+        table = world.contacts()
+        pairs = np.stack([table.body_a, table.body_b])
+        heights.append(top.position[2])
+        most.append(np.unique(pairs, axis=1, return_counts=True)[1].max())
+    assert most[0] < 12 < most[1]
+    assert heights[1] == pytest.approx(heights[0], rel=0.01)

@@ -39,17 +39,18 @@ def _about_y(angle):
     return cos(angle / 2), 0.0, sin(angle / 2), 0.0
 
 
-def fill_torus_pile(world, seed=7, count=500, per_side=8, inner=1.2, friction=0.5):
+def fill_torus_pile(world, seed=7, count=500, per_side=8, inner=1.2, friction=0.5, reduce=True):
     """Tori of radii 0.1 and 0.04 m, 600 triangles each, fall any way up into a box.
 
-    The scene S7 of the benchmark; some get hooked into each other on the way.
+    The scene S7 of the benchmark; some get hooked into each other on the way. `reduce` off keeps
+    every contact that is found.
     """
     rng = np.random.default_rng(seed)
     stone = ds.Material(density=1000, friction=friction)
     world.add_fixed(ds.Plane(), stone, name="ground")
     for half, position in container_walls(inner, 4.0):
         world.add_fixed(ds.Box(*(2 * half)), stone, position=position)
-    ring = ds.Mesh(*torus(0.1, 0.04))
+    ring = ds.Mesh(*torus(0.1, 0.04), reduce=reduce)
     positions = grid_positions(count, per_side, 0.29, rng, 0.002)
     for k, position in enumerate(positions):
         world.add_body(
