@@ -6,7 +6,7 @@ from drystone.watch import Watch
 
 COUNTS = (100, 300, 1000, 3000, 10000)
 LAYERS = 10
-FALL, TIMED = 600, 100  # steps
+FALL, TIMED = 1000, 100  # steps, as in S4 and S5
 
 
 def scaling_rows(counts=COUNTS, scale: float = 1.0):
