@@ -9,6 +9,7 @@ from drystone.scenes import SCENES
 from drystone.scenes.extruded import egg
 from drystone.scenes.mechanism import CAM, LIFT, MODULE, TEETH, gear_centres, turned
 from drystone.scenes.tracks import loop_pieces
+from drystone.shapes.rotation import matrix_from_quaternion
 from drystone.solvers import SOLVERS
 
 METHODS = [name for name in ("auto", "ffd") if name in SOLVERS]
@@ -100,7 +101,8 @@ def test_peg_of_999_enters_hole_of_10(method):
     peg = world["peg"]
     assert peg.position[2] == pytest.approx(0.0, abs=2e-5)
     assert np.hypot(*peg.position[:2]) < 1e-5
-    lean = rotation(peg.orientation)[2, :2]  # of its axis: twice the play over the length
+    # Of its axis: twice the play over the length.
+    lean = matrix_from_quaternion(peg.orientation)[2, :2]
     assert np.hypot(*lean) < 2 * 1e-5 / 0.02
 
 
@@ -124,7 +126,7 @@ def test_ball_and_crate_rest_on_the_floor_of_the_channel():
 
 def linked(one, other, radius):
     """Whether the middle circles of two tori go through each other, an odd number of times."""
-    turn_1, turn_2 = rotation(one.orientation), rotation(other.orientation)
+    turn_1, turn_2 = (matrix_from_quaternion(body.orientation) for body in (one, other))
     angle = np.linspace(0, 2 * pi, 720, endpoint=False)
     circle = radius * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     points = (circle @ turn_2.T + other.position - one.position) @ turn_1
@@ -132,17 +134,6 @@ def linked(one, other, radius):
     through = above != np.roll(above, -1)
     within = np.hypot(points[:, 0], points[:, 1]) < radius
     return (through & within).sum() % 2 == 1
-
-
-def rotation(q):
-    w, x, y, z = q
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -8,7 +8,8 @@ import naive
 from drystone.problem import residual
 from drystone.scenes import find_scene
 from drystone.solvers.nsgs import Nsgs, _rows_of
-from drystone.sweeps import MANY_SWEEPS, MANY_VISITS, solve_rows, sweep_limit
+from drystone.sweeps import solve_rows
+from drystone.visits import MANY_SWEEPS, MANY_VISITS, sweep_limit
 from hand_built import box_stack
 
 STONE = ds.Material(friction=0.5)

@@ -219,13 +219,13 @@ class Rows(NamedTuple):
     blow: np.ndarray  # (m, 3) those of one round
     target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
     strike_list: np.ndarray  # (m,) rows that can be struck
-    kept: np.ndarray  # (m, 6) of the sweep before: what it changed, and what it left, see sweeps.py
+    kept: np.ndarray  # (m, 6) what the sweep before changed, and left, see large_islands.py
     kept_twist: np.ndarray  # (n + 1, 6) velocities that it left
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
     slab_sums: np.ndarray  # (slabs, 4) float: squares of what two sweeps changed there, visits
     slab_list: np.ndarray  # (slabs,) scratch
-    run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps, see sweeps.py
+    run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps, see large_islands.py
     run_last: np.ndarray
     group_first: np.ndarray  # (groups + 1,) slabs of the groups
     group_sweeps: np.ndarray  # (groups,)

@@ -18,7 +18,7 @@ from drystone.drift import SMOOTH
 from drystone.integrate import turn_quaternion
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh import ONE, collide_meshes, has_meshes
-from drystone.narrowphase.mesh_pose import FAR
+from drystone.narrowphase.mesh_limits import FAR
 from drystone.narrowphase.near import collide_near
 
 # Pairs are followed when they may move by more than this share of the thinner one's half thickness.

@@ -12,12 +12,12 @@ from drystone.arrays import (
 )
 from drystone.broadphase import boxes_overlap
 from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.narrowphase.mesh_features import MOST_CANDIDATES
 from drystone.vec import load, mul_t, sub
 
 PAIR_SLOTS = 4  # contacts of a pair at most, after reduction
 TERRAIN_SLOTS = 16  # likewise of a body on terrain, which may touch several slopes at once
 MESH_SLOTS = 12  # likewise of a mesh with anything
-WHOLE_SLOTS = 512  # of a mesh whose contacts are not reduced: mesh_features.MOST_CANDIDATES
 
 # A contact takes over the impulse of the nearest contact of the last step, measured on either
 # body, if that is closer than this share of the smaller shape's radius. It only sets the guess
@@ -79,7 +79,7 @@ def _slots_of(s, t, shapes):
     """Rows that a pair of shapes may need."""
     one, two = shapes.kind[s], shapes.kind[t]
     if one == MESH or two == MESH:
-        return WHOLE_SLOTS if shapes.whole[s] == 1 or shapes.whole[t] == 1 else MESH_SLOTS
+        return MOST_CANDIDATES if shapes.whole[s] == 1 or shapes.whole[t] == 1 else MESH_SLOTS
     return TERRAIN_SLOTS if one == TERRAIN or two == TERRAIN else PAIR_SLOTS
 
 
@@ -196,6 +196,4 @@ def gather_contacts(shapes, state, turn, near, touch, near_count):
         _gather_range(0, near_count, body, material, radius, state, turn, near, touch)
     else:
         chunks = (near_count + _CHUNK - 1) // _CHUNK
-        _gather_parallel(
-            chunks, near_count, body, material, radius, state, turn, near, touch
-        )
+        _gather_parallel(chunks, near_count, body, material, radius, state, turn, near, touch)

@@ -1,6 +1,6 @@
 """Stage 5 in two dimensions: a visit of a contact with one tangent, in closed form.
 
-As sweeps.sweep_rows() and coulomb.solve_contact(), but velocities have the parts x, z and the spin
+As visits.sweep_rows() and coulomb.solve_contact(), but velocities have the parts x, z and the spin
 about y alone, and a contact two rows. One that slides has p_1 = s mu p_n with s = ±1, so that
 
     u_n = 0:  p_n = -q_n / (W_nn + s mu W_n1),   s = - sign(q_1 - W_n1 q_n / W_nn);

@@ -4,8 +4,8 @@ Bodies that touch form islands. Within an island the bodies are numbered by leve
 contacts away they are from a body at its rim. A contact joins bodies of the same or of
 neighbouring levels, so consecutive levels taken together as slabs have this property: all even
 slabs can be swept at once, then all odd ones, and no body is written by two of them; so can
-runs of slabs with one between each two (sweeps.py). The order does not depend on the number of
-threads.
+runs of slabs with one between each two (large_islands.py). The order does not depend on the number
+of threads.
 """
 
 from drystone.apart import stage

@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone.jit import inner_kernel, kernel
 from drystone.linkage import push_joint_row, row_velocity
-from drystone.sweeps import sweep_limit, sweep_rows, worst_error
+from drystone.visits import sweep_limit, sweep_rows, worst_error
 
 
 @kernel

@@ -31,7 +31,7 @@ from drystone.measures import (
     MEASURES,
     measure_velocities,
 )
-from drystone.sweeps import push_rows
+from drystone.visits import push_rows
 
 FORMAT = "drystone-contact-problem"
 FORMAT_VERSION = 1

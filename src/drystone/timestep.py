@@ -338,7 +338,7 @@ class Loop:
             self._entry = entry_of(advance, (*given, steps))
         return self._entry(*given, steps)
 
-    def __reduce__(self):
+    def __reduce__(self):  # an entry cannot be pickled; the next process looks it up
         return Loop, ()
 
 

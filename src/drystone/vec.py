@@ -143,6 +143,17 @@ def pose_rotation(pose, s):
 
 
 @inner_kernel
+def relative_pose(pose, a, b):
+    """Rotation and position of row `b` of an (n, 12) array of poses in the axes of row `a`."""
+    ra, rb = pose_rotation(pose, a), pose_rotation(pose, b)
+    x = mul_t(ra, (rb[0], rb[3], rb[6]))
+    y = mul_t(ra, (rb[1], rb[4], rb[7]))
+    z = mul_t(ra, (rb[2], rb[5], rb[8]))
+    r = (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
+    return r, mul_t(ra, sub(pose_position(pose, b), pose_position(pose, a)))
+
+
+@inner_kernel
 def to_world(pose, s, v):
     """Point `v` of frame `s` in world axes."""
     return (

@@ -37,19 +37,20 @@ from drystone.narrowphase.mesh_features import (
     REACH,
     WANTED,
 )
-from drystone.narrowphase.mesh_pose import (
-    APART,
-    DEPTH,
-    FAR,
-    LOOK,
-    ROUNDING,
-    TOUCHING,
-    relative_pose,
-)
+from drystone.narrowphase.mesh_limits import APART, DEPTH, FAR, LOOK, ROUNDING, TOUCHING
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.shapes.nearest import STACK, Solids, signed_distance
 from drystone.shapes.octree import interpolated_distance
-from drystone.vec import add, load, mul, mul_t, pose_position, pose_rotation, scale
+from drystone.vec import (
+    add,
+    load,
+    mul,
+    mul_t,
+    pose_position,
+    pose_rotation,
+    relative_pose,
+    scale,
+)
 
 _CHUNK = 16  # pairs per task
 

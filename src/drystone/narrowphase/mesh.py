@@ -35,21 +35,13 @@ from drystone.narrowphase.mesh_features import (
     WANTED,
     Surfaces,
 )
+from drystone.narrowphase.mesh_limits import APART, DEPTH, FAR, LOOK, ROUNDING, TOUCHING
 from drystone.narrowphase.mesh_plane import plane_mesh
-from drystone.narrowphase.mesh_pose import (
-    APART,
-    DEPTH,
-    FAR,
-    LOOK,
-    ROUNDING,
-    TOUCHING,
-    relative_pose,
-)
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.narrowphase.mesh_tree import STACK, walk_trees
 from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
 from drystone.shapes.lanes import LANES
-from drystone.vec import mul_t, pose_position, pose_rotation, scale
+from drystone.vec import mul_t, pose_position, pose_rotation, relative_pose, scale
 
 _CHUNK = 16  # pairs per task: their cost differs widely
 

@@ -4,7 +4,8 @@ from math import inf
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import CLEARLY, reduce_points, write_contact
-from drystone.narrowphase.mesh_reduce import DIRECTIONS, REDUCED, tilt_direction, tilt_within
+from drystone.narrowphase.mesh_features import MOST_CANDIDATES
+from drystone.narrowphase.mesh_reduce import DIRECTIONS, tilt_direction, tilt_within
 from drystone.narrowphase.mesh_tree import box_low, lowest_corner
 from drystone.narrowphase.plane import height_above, plane_normal
 from drystone.shapes.tree import OWNS_CORNER
@@ -54,7 +55,7 @@ def plane_mesh(
     tilt, small = tilt_within(margin, shapes.radius[b]), CLEARLY * shapes.radius[b]
     for k in range(DIRECTIONS + 1):
         scratch[k, 3], scratch[DIRECTIONS + 1 + k, 0] = inf, -inf
-    top, count, whole = 1, 0, room > REDUCED
+    top, count, whole = 1, 0, room >= MOST_CANDIDATES
     stack[0, 0] = root
     while top > 0:
         top -= 1

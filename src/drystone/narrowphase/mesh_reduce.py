@@ -12,11 +12,16 @@ from math import inf, sqrt
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.manifold import CLEARLY_DEEPER, reduce_points, write_contact
-from drystone.narrowphase.mesh_features import CODES, HOLLOW, INSIDE_BOTH, PROPER
+from drystone.narrowphase.mesh_features import (
+    CODES,
+    HOLLOW,
+    INSIDE_BOTH,
+    MOST_CANDIDATES,
+    PROPER,
+)
 from drystone.vec import add, dot, load, mad, mul, sub, tangents
 
 MOST_CONTACTS = 11
-REDUCED = 16  # room above which a pair is not reduced, see contacts.py
 DIRECTIONS = 8  # in which a body is tilted
 HALF = sqrt(0.5)
 # The least tilt [rad] that is looked at, for bodies that hardly move, and the most.
@@ -204,17 +209,17 @@ def _write_all(rows, count, position, rotation, turn, out, first):
 def write_reduced(
     rows, count, position, rotation, turn, small, tilt, out, first, room, scratch
 ):  # fmt: skip
-    """Write at most MOST_CONTACTS contacts, or all that there is room for; their number.
+    """Write at most MOST_CONTACTS contacts, or all; their number.
 
     position, rotation    of side A in the world
     turn                  -1 if side A is the second shape of the pair, else 1
     small                 rounding of a height [m]
     tilt                  angle by which a body may turn within the step [rad]
-    room                  of `out`: more than REDUCED asks for all
+    room                  of `out`: that for all candidates asks for all
     """
     count = _drop_hidden(rows, count, small)
-    if room > REDUCED:
-        return _write_all(rows, min(count, room), position, rotation, turn, out, first)
+    if room >= MOST_CANDIDATES:
+        return _write_all(rows, count, position, rotation, turn, out, first)
     groups = _make_groups(rows, count, ALIKE[0])
     if groups > MOST_GROUPS:
         groups = _make_groups(rows, count, ALIKE[1])

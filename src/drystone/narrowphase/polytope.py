@@ -31,7 +31,6 @@ from drystone.narrowphase.search import (
     edge_ray,
     lowest_over_face,
     lowest_vertex,
-    relative_pose,
     search_edges,
     search_faces,
     turned_pose,
@@ -46,6 +45,7 @@ from drystone.vec import (
     mul_t,
     norm,
     normalize,
+    relative_pose,
     scale,
     store,
     sub,
@@ -77,7 +77,7 @@ def polytope_contacts(
 ):  # fmt: skip
     """Contacts of two boxes or hulls; ASK_DISTANCE if only a distance search can tell."""
     ta, tb = table[a], table[b]
-    t, r = relative_pose(pose, a, b)
+    r, t = relative_pose(pose, a, b)
     kind, i, j, v, n, s = _recall(
         polytope, vertex, face_plane, edge, ta, tb, pose, a, t, r, axis, p
     )
@@ -278,7 +278,7 @@ def _face_contacts(
     scratch,
 ):  # fmt: skip
     """Contacts over face f of a; if no corner is near over it, none unless they overlap."""
-    t, r = relative_pose(pose, a, b)
+    r, t = relative_pose(pose, a, b)
     ta, tb = table[a], table[b]
     n, offset = load(face_plane, f), face_plane[f, 3]
     incident = _incident_face(

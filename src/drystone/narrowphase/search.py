@@ -22,27 +22,13 @@ from drystone.vec import (
     load,
     mul,
     mul_t,
-    pose_position,
-    pose_rotation,
     scale,
     sub,
-    to_local_direction,
 )
 
 # Axes whose angle is below this [rad] (its square over two, as 1 - cosine) are the same axis and
 # no rivals of each other: faces that lie on each other, and the edges around them.
 SAME_AXIS = 5e-7
-
-
-@inner_kernel
-def relative_pose(pose, a, b):
-    """Position and rotation of b in the axes of a."""
-    t = to_local_direction(pose, a, sub(pose_position(pose, b), pose_position(pose, a)))
-    ra = pose_rotation(pose, a)
-    x = mul_t(ra, (pose[b, 3], pose[b, 6], pose[b, 9]))
-    y = mul_t(ra, (pose[b, 4], pose[b, 7], pose[b, 10]))
-    z = mul_t(ra, (pose[b, 5], pose[b, 8], pose[b, 11]))
-    return t, (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
 
 
 @inner_kernel

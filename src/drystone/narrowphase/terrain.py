@@ -27,7 +27,7 @@ from drystone.narrowphase.ground import (
 )
 from drystone.narrowphase.plane import BAND, STANDING, UPRIGHT
 from drystone.narrowphase.ridge import FLAT_BEND, find_peak_contact, find_ridge_contacts
-from drystone.narrowphase.triangles import OUTER, begin_search, next_triangle, relative_pose
+from drystone.narrowphase.triangles import OUTER, begin_search, next_triangle
 from drystone.shapes.tree import OWNS_CORNER, OWNS_EDGE
 from drystone.vec import (
     add,
@@ -36,6 +36,7 @@ from drystone.vec import (
     load,
     mad,
     pose_position,
+    relative_pose,
     scale,
     sub,
     to_local,

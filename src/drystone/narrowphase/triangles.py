@@ -9,7 +9,6 @@ import numpy as np
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.candidates import GROUP
 from drystone.narrowphase.grid import next_in_grid
-from drystone.vec import mul_t, pose_position, pose_rotation, sub
 
 STACK_ROWS = 24  # of four nodes: more than the deepest tree has levels
 LEAF_ROOM = 8  # a place within a leaf is this times a row, plus the triangles still to come
@@ -19,17 +18,6 @@ OUTER, INNER = GROUP, GROUP + STACK_ROWS
 
 NOWHERE = (0.0, 0.0, 0.0)
 NO_TURN = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-@inner_kernel
-def relative_pose(pose, a, t):
-    """Rotation and position of frame `t` in the axes of frame `a`."""
-    ra, rt = pose_rotation(pose, a), pose_rotation(pose, t)
-    x = mul_t(ra, (rt[0], rt[3], rt[6]))
-    y = mul_t(ra, (rt[1], rt[4], rt[7]))
-    z = mul_t(ra, (rt[2], rt[5], rt[8]))
-    turn = (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
-    return turn, mul_t(ra, sub(pose_position(pose, t), pose_position(pose, a)))
 
 
 @kernel

@@ -35,7 +35,7 @@ class Mesh:
     generator  how contacts with other meshes and terrains are found: "triangles", from pairs of
                triangles, or "field", from its signed distance, also if only one of two says so
     repair     True: what can be repaired is, and `findings` says what was done
-    reduce     False: every point that was found is a contact, hundreds to a pair, instead of the
+    reduce     False: every point that was found is a contact, up to 512 of a pair, instead of the
                at most eleven that hold the bodies as well; slow, to compare with
 
     Vertices at the same place, up to rounding, become one. What is suspicious but can be used is

@@ -15,7 +15,8 @@ from drystone.judge import Judge
 from drystone.problem import invert_blocks, measure, residual, solve_info
 from drystone.solvers.checks import refuse_elliptic
 from drystone.solvers.nsgs_matrix import solve_matrix
-from drystone.sweeps import push_all, solve_rows, sweep_limit
+from drystone.sweeps import push_all, solve_rows
+from drystone.visits import sweep_limit
 
 # With a history, or the relative measure, rounds of two sweeps; beyond 40 sweeps, of 1/20 of them.
 LOOK_SHARE = 40
