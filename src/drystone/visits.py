@@ -47,6 +47,16 @@ def sweep_rows(
 
 
 @inner_kernel
+def row_error(r, body, frame, arm, block, bias, friction, impulse, twist):
+    """contact_error() of row `r` [m/s]."""
+    un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+    rho = 3.0 / (block[r, 0] + block[r, 3] + block[r, 5])
+    return contact_error(
+        impulse[r, 0], impulse[r, 1], impulse[r, 2], un + bias[r], u1, u2, friction[r], rho
+    )
+
+
+@inner_kernel
 def worst_error(
     lo, hi,
     # problem
@@ -57,11 +67,7 @@ def worst_error(
     """Largest contact_error() of rows lo..hi [m/s]."""
     worst = 0.0
     for r in range(lo, hi):
-        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
-        rho = 3.0 / (block[r, 0] + block[r, 3] + block[r, 5])
-        error = contact_error(
-            impulse[r, 0], impulse[r, 1], impulse[r, 2], un + bias[r], u1, u2, friction[r], rho
-        )
+        error = row_error(r, body, frame, arm, block, bias, friction, impulse, twist)
         if not error <= worst:  # also takes a NaN
             worst = error
     return worst
