@@ -177,7 +177,8 @@ def start_rows(state, settings, work, linkage):
     """Stage 5: impacts within the step, then the warm start is applied."""
     info, rows = work.log.info, work.rows
     since = ticks()
-    info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, int(info[INFO_CONTACTS]))
+    count = int(info[INFO_CONTACTS])
+    info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, count, linkage)
     push_all(rows, work.graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
     if linkage is not None:
         start_joints(linkage, state, work.motion.mass, work.motion.twist)
