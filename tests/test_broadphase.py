@@ -105,3 +105,18 @@ def test_a_fast_body_is_seen_in_time():
     bullet = world.add_body(ds.Sphere(0.01), position=(-1.0, 0, 0), velocity=(400, 0, 0))
     world.run(0.1)
     assert bullet.position[0] == pytest.approx(-0.02, abs=1e-4)
+
+
+def test_boxes_that_fit_no_cell_are_compared_one_by_one():
+    """A box larger than the largest cell, and bodies beyond the last cell that has a number."""
+    world = crowd(0)
+    world.add_fixed(ds.Box(1e25, 2, 2), position=(0, 0, 19))
+    world.add_body(ds.Sphere(1.0), position=(5, 0, 21))
+    world.add_body(ds.Sphere(1.0), position=(1e25, 0, 30))
+    world.add_body(ds.Sphere(1.0), position=(1e25, 0, 30))
+    world.step()
+    count = world.state.counter[COUNTER_PAIRS]
+    found = [tuple(pair) for pair in world.state.pair[:count].tolist()]
+    assert found == brute_force(world)
+    box, last = 12, len(world._build.model.shapes.kind) - 1
+    assert {(box, last - 2), (last - 1, last)} < set(found)

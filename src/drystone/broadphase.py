@@ -35,6 +35,9 @@ ROOM_SHARE = 0.05
 ROOM_STEPS = 6.0
 
 _LEVELS = 128  # powers of two of size that are told apart, centred on 1 m
+# A box reaches over three cells at most, unless it is so far out that the number of its cell is no
+# whole number any more: then all shapes of the level are looked at.
+_FEW_CELLS, _FAR = 4.0, 2.0**62
 _CHUNK = 256  # shapes per task
 
 
@@ -305,10 +308,44 @@ def _search_planes(shapes, bodies, excluded, box, boxes, count):
 
 
 @kernel
-def _search_grid(shapes, bodies, excluded, box, boxes, present, count):
-    """Pairs of overlapping roomy boxes, each found once, from the smaller level."""
+def _search_cells(s, level, cells, shapes, bodies, excluded, box, boxes, count):
+    """Pairs of shape `s` in the given cells of one level."""
     cell, first, item = boxes.cell, boxes.bucket_first, boxes.bucket_item
     mask = first.shape[0] - 2
+    x0, x1, y0, y1, z0, z1 = cells
+    for x in range(x0, x1 + 1):
+        for y in range(y0, y1 + 1):
+            for z in range(z0, z1 + 1):
+                h = _bucket(level, x, y, z, mask)
+                for i in range(first[h], first[h + 1]):
+                    t = item[i]
+                    if level == cell[s, 0] and t <= s:
+                        continue
+                    if cell[t, 0] != level or cell[t, 1] != x:
+                        continue
+                    if cell[t, 2] != y or cell[t, 3] != z:
+                        continue
+                    if boxes_overlap(box, s, t) and may_touch(s, t, shapes, bodies, excluded):
+                        count = _emit(s, t, boxes.found, count)
+    return count
+
+
+@kernel
+def _search_level(s, level, shapes, bodies, excluded, box, boxes, count):
+    """Pairs of shape `s` with all of one level."""
+    cell = boxes.cell
+    for t in range(shapes.kind.shape[0]):
+        if cell[t, 0] != level or (level == cell[s, 0] and t <= s):
+            continue
+        if boxes_overlap(box, s, t) and may_touch(s, t, shapes, bodies, excluded):
+            count = _emit(s, t, boxes.found, count)
+    return count
+
+
+@kernel
+def _search_grid(shapes, bodies, excluded, box, boxes, present, count):
+    """Pairs of overlapping roomy boxes, each found once, from the smaller level."""
+    cell = boxes.cell
     ns = shapes.kind.shape[0]
     for s in range(ns):
         if cell[s, 0] >= 0:
@@ -320,25 +357,19 @@ def _search_grid(shapes, bodies, excluded, box, boxes, present, count):
             if not present[level]:
                 continue
             side = 2.0 ** (level - _LEVELS // 2)
-            x0, x1 = int(floor((box[s, 0] - side) / side)), int(floor(box[s, 3] / side))
-            y0, y1 = int(floor((box[s, 1] - side) / side)), int(floor(box[s, 4] / side))
-            z0, z1 = int(floor((box[s, 2] - side) / side)), int(floor(box[s, 5] / side))
-            for x in range(x0, x1 + 1):
-                for y in range(y0, y1 + 1):
-                    for z in range(z0, z1 + 1):
-                        h = _bucket(level, x, y, z, mask)
-                        for i in range(first[h], first[h + 1]):
-                            t = item[i]
-                            if level == cell[s, 0] and t <= s:
-                                continue
-                            if cell[t, 0] != level or cell[t, 1] != x:
-                                continue
-                            if cell[t, 2] != y or cell[t, 3] != z:
-                                continue
-                            if boxes_overlap(box, s, t) and may_touch(
-                                s, t, shapes, bodies, excluded
-                            ):
-                                count = _emit(s, t, boxes.found, count)
+            few = level < _LEVELS - 1  # boxes of the last level may be larger than its cells
+            for k in range(3):
+                lower, upper = (box[s, k] - side) / side, box[s, 3 + k] / side
+                few = few and upper - lower < _FEW_CELLS and lower > -_FAR and upper < _FAR
+            if few:
+                cells = (
+                    int(floor((box[s, 0] - side) / side)), int(floor(box[s, 3] / side)),
+                    int(floor((box[s, 1] - side) / side)), int(floor(box[s, 4] / side)),
+                    int(floor((box[s, 2] - side) / side)), int(floor(box[s, 5] / side)),
+                )  # fmt: skip
+                count = _search_cells(s, level, cells, shapes, bodies, excluded, box, boxes, count)
+            else:
+                count = _search_level(s, level, shapes, bodies, excluded, box, boxes, count)
     return count
 
 
