@@ -1,5 +1,9 @@
 """The compiled loop, its Python twin, room that grows, and what a run reports."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -62,6 +66,29 @@ def test_step_with_is_the_twin_of_advance():
     assert np.abs(state.twist[1:, :3]).max(axis=1).min() > 0.01  # the first ball did hit
     np.testing.assert_allclose(other.position, state.position, rtol=0, atol=1e-9)
     np.testing.assert_allclose(other.twist, state.twist, rtol=0, atol=1e-7)
+
+
+UNCOMPILED = """
+import numpy as np
+import test_timestep
+world = test_timestep.small_scene()
+world.run(30 * world.dt)
+print(*np.concatenate([body.position for body in world.bodies]).tolist())
+"""
+
+
+def test_kernels_run_without_being_compiled():
+    """As a debugger wants them: the same motion. Stages differ in their last digits only."""
+    world = small_scene()
+    world.run(30 * world.dt)
+    run = subprocess.run(
+        [sys.executable, "-c", UNCOMPILED], capture_output=True, text=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    there = np.array(run.stdout.split(), float)
+    here = np.concatenate([body.position for body in world.bodies])
+    assert np.abs(there - here).max() < 1e-9
 
 
 def test_step_with_reports_what_the_solver_said():

@@ -3,6 +3,7 @@
 import time
 from functools import cache
 
+import numba
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
@@ -25,6 +26,10 @@ def _read_ticks(typing_context):
 def ticks():
     """Ticks since some moment in the past."""
     return _read_ticks()
+
+
+if numba.config.DISABLE_JIT:  # to step through kernels in a debugger
+    ticks = time.perf_counter_ns
 
 
 @cache
