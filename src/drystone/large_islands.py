@@ -22,7 +22,7 @@ PAIR_SLABS = 12
 # 200 leave the same residual as 40. Sweeps end when the last WINDOW sweeps together have not
 # brought the correction below this share of what it was; the step then says that it did not
 # converge. Sweeps that pass over most contacts count as the share that they visit, LIGHT at least:
-# what they cost beside their visits.
+# what they cost beside their visits. Below that share one core is as quick as two.
 WINDOW = 16
 LIGHT = 0.1
 STALLED = 0.9
@@ -124,10 +124,11 @@ def _sweep_parallel(lo, hi, backward, since, now, least, mixes, y, rows, mass, t
 
 
 @kernel
-def _sweep_runs(lo, hi, backward, since, now, least, mixes, y, rows, mass, twist):
-    """Sweep the runs lo .. hi, which share no body. One alone is not worth a parallel loop."""
-    if hi - lo == 1:
-        _sweep_run(lo, backward, since, now, least, mixes, y, rows, mass, twist)
+def _sweep_runs(lo, hi, light, backward, since, now, least, mixes, y, rows, mass, twist):
+    """Sweep the runs lo .. hi, which share no body; if `light`, without a parallel loop."""
+    if light or hi - lo == 1:
+        for k in range(lo, hi):
+            _sweep_run(k, backward, since, now, least, mixes, y, rows, mass, twist)
     elif hi > lo:
         _sweep_parallel(lo, hi, backward, since, now, least, mixes, y, rows, mass, twist)
 
@@ -285,7 +286,7 @@ def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, 
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
             rows.group_residual[g] = np.inf  # the correction at the last look
-    sweeps, work, mixes, since = 0, 0.0, False, 0.0  # at first all are visited
+    sweeps, work, mixes, since, share = 0, 0.0, False, 0.0, 1.0  # at first all are visited
     parts, between, total = _list_open(groups, rows)
     while total > 0:
         y, size, ends = 0.0, -1.0, False
@@ -294,7 +295,10 @@ def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, 
             now = float(sweeps)
             for phase in range(2):
                 first, last = (0, parts) if (phase == 1) == backward else (end - between, end)
-                _sweep_runs(first, last, backward, since, now, least, mixes, y, rows, mass, twist)
+                _sweep_runs(
+                    first, last, share < LIGHT and not mixes, backward, since, now, least, mixes,
+                    y, rows, mass, twist,
+                )  # fmt: skip
             share = _visited(total, rows)
             work += max(share, LIGHT)
             looks = work >= WINDOW
