@@ -87,132 +87,164 @@ def _lap(clock, stage, since):
     return now
 
 
+# Model and Work are handed on in parts: Numba copies a tuple whole, with all its arrays, wherever
+# one part of it is read. Whole, they made compiling the loop take half as long again.
+
+
 @inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
-def find_touching(model, outlines, state, settings, work):
+def find_touching(
+    model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, log
+):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
-    shapes, bodies, near, clock = model.shapes, model.bodies, work.near, work.log.clock
+    clock = log.clock
     if near.pair.shape[0] < state.counter[COUNTER_PAIRS]:  # a state that was read from a file
         return MORE_PAIRS, state.counter[COUNTER_PAIRS]
     since = ticks()
-    free_twists(bodies, state, settings, work.motion)
+    free_twists(bodies, state, settings, motion)
     since = _lap(clock, _FORCES, since)
-    if place_shapes(shapes, bodies, state, settings, work.boxes, work.log.flag):
-        wanted = find_pairs(model, state, work.boxes)
+    if place_shapes(shapes, bodies, state, settings, boxes, log.flag):
+        wanted = find_pairs(model, state, boxes)
         if wanted > state.pair.shape[0]:
             return MORE_PAIRS, wanted
     near_count = 0
     while True:
-        near_count = select_near(shapes, bodies.kind, state, work.boxes, near)
+        near_count = select_near(shapes, bodies.kind, state, boxes, near)
         since = _lap(clock, _PAIRS, since)
         if near.slot_first[near_count] > near.slot.shape[0]:
             return MORE_SLOTS, near.slot_first[near_count]
         if outlines is None:
-            collide_near(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
+            collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
             if has_meshes(shapes):
-                collide_meshes(shapes, work.boxes, state.pair, state.pair_axis, near, near_count)
+                collide_meshes(shapes, boxes, state.pair, state.pair_axis, near, near_count)
         else:
-            collide_flat(shapes, outlines, work.boxes, state.pair, near, near_count)
+            collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
         since = _lap(clock, _COLLIDE, since)
-        if not wake_touched(
-            shapes.body, bodies.kind, model.joints.body, state, near, near_count
-        ):
+        if not wake_touched(shapes.body, bodies.kind, joints.body, state, near, near_count):
             break
-        free_twists(bodies, state, settings, work.motion)  # the woken feel gravity again
+        free_twists(bodies, state, settings, motion)  # the woken feel gravity again
     return DONE, near_count
 
 
 @kernel
-def detect(model, outlines, state, settings, work):
+def detecting(
+    model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, touch, rows, log
+):
     """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
-    shapes, near, flag = model.shapes, work.near, work.log.flag
+    flag = log.flag
     # After room was made we go on here: to collide again would start from what the pairs have
     # just remembered, and last digits would depend on when the room ran out.
     if flag[FLAG_COLLIDED] == 0:
-        status, number = find_touching(model, outlines, state, settings, work)
+        status, number = find_touching(
+            model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, log
+        )
         if status != DONE:
             return status, number
-        work.log.info[INFO_NEAR] = number
+        log.info[INFO_NEAR] = number
         flag[FLAG_COLLIDED] = 1
     since = ticks()
-    near_count = int(work.log.info[INFO_NEAR])
+    near_count = int(log.info[INFO_NEAR])
     count = number_contacts(near.slot_count, near.contact_first, near_count)
-    if count + state.counter[COUNTER_KEPT] > work.touch.body.shape[0]:
+    if count + state.counter[COUNTER_KEPT] > touch.body.shape[0]:
         return MORE_CONTACTS, count + state.counter[COUNTER_KEPT]
     flag[FLAG_COLLIDED] = 0
-    gather_contacts(shapes, state, work.motion.turn, near, work.touch, near_count)
-    work.log.info[INFO_CONTACTS] = count
-    work.rows.flat[0] = 0 if outlines is None else 1
-    _lap(work.log.clock, _CONTACTS, since)
+    gather_contacts(shapes, state, motion.turn, near, touch, near_count)
+    log.info[INFO_CONTACTS] = count
+    rows.flat[0] = 0 if outlines is None else 1
+    _lap(log.clock, _CONTACTS, since)
     return DONE, count
 
 
 @kernel
-def pose_rows(model, state, settings, work, linkage):
+def posing(
+    shape_body, bodies, pairing, joints, state, settings, motion, near, touch, graph, rows, log,
+    linkage,
+):  # fmt: skip
     """Stages 4 and 5: islands, order and rows of the contact problem, its warm start."""
-    info, clock, graph, rows = work.log.info, work.log.clock, work.graph, work.rows
+    info, clock, kind = log.info, log.clock, bodies.kind
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
-    body, kind, touch = model.shapes.body, model.bodies.kind, work.touch
     since = ticks()
     find_islands(
-        body, kind, state.pair, work.near, model.joints.body, state.asleep, graph, near_count
+        shape_body, kind, state.pair, near, joints.body, state.asleep, graph, near_count
     )
     order_contacts(
-        body, kind, state.pair, work.near, graph, linkage, touch.row_contact, rows, near_count
+        shape_body, kind, state.pair, near, graph, linkage, touch.row_contact, rows, near_count
     )
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
     if linkage is not None:
-        pose_joints(linkage, model.joints, model.bodies, state, settings, work.motion.mass)
+        pose_joints(linkage, joints, bodies, state, settings, motion.mass)
     assemble_rows(
-        model.pairing, state, work.motion.mass, touch, rows, model.bodies.radius,
-        count, settings.skin, settings.dt,
-    )  # fmt: skip
+        pairing, state, motion.mass, touch, rows, bodies.radius, count, settings.skin, settings.dt
+    )
     if settings.drift == BAUMGARTE:
         lean_out(rows, count, settings.baumgarte)
     _lap(clock, _PROBLEM, since)
 
 
 @kernel
-def start_rows(state, settings, work, linkage):
+def starting(state, settings, motion, graph, rows, log, linkage):
     """Stage 5: impacts within the step, then the warm start is applied."""
-    info, rows = work.log.info, work.rows
     since = ticks()
-    count = int(info[INFO_CONTACTS])
-    info[INFO_IMPACTS] = strike(state, settings, work.motion, rows, count, linkage)
-    push_all(rows, work.graph.tally[TALLY_SLABS], work.motion.mass, work.motion.twist)
+    log.info[INFO_IMPACTS] = strike(state, settings, motion, rows, int(log.info[INFO_CONTACTS]))
+    push_all(rows, graph.tally[TALLY_SLABS], motion.mass, motion.twist)
     if linkage is not None:
-        start_joints(linkage, state, work.motion.mass, work.motion.twist)
-    rough = work.motion.rough
+        start_joints(linkage, state, motion.mass, motion.twist)
+    rough = motion.rough
     for b in range(rough.shape[0]):
         rough[b] = SMOOTH
-    _lap(work.log.clock, _PROBLEM, since)
+    _lap(log.clock, _PROBLEM, since)
 
 
 @kernel
-def finish(model, state, settings, work, linkage, sweeps, residual):
+def solving(bodies, joints, state, settings, motion, graph, rows, island, log, linkage):
+    """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
+    since = ticks()
+    groups, count = graph.tally[TALLY_GROUPS], int(log.info[INFO_CONTACTS])
+    backward = state.counter[COUNTER_STEP] % 2 == 1
+    hasty = settings.newton == 1
+    sweeps, residual = solve_rows(
+        rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
+        motion.twist,
+    )  # fmt: skip
+    log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
+    if hasty and residual > settings.tolerance:
+        sweeps, residual = finish_groups(
+            rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
+            settings.max_sweeps, island, motion.twist, log.info,
+        )  # fmt: skip
+    if linkage is not None:
+        most, worst, islands, steps = solve_linked(
+            linkage, joints, bodies, state, rows, groups, settings, island, motion
+        )
+        log.info[INFO_NEWTON_ISLANDS] += islands
+        log.info[INFO_NEWTON_STEPS] += steps
+        sweeps, residual = max(sweeps, most), max(residual, worst)
+    _lap(log.clock, _SOLVE, since)
+    return sweeps, residual
+
+
+@kernel
+def finishing(
+    shapes, bodies, joints, state, settings, work, motion, reach, near, touch, graph, rows, island,
+    log, linkage, sweeps, residual,
+):  # fmt: skip
     """Stages 6 to 8: displacements, poses, sleep. Returns False if a number is not finite."""
-    info, clock, motion, rows = work.log.info, work.log.clock, work.motion, work.rows
+    info, clock = log.info, log.clock
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
-    body, kind = model.shapes.body, model.bodies.kind
     since = ticks()
     impacts = int(info[INFO_IMPACTS])
     mark_rough(motion.rough, rows, count, impacts, settings)
-    displace_bodies(model.bodies, state, motion, impacts, settings.dt)
+    displace_bodies(bodies, state, motion, impacts, settings.dt)
     pushes = 0
     if settings.drift != NO_DRIFT and settings.drift != BAUMGARTE:
-        pushes = make_room(motion, rows, work.graph.tally[TALLY_SLABS], count, settings)
+        pushes = make_room(motion, rows, graph.tally[TALLY_SLABS], count, settings)
+    groups = graph.tally[TALLY_GROUPS]
     if linkage is not None:
-        straighten(
-            linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
-            settings, work.island, motion,
-        )  # fmt: skip
+        straighten(linkage, joints, bodies, state, rows, groups, settings, island, motion)
     if settings.ccd == 1 and rows.flat[0] == 0:
         info[INFO_STOPPED] = 0.0
-        near, thickness = work.near, model.shapes.thickness
-        if some_fast(near_count, state.pair, near.pair, thickness, work.boxes.reach):
-            info[INFO_STOPPED] = stop_fast(
-                model.shapes, model.bodies, model.joints, state, settings, work
-            )
+        if some_fast(near_count, state.pair, near.pair, shapes.thickness, reach):
+            info[INFO_STOPPED] = stop_fast(shapes, bodies, joints, state, settings, work)
     since = _lap(clock, _DRIFT, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
@@ -220,17 +252,14 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
     if info[INFO_FAILED_BODY] >= 0:
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
-    keep_contacts(body, kind, state, work.near, work.touch, rows, near_count, count)
+    keep_contacts(shapes.body, bodies.kind, state, near, touch, rows, near_count, count)
     if linkage is not None:
-        keep_joints(linkage, model.joints, state)
-    move_bodies(model.bodies, state, motion, settings.dt)
+        keep_joints(linkage, joints, state)
+    move_bodies(bodies, state, motion, settings.dt)
     if linkage is not None:
-        fit_velocities(
-            linkage, model.joints, model.bodies, state, rows, work.graph.tally[TALLY_GROUPS],
-            settings, work.island, motion,
-        )  # fmt: skip
+        fit_velocities(linkage, joints, bodies, state, rows, groups, settings, island, motion)
     if settings.sleeping == 1:
-        fall_asleep(model.bodies, state, settings, work.graph)
+        fall_asleep(bodies, state, settings, graph)
     _lap(clock, _MOVE, since)
     return True
 
@@ -260,61 +289,81 @@ def measure_step(info, measures, rows, motion):
     )  # fmt: skip
 
 
-@kernel
-def solve(model, state, settings, work, linkage, count):
-    """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
-    rows, motion, log = work.rows, work.motion, work.log
-    since = ticks()
-    groups = work.graph.tally[TALLY_GROUPS]
-    backward = state.counter[COUNTER_STEP] % 2 == 1
-    hasty = settings.newton == 1
-    sweeps, residual = solve_rows(
-        rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
-        motion.twist,
-    )  # fmt: skip
-    log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
-    if hasty and residual > settings.tolerance:
-        sweeps, residual = finish_groups(
-            rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
-            settings.max_sweeps, work.island, motion.twist, log.info,
-        )  # fmt: skip
-    if linkage is not None:
-        most, worst, islands, steps = solve_linked(
-            linkage, model.joints, model.bodies, state, rows, groups, settings, work.island,
-            motion,
-        )  # fmt: skip
-        log.info[INFO_NEWTON_ISLANDS] += islands
-        log.info[INFO_NEWTON_STEPS] += steps
-        sweeps, residual = max(sweeps, most), max(residual, worst)
-    _lap(log.clock, _SOLVE, since)
-    return sweeps, residual
-
-
 # What has been compiled once is optimised again in each kernel that calls it. So the stages are
 # parts of the loop over steps, and compiled for themselves only if Python asks for one.
-_detect, _pose_rows, _start_rows = inlined(detect), inlined(pose_rows), inlined(start_rows)
-_solve, _finish = inlined(solve), inlined(finish)
+_detect, _pose, _start = inlined(detecting), inlined(posing), inlined(starting)
+_solve, _finish = inlined(solving), inlined(finishing)
 
 
 @kernel
 def advance(model, outlines, state, settings, work, linkage, elements, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
+    shapes, bodies, pairing, joints = model.shapes, model.bodies, model.pairing, model.joints
+    motion, boxes, near, touch = work.motion, work.boxes, work.near, work.touch
+    graph, rows, island, log = work.graph, work.rows, work.island, work.log
     for done in range(steps):
-        add_forces(elements, model.bodies, state)
-        status, number = _detect(model, outlines, state, settings, work)
+        add_forces(elements, bodies, state)
+        status, number = _detect(
+            model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, touch,
+            rows, log,
+        )  # fmt: skip
         drop_forces(elements, state)
         if status != DONE:
             return done, status, number
-        _pose_rows(model, state, settings, work, linkage)
-        _start_rows(state, settings, work, linkage)
-        sweeps, residual = _solve(model, state, settings, work, linkage, number)
-        if not _finish(model, state, settings, work, linkage, sweeps, residual):
+        _pose(
+            shapes.body, bodies, pairing, joints, state, settings, motion, near, touch, graph, rows,
+            log, linkage,
+        )  # fmt: skip
+        _start(state, settings, motion, graph, rows, log, linkage)
+        sweeps, residual = _solve(
+            bodies, joints, state, settings, motion, graph, rows, island, log, linkage
+        )
+        if not _finish(
+            shapes, bodies, joints, state, settings, work, motion, boxes.reach, near, touch, graph,
+            rows, island, log, linkage, sweeps, residual,
+        ):  # fmt: skip
             return done, NOT_FINITE, 0
-        settle_forces(elements, model.bodies, state, work.motion.rough, settings.dt)
+        settle_forces(elements, bodies, state, motion.rough, settings.dt)
         if settings.hashing == 1:
-            work.log.hashes[done] = hash_state(state)
-    measure_step(work.log.info, work.log.measures, work.rows, work.motion)
+            log.hashes[done] = hash_state(state)
+    measure_step(log.info, log.measures, rows, motion)
     return steps, DONE, 0
+
+
+# The stages as Python calls them.
+
+
+def detect(model, outlines, state, settings, work):
+    return detecting(
+        model, model.shapes, model.bodies, model.joints, outlines, state, settings, work.motion,
+        work.boxes, work.near, work.touch, work.rows, work.log,
+    )  # fmt: skip
+
+
+def pose_rows(model, state, settings, work, linkage) -> None:
+    posing(
+        model.shapes.body, model.bodies, model.pairing, model.joints, state, settings, work.motion,
+        work.near, work.touch, work.graph, work.rows, work.log, linkage,
+    )  # fmt: skip
+
+
+def start_rows(state, settings, work, linkage) -> None:
+    starting(state, settings, work.motion, work.graph, work.rows, work.log, linkage)
+
+
+def solve(model, state, settings, work, linkage):
+    return solving(
+        model.bodies, model.joints, state, settings, work.motion, work.graph, work.rows,
+        work.island, work.log, linkage,
+    )  # fmt: skip
+
+
+def finish(model, state, settings, work, linkage, sweeps, residual) -> bool:
+    return finishing(
+        model.shapes, model.bodies, model.joints, state, settings, work, work.motion,
+        work.boxes.reach, work.near, work.touch, work.graph, work.rows, work.island, work.log,
+        linkage, sweeps, residual,
+    )  # fmt: skip
 
 
 class Loop:
@@ -412,8 +461,7 @@ def step_with(
     with contact_ellipses(model, state, work, ellipses):
         start_rows(state, settings, work, linkage)
     if getattr(solver, "compiled", False):
-        count = int(work.log.info[INFO_CONTACTS])
-        sweeps, residual = solve(model, state, settings, work, linkage, count)
+        sweeps, residual = solve(model, state, settings, work, linkage)
         measure_step(work.log.info, work.log.measures, work.rows, work.motion)
         name = "auto" if settings.newton == 1 else "nsgs"
     else:

@@ -98,7 +98,7 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     rows.gap[apart], rows.bias[apart] = FAR, FAR
     rows.restitution[apart], rows.impulse[apart] = 0.0, 0.0
     timestep.start_rows(state, settings, work, linkage)
-    sweeps, residual = timestep.solve(model, state, settings, work, linkage, count)
+    sweeps, residual = timestep.solve(model, state, settings, work, linkage)
     timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     solved = sweeps, residual, solver_name(world._solver)
     result = timestep.end_step(model, state, work, settings, linkage, forces, solved)

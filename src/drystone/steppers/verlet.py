@@ -102,7 +102,7 @@ def _solve(world, state, work, share):
         rows.bias[:count] += share * rows.approach[:count]
         if solver.compiled:
             model, settings = world._build.model, world._settings
-            sweeps, residual = timestep.solve(model, state, settings, work, None, count)
+            sweeps, residual = timestep.solve(model, state, settings, work, None)
             timestep.measure_step(work.log.info, work.log.measures, rows, work.motion)
             return None, (sweeps, residual, solver_name(solver))
         info = solve_rows(world, state, work)
