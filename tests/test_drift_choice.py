@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.drift_figure import GRAVITY, chain_errors
+from drystone.drift_figure import GRAVITY, TOLERANCE, chain_errors, rectangle_overlaps
 
 
 def test_chain_of_the_source():
@@ -23,6 +23,13 @@ def test_chain_of_the_source():
     small = [chain_errors(*case).max() for case in (("none",), ("baumgarte", 50.0), ("post",))]
     assert small[0] == pytest.approx(2.9e-3, rel=0.05)
     assert small[0] > small[1] > 1e-4 and small[2] < 1e-7
+
+
+def test_rectangle_of_the_source():
+    """CLINE 5.2.2: errors of contacts without stabilization, none with post-stabilization."""
+    without = rectangle_overlaps("none")
+    assert without.max() > 20 * TOLERANCE and (without > TOLERANCE).mean() > 0.05
+    assert rectangle_overlaps("post").max() < TOLERANCE
 
 
 def sunk_box(depth, **options):

@@ -142,7 +142,7 @@ class State(NamedTuple):
     # joints
     joint_value: np.ndarray  # (nj, 3) free coordinates, whole turns counted [rad] or [m]
     joint_impulse: np.ndarray  # (rows,) of the last step [N s] or [N m s]
-    joint_curve: np.ndarray  # (rows, 2) biases that let them fit after the last two steps [m/s]
+    joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
 
 
 COUNTER_STEP, COUNTER_PAIRS, COUNTER_KEPT, COUNTER_BOXES_VALID = range(4)
@@ -195,7 +195,7 @@ def new_state(model: Model, position, rotation, twist) -> State:
         kept_impulse=np.zeros((0, 3)),
         joint_value=np.zeros(model.joints.value.shape),
         joint_impulse=np.zeros(model.joints.row_first[-1]),
-        joint_curve=np.zeros((model.joints.row_first[-1], 2)),
+        joint_curve=np.zeros((model.joints.row_first[-1], 3)),
     )
 
 

@@ -16,10 +16,11 @@ from drystone.island_matrix import (
 from drystone.jit import kernel
 from drystone.joint_sweeps import sweep_linked
 from drystone.joints.layout import PLANAR
-from drystone.joints.rows import fill_joint_rows
+from drystone.joints.rows import fill_joint, is_filled, note_filled
 from drystone.rattle import set_guess, solve_smooth
 from drystone.sweeps import DEEPER
-from drystone.taut import stiffen_bodies
+from drystone.swing import solve_tree_smoothly, start_again, tree_of
+from drystone.taut import has_stiff, stiffen_bodies
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
@@ -27,15 +28,22 @@ DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.dr
 @stage
 def pose_joints(linkage, joints, bodies, state, settings, mass):
     """Rows of all joints at the start of a step; bodies on which they pull hard are stiffened."""
+    filled, forest, dt = linkage.filled, linkage.forest, settings.dt
     for j in range(joints.kind.shape[0]):
         for k in range(3):
             joints.value[j, k] = state.joint_value[j, k]
-    fill_joint_rows(joints, state.position, state.rotation, settings.dt, linkage.rows)
+        if not is_filled(joints, j, state.position, state.rotation, dt, filled):
+            fill_joint(joints, j, state.position, state.rotation, dt, linkage.rows)
+            note_filled(joints, j, state.position, state.rotation, dt, filled)
+            if forest.tree[j] >= 0:
+                forest.ready[forest.tree[j]] = 0
     stiffen_bodies(joints, linkage, bodies, state, mass, settings.dt)
     if settings.drift == BAUMGARTE:
         rows = linkage.rows
         for r in range(rows.error.shape[0]):
             rows.bias[r] += settings.baumgarte * rows.error[r]
+        for j in range(joints.kind.shape[0]):
+            filled[j, 14] = 0.0  # not what fill_joint() leaves
 
 
 @kernel
@@ -77,10 +85,20 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, m
         lo = np.int64(rows.slab_first[rows.group_first[g]])
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
         error, sweeps = np.inf, 0
-        if settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT:
-            error = solve_smooth(
-                g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
-            )
+        smooth = settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT
+        if smooth and not has_stiff(first, last, linkage):
+            set_guess(first, last, linkage, state.joint_curve, True, False)
+            t = tree_of(first, linkage)
+            if t >= 0:
+                error = solve_tree_smoothly(
+                    g, t, joints, bodies, state, linkage, settings, motion
+                )
+                if not error < np.inf:
+                    start_again(first, last, linkage, state, motion)
+            if not error < np.inf:
+                error = solve_smooth(
+                    g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
+                )
             newtons, steps = newtons + 1, steps + 1
         if not error < np.inf:
             linkage.loose[g] = 1

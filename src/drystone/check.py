@@ -233,7 +233,7 @@ def _contacts(world) -> list[Finding]:
     state = for_new_work(world._state)
     state, work, report = timestep.run_steps(
         model, state, timestep.allocate(model), world._settings, 1,
-        link_room(model.joints, len(world)),
+        link_room(model.joints, model.bodies),
     )  # fmt: skip
     if report.failed:
         return []

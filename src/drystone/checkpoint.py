@@ -55,7 +55,7 @@ from drystone.shapes.checks import vector
 from drystone.solvers import SOLVERS
 from drystone.world import World
 
-FORMAT, VERSION = "drystone world", 2
+FORMAT, VERSION = "drystone world", 3
 
 # Smaller arrays are not worth compressing [bytes].
 COMPRESS = 4096
@@ -358,7 +358,7 @@ def _adopt_arrays(world, file, source):
     world._build = built
     world._state = build.for_new_work(_checked_state(file["state"], built.model))
     world._work = timestep.allocate(built.model)
-    world._linkage = link_room(built.model.joints, len(world))
+    world._linkage = link_room(built.model.joints, built.model.bodies)
     for row, body in enumerate(world._bodies):
         body._row, body._start = row, None
     world._stale = False

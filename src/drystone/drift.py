@@ -42,7 +42,7 @@ def mark_rough(rough, rows, count, impacts, settings):
             rough[rows.body[r, 1]] = ROUGH
 
 
-@inner_kernel
+@inner_kernel(inline="always")  # else handing over all these arrays takes as long
 def displace_body(b, bodies, state, motion, impacts, dt):
     """Displacement twist of body `b`; its free turn and the spin after it: motion.mean, later."""
     old, twist, move = state.twist, motion.twist, motion.move

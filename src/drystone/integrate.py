@@ -22,6 +22,10 @@ def turn_freely(spin, inertia, r_wb, dt):
     if (ix == iy and iy == iz) or dt * dt * (w[0] ** 2 + w[1] ** 2 + w[2] ** 2) == 0.0:
         return spin, spin
     momentum = (ix * w[0], iy * w[1], iz * w[2])
+    x, y, z = cross(momentum, w)
+    size = abs(momentum[0]) + abs(momentum[1]) + abs(momentum[2])
+    if dt * (abs(x) + abs(y) + abs(z)) <= 1e-16 * size:
+        return spin, spin  # about a principal axis, but for rounding
     mean, after = w, momentum
     for _ in range(_ROUNDS):
         half = 0.5 * dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)

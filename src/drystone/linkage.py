@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.assemble import inertia_times
+from drystone.forest import Forest, plant_forest
 from drystone.jit import inner_kernel, kernel
 from drystone.joints.layout import JointRows, Joints, joint_rows
 
@@ -35,14 +36,22 @@ class Linkage(NamedTuple):
     mark: np.ndarray  # (n + 2,) int64: bodies seen, and the number of the look
     position: np.ndarray  # (n + 1, 3) poses to which the step leads
     rotation: np.ndarray  # (n + 1, 4)
+    filled: np.ndarray  # (nj, 15) poses of A and B and the step for which the rows of a joint are
+    none: np.ndarray  # (rows,) zeros
+    change: np.ndarray  # (rows,) of the biases, found by a look ahead [m/s], [rad/s]
+    forest: Forest
 
 
-def link_room(joints: Joints, bodies: int) -> Linkage | None:
-    """The blocks of `joints` and scratch for a world of so many bodies; None without joints."""
+def link_room(joints: Joints, bodies) -> Linkage | None:
+    """The blocks of `joints` and scratch for a world of these arrays.Bodies; None without joints.
+
+    It starts empty: what is kept from step to step can be found again from the state.
+    """
     return room_for_joints(joints, bodies) if len(joints.kind) else None
 
 
-def room_for_joints(joints: Joints, bodies: int) -> Linkage:
+def room_for_joints(joints: Joints, table) -> Linkage:
+    bodies = len(table.inv_mass)
     node_row, node_joint = [], []
     for j in range(len(joints.kind)):
         rows = list(range(joints.row_first[j], joints.row_first[j + 1]))
@@ -67,6 +76,10 @@ def room_for_joints(joints: Joints, bodies: int) -> Linkage:
         mark=np.zeros(bodies + 2, np.int64),
         position=np.zeros((bodies + 1, 3)),
         rotation=rotation,
+        filled=np.full((len(joints.kind), 15), np.nan),
+        none=np.zeros(joints.row_first[-1]),
+        change=np.zeros(joints.row_first[-1]),
+        forest=plant_forest(joints, table),
     )
 
 

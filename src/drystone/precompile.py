@@ -250,7 +250,7 @@ def compile_linked_step() -> None:
 
 def empty_linkage():
     """The joints of a world that has none, of the type that those of every other world have."""
-    from drystone.joints.table import pack_joints
     from drystone.linkage import room_for_joints
 
-    return room_for_joints(pack_joints([], None, np.zeros((0, 3)), np.zeros((0, 4))), 0)
+    model, _, _ = _empty_world()
+    return room_for_joints(model.joints, model.bodies)

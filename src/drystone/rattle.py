@@ -37,20 +37,19 @@ from drystone.newton import (
     set_velocities,
 )
 from drystone.sweeps import DEEPER
+from drystone.swing import ENOUGH, FITS, LOOKS, TORN, fit_tree, missed, tree_of
 from drystone.taut import TAUT, tautness
 
-CLOSED = 1e-10  # [m], [rad]: by how much joints may miss at the end of a smooth step
-FITS = 1e-11  # [m/s], [rad/s]
-TINY = 1e-7  # [m], [rad]: errors up to here are taken away with that
-TORN = 1e-5  # [m], [rad]: what they may miss after all looks; straighten.py takes it away
-LOOKS = 10  # at the end of the step; each gains two digits or more
 NEWTON_STEPS = 100
 
 
 @inner_kernel
 def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, dt):
-    """Where the step leads the bodies of the blocks first .. last; if `again`, displace them."""
-    stamp, mark = linkage.mark, linkage.mark.shape[0] - 1
+    """Where the step leads the bodies of the blocks first .. last; if `again`, displace them.
+
+    Returns by how much a body turns at most [rad].
+    """
+    stamp, mark, most = linkage.mark, linkage.mark.shape[0] - 1, 0.0
     stamp[mark] += 1
     for d in range(first, last):
         node = linkage.node_list[d]
@@ -70,6 +69,8 @@ def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, d
             )
             for k in range(4):
                 linkage.rotation[b, k] = turned[k]
+            most = max(most, dt * (abs(move[b, 3]) + abs(move[b, 4]) + abs(move[b, 5])))
+    return most
 
 
 @inner_kernel
@@ -85,13 +86,14 @@ def look_ahead(first, last, joints, linkage, dt):
 
 @kernel
 def set_guess(first, last, linkage, curve, smooth, reset):
-    """Biases as in the last two steps for joints that move smoothly, none for others."""
+    """Biases by a parabola through the last three steps, for joints that move smoothly."""
     rows = linkage.rows
     for d in range(first, last):
         for k in range(3):
             r = linkage.node_row[linkage.node_list[d], k]
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                guess = 2.0 * curve[r, 0] - curve[r, 1] if smooth else 0.0
+                guess = 3.0 * (curve[r, 0] - curve[r, 1]) + curve[r, 2] if smooth else 0.0
+                curve[r, 2] = curve[r, 1] if smooth else 0.0
                 curve[r, 1] = curve[r, 0] if smooth else 0.0
                 curve[r, 0] = guess
                 if smooth or reset:
@@ -156,23 +158,13 @@ def _fit_old(n, first_node, linkage, mass, work, twist):
 
 
 @kernel
-def _missed(r, rows, ahead):
-    """What a joint misses at the end of the step [m], [rad].
-
-    An error that was there before is left to straighten.py unless it is tiny: to take it away by a
-    velocity would add energy.
-    """
-    return ahead.error[r] - (rows.error[r] if abs(rows.error[r]) > TINY else 0.0)
-
-
-@kernel
 def _most_missed(first, last, linkage):
     worst, rows = 0.0, linkage.rows
     for d in range(first, last):
         for k in range(3):
             r = linkage.node_row[linkage.node_list[d], k]
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                worst = max(worst, abs(_missed(r, rows, linkage.ahead)))
+                worst = max(worst, abs(missed(rows.error[r], linkage.ahead.error[r])))
     return worst
 
 
@@ -190,7 +182,7 @@ def _bend(n, first_node, linkage, curve, dt, links, island, room):
                 continue
             r, change = linkage.node_row[node, k], 0.0
             if rows.kind[r] == ROW_EQUALITY:
-                change = 2.0 * _missed(r, rows, ahead) / dt
+                change = 2.0 * missed(rows.error[r], ahead.error[r]) / dt
                 rows.bias[r] += change
                 curve[r, 0] = rows.bias[r]
                 island.q[i, k] += change
@@ -207,6 +199,30 @@ def _add_answer(n, room, own):
         for k in range(3):
             if room.free[i] & (1 << k):
                 own[i, k] += room.y[at]
+                at += 1
+
+
+@kernel
+def _take_residual(n, room):
+    """What the answer leaves in the equations, in room.velocity, becomes their right side."""
+    for i in range(n):
+        at = room.row[i]
+        for k in range(3):
+            if room.free[i] & (1 << k):
+                room.y[at] = -room.velocity[i, k]
+                at += 1
+
+
+@kernel
+def _move_on(n, first, linkage, mass, links, room, move):
+    """Displacements after _add_answer(): half of what it has changed the velocities by."""
+    for i in range(n):
+        node, at = linkage.node_list[first + links.order[i]], room.row[i]
+        for k in range(3):
+            if room.free[i] & (1 << k):
+                push_joint_row(
+                    linkage.node_row[node, k], 0.5 * room.y[at], linkage.rows, mass, move
+                )
                 at += 1
 
 
@@ -229,6 +245,10 @@ def _factor_smooth(first, last, state, rows, linkage, settings, work, motion):
     copy_impulses(n, own, room.centre)
     good = newton_step(n, island, LEAST_ALPHA, room, own)
     error = natural_error(n, island, False, room.velocity, own) if good else np.inf
+    if goal < error < np.inf:  # joints that say the same thing twice cost digits
+        _take_residual(n, room)
+        _add_answer(n, room, own)
+        error = natural_error(n, island, False, room.velocity, own)
     if not error <= goal:
         take_impulses(0, 0, n, first, rows, linkage, links)
         error, _ = prox_newton(n, island, False, goal, NEWTON_STEPS, room, own)
@@ -240,34 +260,49 @@ def solve_smooth(g, first, last, joints, bodies, state, rows, linkage, settings,
     """An island of joints alone; returns its error, infinite if it has to be swept."""
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
     mass, dt = motion.mass, settings.dt
-    set_guess(first, last, linkage, state.joint_curve, True, False)
     error, n = _factor_smooth(first, last, state, rows, linkage, settings, work, motion)
     if n == 0:
         return error
     give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
-    if (
-        not error <= settings.tolerance
-        or _at_limit(first, last, linkage)
-        or _is_taut(first, last, joints, linkage, bodies.inv_inertia, dt)
-    ):
+    if not error <= settings.tolerance or _at_limit(first, last, linkage):
         return np.inf
     _mark_bodies(first, last, linkage, motion.rough, LINKED)
     _fit_old(n, first, linkage, mass, work, state.twist)
     linkage.loose[g] = 1
     for _ in range(LOOKS):
-        predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
+        turn = predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
         look_ahead(first, last, joints, linkage, dt)
-        if not _most_missed(first, last, linkage) > CLOSED:
-            linkage.loose[g] = 0
-            break
+        worst = _most_missed(first, last, linkage)
         _bend(n, first, linkage, state.joint_curve, dt, links, island, room)
         _add_answer(n, room, own)
         give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
+        if worst * turn <= ENOUGH:
+            _move_on(n, first, linkage, mass, links, room, motion.move)
+            linkage.loose[g] = 0
+            break
     if linkage.loose[g] == 1 and not _most_missed(first, last, linkage) < TORN:
         return np.inf
+    if _is_taut(first, last, joints, linkage, bodies.inv_inertia, dt):
+        return np.inf
     error = natural_error(n, island, False, room.velocity, own)
+    _keep_curve(first, last, linkage, motion.twist, state.joint_curve)
     _take_half(first, last, linkage, mass, motion.twist)
     return error
+
+
+@kernel
+def _keep_curve(first, last, linkage, twist, curve):
+    """Biases of this step as the velocities have them.
+
+    Where joints say the same thing twice, biases may contradict each other by rounding. No look
+    sees that, and a parabola through the last steps would let it grow.
+    """
+    rows = linkage.rows
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and rows.kind[r] == ROW_EQUALITY:
+                curve[r, 0] = -row_velocity(r, rows, twist)
 
 
 @kernel
@@ -346,5 +381,10 @@ def fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work,
             continue
         a = linkage.node_body[linkage.node_list[first], 0]
         b = linkage.node_body[linkage.node_list[first], 1]
-        if motion.rough[a] == LINKED or motion.rough[b] == LINKED:
+        if motion.rough[a] != LINKED and motion.rough[b] != LINKED:
+            continue
+        t = tree_of(first, linkage)
+        if t >= 0:
+            fit_tree(t, joints, bodies, state, linkage, motion, settings.dt)
+        else:
             _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work, motion)

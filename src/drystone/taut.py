@@ -60,6 +60,16 @@ def _set_inertia(b, q, inertia, extra, mass):
 
 
 @inner_kernel
+def has_stiff(first, last, linkage):
+    """Whether bodies of the blocks first .. last are stiffened, for which no motion is smooth."""
+    for d in range(first, last):
+        for side in range(2):
+            if linkage.stiff[linkage.node_body[linkage.node_list[d], side]] > 0.0:
+                return True
+    return False
+
+
+@inner_kernel
 def stiffen_bodies(joints, linkage, bodies, state, mass, dt):
     """Add to the inertia of bodies on which joints pull hard, as they did in the last step."""
     stiff, rows = linkage.stiff, linkage.rows

@@ -488,7 +488,7 @@ class World:
         self._state = build.build_state(self, built)
         self._build = built
         self._work = timestep.allocate(built.model)
-        self._linkage = link_room(built.model.joints, len(self))
+        self._linkage = link_room(built.model.joints, built.model.bodies)
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None
         self._stale, self._elements_stale = False, True

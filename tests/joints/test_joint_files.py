@@ -225,7 +225,7 @@ SIDES = [[0.0, 0.0, 0.0]] * 2
         put("state/joint_curve", 0, NAN),
         replace("state/joint_impulse", np.zeros(4)),
         replace("state/joint_impulse", np.zeros(10_000)),
-        replace("state/joint_curve", np.zeros((3, 3))),
+        replace("state/joint_curve", np.zeros((3, 2))),
         replace("state/joint_value", np.zeros((8, 3), np.float32)),
         lambda file: file.__delitem__("state/joint_value"),
     ],

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from drystone.jit import kernel
+from drystone.jit import inlined, inner_kernel, kernel
 from drystone.joints.ball import fill_ball
 from drystone.joints.cylindrical import fill_cylindrical
 from drystone.joints.distance import fill_distance
@@ -45,6 +45,71 @@ def fill_joint_rows(
     """
     for j in range(joints.kind.shape[0]):
         fill_joint(joints, j, position, rotation, dt, rows)
+
+
+@kernel
+def _same_pose(b, o, position, rotation, filled, j):
+    """Whether body `b` is to the last bit where row `j` of `filled` says, from place `o` on."""
+    if b >= position.shape[0]:
+        return True
+    for k in range(3):
+        if position[b, k] != filled[j, o + k]:
+            return False
+    for k in range(4):
+        if rotation[b, k] != filled[j, o + 3 + k]:
+            return False
+    return True
+
+
+@inner_kernel
+def is_filled(joints, j, position, rotation, dt, filled):
+    """Whether the rows of joint `j` are those of these poses and this step."""
+    return (
+        filled[j, 14] == dt
+        and _same_pose(joints.body[j, 0], 0, position, rotation, filled, j)
+        and _same_pose(joints.body[j, 1], 7, position, rotation, filled, j)
+    )
+
+
+@inner_kernel
+def note_filled(joints, j, position, rotation, dt, filled):
+    """For which poses and step the rows of joint `j` are."""
+    for side in range(2):
+        b = joints.body[j, side]
+        if b < position.shape[0]:
+            for k in range(3):
+                filled[j, 7 * side + k] = position[b, k]
+            for k in range(4):
+                filled[j, 7 * side + 3 + k] = rotation[b, k]
+    filled[j, 14] = dt
+
+
+_fill_hinge = inlined(fill_hinge)
+
+
+@kernel
+def _fill_hinges(joints, listed, k, last, position, rotation, dt, rows):
+    """Rows of the joints listed[k], ... as far as they are hinges; returns the place after them.
+
+    A call hands over some twenty arrays, which takes longer than a hinge does.
+    """
+    while k < last and joints.kind[listed[k]] == HINGE:
+        j = listed[k]
+        _fill_hinge(joints, j, np.int64(joints.row_first[j]), position, rotation, dt, rows)
+        k += 1
+    return k
+
+
+@inner_kernel
+def fill_listed(joints, listed, first, last, position, rotation, dt, rows):
+    """Rows of the joints listed[first], ..., listed[last - 1]."""
+    k = np.int64(first)
+    while k < last:
+        if joints.kind[listed[k]] == HINGE:
+            k = _fill_hinges(joints, listed, k, last, position, rotation, dt, rows)
+        else:
+            fill_joint(joints, listed[k], position, rotation, dt, rows)
+            k += 1
 
 
 @kernel
