@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from drystone.arrays import FIXED, MESH, Boxes, Near
+from drystone.arrays import FIXED, LEAVES, MESH, Boxes, Near
 from drystone.narrowphase.mesh import collide_meshes
 from drystone.shapes import Entry, build_shapes
 from drystone.shapes.part import NO_SIZE, Part
@@ -29,8 +29,9 @@ def meet(tables, poses, margin, pairs=((0, 1),), axis=None):
     count = len(pair)
     axis = np.zeros((count, 8)) if axis is None else axis
     spread = np.full(len(tables.kind), 0.5 * margin)
+    way = np.column_stack([np.zeros((len(spread), 3)), spread])
     boxes = Boxes(*[np.zeros((1, 1))] * len(Boxes._fields))._replace(
-        pose=np.ascontiguousarray(poses, dtype=float), spread=spread
+        pose=np.ascontiguousarray(poses, dtype=float), spread=spread, way=way
     )
     near = Near(
         pair=np.arange(count, dtype=np.int32),
@@ -38,6 +39,10 @@ def meet(tables, poses, margin, pairs=((0, 1),), axis=None):
         slot_count=np.full(count, -7, dtype=np.int32),
         contact_first=np.zeros(count, dtype=np.int32),
         slot=np.full((SLOTS * count, 7), np.nan),
+        share=np.zeros(count),
+        leaf_of=np.zeros((count, 3), dtype=np.int32),
+        leaf_axis=np.zeros((count, 8)),
+        leaf=np.zeros((count, 2 * LEAVES), dtype=np.int32),
     )
     collide_meshes(tables, _typed(boxes), pair, axis, near, count)
     result = []

@@ -21,6 +21,7 @@ PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
 DYNAMIC, KINEMATIC = 0, 1
 
 FIXED = -1  # the body number of the world itself
+LEAVES = 384  # pairs of leaves that two meshes which touch remember at most
 
 
 class Shapes(NamedTuple):
@@ -260,6 +261,7 @@ class Boxes(NamedTuple):
     """Where shapes are, and the grid in which neighbours are searched."""
 
     pose: np.ndarray  # (ns, 12)
+    way: np.ndarray  # (ns, 4) how far its velocity takes it; turning and forces, its surface [m]
     reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     box: np.ndarray  # (ns, 6) tight boxes
@@ -282,6 +284,10 @@ class Near(NamedTuple):
     slot_count: np.ndarray  # (pairs,)
     contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
     slot: np.ndarray  # (slots, 7) point, normal, gap
+    share: np.ndarray  # (pairs,) of the step that a pair can go before it meets, see ccd.py
+    leaf_of: np.ndarray  # (pairs, 3) row p: shapes and number of its leaves, see mesh_leaves.py
+    leaf_axis: np.ndarray  # (pairs, 8) how far they were looked for, and where the pair stood
+    leaf: np.ndarray  # (pairs, 2 LEAVES) lanes of the leaves of two trees that were near
 
 
 class Sweep(NamedTuple):
@@ -291,11 +297,10 @@ class Sweep(NamedTuple):
     near: Near  # of one pair
     pair: np.ndarray  # (1, 2)
     axis: np.ndarray  # (1, 8)
-    position: np.ndarray  # (n, 3)
-    rotation: np.ndarray  # (n, 4)
     fraction: np.ndarray  # (n,) float: share of the step that a body goes
     changed: np.ndarray  # (n,) 1 if that was shortened in this round
     before: np.ndarray  # (n,) likewise in the round before
+    began: np.ndarray  # (n,) float: the share at the start of the round
 
 
 class Touch(NamedTuple):
@@ -386,7 +391,7 @@ def allocate(model: Model) -> Work:
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
-            pose=f(ns, 12), reach=f(ns), spread=f(ns), box=f(ns, 6),
+            pose=f(ns, 12), way=f(ns, 4), reach=f(ns), spread=f(ns), box=f(ns, 6),
             left=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_room(0),
@@ -429,17 +434,22 @@ def _search_room(room: int) -> dict:
 
 def _near_room(pairs: int, slots: int) -> Near:
     i = _integers
-    return Near(i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7))
+    return Near(
+        i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7), _floats(pairs),
+        leaf_of=i(pairs, 3), leaf_axis=_floats(pairs, 8), leaf=i(pairs, 2 * LEAVES),
+    )  # fmt: skip
 
 
 def _sweep_room(n: int, ns: int) -> Sweep:
     f, i = _floats, _integers
     boxes = Boxes(
-        pose=f(ns, 12), reach=f(0), spread=f(ns), box=f(0, 6), left=np.zeros(0, np.int64),
+        pose=f(ns, 12), way=f(0, 4), reach=f(0), spread=f(ns), box=f(0, 6),
+        left=np.zeros(0, np.int64),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_room(0),
     )  # fmt: skip
-    return Sweep(boxes, _near_room(1, 16), i(1, 2), f(1, 8), f(n, 3), f(n, 4), f(n), i(n), i(n))
+    near = _near_room(1, 16)
+    return Sweep(boxes, near, i(1, 2), f(1, 8), f(n), i(n), i(n), f(n))
 
 
 def _touch_room(room: int) -> Touch:

@@ -45,21 +45,27 @@ _CHUNK = 256  # shapes per task
 def place_shape(s, shapes, position, rotation, pose):
     """World pose of shape `s` from its body's pose."""
     b = shapes.body[s]
-    local = shapes.local
     if b == FIXED:
         for k in range(12):
-            pose[s, k] = local[s, k]
+            pose[s, k] = shapes.local[s, k]
         return
-    r_wb = rotation_matrix(rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3])
+    q = (rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3])
+    place_on(s, shapes.local, (position[b, 0], position[b, 1], position[b, 2]), q, pose, s)
+
+
+@inner_kernel
+def place_on(s, local, x, q, pose, row):
+    """Row of `pose` of shape `s` on a body at x with the quaternion q."""
+    r_wb = rotation_matrix(q[0], q[1], q[2], q[3])
     at = mul(r_wb, (local[s, 0], local[s, 1], local[s, 2]))
-    pose[s, 0] = position[b, 0] + at[0]
-    pose[s, 1] = position[b, 1] + at[1]
-    pose[s, 2] = position[b, 2] + at[2]
+    pose[row, 0] = x[0] + at[0]
+    pose[row, 1] = x[1] + at[1]
+    pose[row, 2] = x[2] + at[2]
     for j in range(3):
         column = mul(r_wb, (local[s, 3 + j], local[s, 6 + j], local[s, 9 + j]))
-        pose[s, 3 + j] = column[0]
-        pose[s, 6 + j] = column[1]
-        pose[s, 9 + j] = column[2]
+        pose[row, 3 + j] = column[0]
+        pose[row, 6 + j] = column[1]
+        pose[row, 9 + j] = column[2]
 
 
 @inner_kernel
@@ -116,9 +122,11 @@ def _vertex_box(s, shapes, pose, r, grow, box):
 
 
 @inner_kernel
-def reach_of(b, bodies, state, settings):
-    """How far the surface of body `b` can move within this step [m]."""
+def set_out(s, b, bodies, state, settings, way):
+    """Fill row `s` of `way`; returns how far the surface of body `b` can move in this step [m]."""
     if b == FIXED:
+        for k in range(4):
+            way[s, k] = 0.0
         return 0.0
     twist, force, dt = state.twist, state.force, settings.dt
     speed = sqrt(twist[b, 0] ** 2 + twist[b, 1] ** 2 + twist[b, 2] ** 2)
@@ -131,13 +139,16 @@ def reach_of(b, bodies, state, settings):
     if bodies.kind[b] == KINEMATIC:
         gravity = 0.0
     radius = bodies.radius[b]
-    return dt * (speed + radius * spin) + dt * dt * (gravity + push + radius * turn)
+    for k in range(3):
+        way[s, k] = dt * twist[b, k]
+    way[s, 3] = dt * radius * spin + dt * dt * (gravity + push + radius * turn)
+    return dt * speed + way[s, 3]
 
 
 @kernel
-def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, pose, reach, box):
+def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
     """Place shapes lo..hi; return how many tight boxes have left their roomy boxes."""
-    left = 0
+    reach, box, left = boxes.reach, boxes.box, 0
     for s in range(lo, hi):
         b = shapes.body[s]
         if b == FIXED:
@@ -145,9 +156,9 @@ def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, pose, reach
                 continue
         elif state.asleep[b] == 1 and not fixed_too:
             continue
-        place_shape(s, shapes, state.position, state.rotation, pose)
-        reach[s] = reach_of(b, bodies, state, settings)
-        tight_box(s, shapes, pose, reach[s], box)
+        place_shape(s, shapes, state.position, state.rotation, boxes.pose)
+        reach[s] = set_out(s, b, bodies, state, settings, boxes.way)
+        tight_box(s, shapes, boxes.pose, reach[s], box)
         for k in range(3):
             if (
                 box[s, k] < state.roomy_box[s, k]
@@ -159,11 +170,11 @@ def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, pose, reach
 
 
 @parallel_kernel
-def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, pose, reach, box, left):
+def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, left):
     for chunk in prange(chunks):
         hi = min((chunk + 1) * _CHUNK, shapes.kind.shape[0])
         left[chunk] = _place_range(
-            chunk * _CHUNK, hi, shapes, bodies, state, settings, fixed_too, pose, reach, box
+            chunk * _CHUNK, hi, shapes, bodies, state, settings, fixed_too, boxes
         )
 
 
@@ -173,13 +184,12 @@ def place_shapes(shapes, bodies, state, settings, boxes, flag):
     ns = shapes.kind.shape[0]
     fixed_too = flag[FLAG_PLACED] == 0
     flag[FLAG_PLACED] = 1
-    pose, reach, box = boxes.pose, boxes.reach, boxes.box
     if ns <= 2 * _CHUNK:
-        left = _place_range(0, ns, shapes, bodies, state, settings, fixed_too, pose, reach, box)
+        left = _place_range(0, ns, shapes, bodies, state, settings, fixed_too, boxes)
     else:
         chunks = (ns + _CHUNK - 1) // _CHUNK
         _place_parallel(
-            chunks, shapes, bodies, state, settings, fixed_too, pose, reach, box, boxes.left
+            chunks, shapes, bodies, state, settings, fixed_too, boxes, boxes.left
         )
         left = 0
         for chunk in range(chunks):

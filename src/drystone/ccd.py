@@ -6,64 +6,30 @@ followed along their way by conservative advancement [Mirtich1996]: the gap g of
 at most as fast as the bound L on the motion of their surfaces along the shortest way, so that
 nothing can happen within the next g / L of the step. Where the gap is used up, both bodies
 stop for the rest of the step. Their velocities stay: the next step finds the contact and treats it
-like any other.
+like any other. Pairs of meshes are followed in ccd_mesh.py.
 """
 
 from math import inf, sqrt
 
 from drystone.apart import stage
-from drystone.arrays import CAPSULE, FIXED, INFO_NEAR, KINEMATIC, MESH, SPHERE, TERRAIN
-from drystone.broadphase import place_shape
+from drystone.arrays import FIXED, INFO_NEAR, KINEMATIC, MESH, TERRAIN
+from drystone.ccd_mesh import follow_meshes, is_followed_here
+from drystone.ccd_way import DEEP, DEEP_UNSEEN, FAST, MOST_STEPS, place_at, span_of
 from drystone.drift import SMOOTH
-from drystone.integrate import turn_quaternion
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh import ONE, collide_meshes, has_meshes
 from drystone.narrowphase.mesh_limits import FAR
 from drystone.narrowphase.near import collide_near
 
-# Pairs are followed when they may move by more than this share of the thinner one's half thickness.
-FAST = 0.5
-# How deep a pair may come before it is stopped, as a share of that thickness: pairs that the step
-# knew nothing of, and pairs with contacts, which are kept apart by these but may roll and pivot.
-DEEP_UNSEEN, DEEP = 0.01, 0.25
-MOST_STEPS = 200  # of a pair; one that takes more is stopped where it is
 ROUNDS = 4  # a body that was stopped may be run into by one that follows it
-
-
-@kernel
-def _turning_radius(s, shapes):
-    """How far [m] the surface reaches from the body's centre, less what turning does not move."""
-    x, y, z = shapes.local[s, 0], shapes.local[s, 1], shapes.local[s, 2]
-    if shapes.kind[s] == SPHERE:
-        core = 0.0
-    else:
-        core = shapes.size[s, 1] if shapes.kind[s] == CAPSULE else shapes.radius[s]
-    return sqrt(x * x + y * y + z * z) + core
-
-
-@kernel
-def _place_at(share, s, shapes, state, motion, sweep, dt):
-    """Pose of shape `s` after this share of the step's motion."""
-    b = shapes.body[s]
-    if b != FIXED:
-        way, q, move = share * sweep.fraction[b] * dt, state.rotation, motion.move
-        for k in range(3):
-            sweep.position[b, k] = state.position[b, k] + way * move[b, k]
-        turned = turn_quaternion(
-            (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
-            (way * move[b, 3], way * move[b, 4], way * move[b, 5]),
-        )
-        for k in range(4):
-            sweep.rotation[b, k] = turned[k]
-    place_shape(s, shapes, sweep.position, sweep.rotation, sweep.boxes.pose)
 
 
 @kernel
 def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
     """Least gap of two shapes after this share of the step, and its normal; `margin` if larger."""
-    _place_at(share, a, shapes, state, motion, sweep, dt)
-    _place_at(share, b, shapes, state, motion, sweep, dt)
-    boxes, near = sweep.boxes, sweep.near
+    boxes, near, fraction = sweep.boxes, sweep.near, sweep.fraction
+    place_at(share, a, shapes, state, motion, fraction, dt, boxes.pose, a)
+    place_at(share, b, shapes, state, motion, fraction, dt, boxes.pose, b)
     boxes.spread[a], boxes.spread[b] = margin, 0.0
     for k in range(8):
         sweep.axis[0, k] = 0.0
@@ -83,21 +49,10 @@ def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
 
 
 @kernel
-def _span(body, s, shapes, motion, sweep, dt):
-    """Translation of a shape's body in this step, and how far turning moves its surface [m]."""
-    if body == FIXED:
-        return 0.0, 0.0, 0.0, 0.0
-    way, move = sweep.fraction[body] * dt, motion.move
-    turn = sqrt(move[body, 3] ** 2 + move[body, 4] ** 2 + move[body, 5] ** 2)
-    turn *= way * _turning_radius(s, shapes)
-    return way * move[body, 0], way * move[body, 1], way * move[body, 2], turn
-
-
-@kernel
 def _safe_share(a, b, skin, shapes, state, motion, sweep, dt):
     """Share of the step that shapes a and b can go before they meet, 1 if they do not."""
-    ax, ay, az, turn_a = _span(shapes.body[a], a, shapes, motion, sweep, dt)
-    bx, by, bz, turn_b = _span(shapes.body[b], b, shapes, motion, sweep, dt)
+    ax, ay, az, turn_a = span_of(shapes.body[a], a, shapes, motion, sweep.fraction, dt)
+    bx, by, bz, turn_b = span_of(shapes.body[b], b, shapes, motion, sweep.fraction, dt)
     x, y, z, turn = ax - bx, ay - by, az - bz, turn_a + turn_b
     most = sqrt(x * x + y * y + z * z) + turn
     thin = min(shapes.thickness[a], shapes.thickness[b])
@@ -140,10 +95,11 @@ def _hold_joined(joints, n, fraction, changed):
 
 
 @kernel
-def _stop(body, share, kind, fraction, changed):
+def _stop(body, share, of, kind, sweep):
+    """Let a body go no farther than this share of what `of` says."""
     if body != FIXED and kind[body] != KINEMATIC:
-        fraction[body] *= share
-        changed[body] = 1
+        sweep.fraction[body] = min(sweep.fraction[body], share * of[body])
+        sweep.changed[body] = 1
 
 
 @kernel
@@ -164,11 +120,15 @@ def _follow_pairs(shapes, bodies, state, settings, work, first_round):
         i, j = shapes.body[a], shapes.body[b]
         if not (first_round or _moves_anew(i, sweep.before) or _moves_anew(j, sweep.before)):
             continue
-        skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
-        share = _safe_share(a, b, skin, shapes, state, work.motion, sweep, settings.dt)
+        of = sweep.fraction
+        if is_followed_here(shapes, a, b):
+            share, of = near.share[k], sweep.began
+        else:
+            skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
+            share = _safe_share(a, b, skin, shapes, state, work.motion, sweep, settings.dt)
         if share < 1.0:
-            _stop(i, share, kind, sweep.fraction, sweep.changed)
-            _stop(j, share, kind, sweep.fraction, sweep.changed)
+            _stop(i, share, of, kind, sweep)
+            _stop(j, share, of, kind, sweep)
             stopped += 1
     return stopped
 
@@ -210,6 +170,12 @@ def stop_fast(shapes, bodies, joints, state, settings, work):
     for turn in range(ROUNDS):
         for b in range(n):
             sweep.before[b], sweep.changed[b] = sweep.changed[b], 0
+            sweep.began[b] = sweep.fraction[b]
+        if has_meshes(shapes):
+            follow_meshes(
+                shapes, work.boxes, state, settings, work.motion, sweep.fraction, sweep.before,
+                work.near, int(work.log.info[INFO_NEAR]), turn == 0,
+            )  # fmt: skip
         stopped = _follow_pairs(shapes, bodies, state, settings, work, turn == 0)
         if stopped == 0:
             break

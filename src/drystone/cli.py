@@ -177,6 +177,9 @@ def bench(
         bool, typer.Option("--mesh", help="Only piles of meshes, phase by phase.")
     ] = False,
     plot: Annotated[Path | None, typer.Option(help="Of --mesh: draw the phases (png).")] = None,
+    shots: Annotated[
+        int | None, typer.Option(min=24, help="Only random shots at thin things: none may miss.")
+    ] = None,
     sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures as JSON lines.")
@@ -195,6 +198,12 @@ def bench(
         run_phases(names, scale, threads, json_file, plot, screen, results)
         return
     with _use_threads(threads):
+        if shots is not None:
+            from drystone.bench.shots import run_shots
+
+            if run_shots(shots, 0, screen, results):
+                raise typer.Exit(1)
+            return
         if orderings:
             print_orderings(json_file, screen, results)
             return

@@ -136,10 +136,16 @@ def run_geometry() -> None:
 
 def run_meshes() -> None:
     """Contacts of meshes, on nothing."""
+    from drystone.arrays import Settings
+    from drystone.ccd_mesh import follow_meshes
     from drystone.narrowphase.mesh import collide_meshes
 
     model, state, work = _empty_world()
     collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+    follow_meshes(
+        model.shapes, work.boxes, state, Settings(), work.motion, work.sweep.fraction,
+        work.sweep.before, work.near, 0, True,
+    )  # fmt: skip
 
 
 def run_fields() -> None:

@@ -73,8 +73,13 @@ from drystone.rest import fall_asleep, wake_touched
 from drystone.straighten import straighten
 from drystone.sweeps import push_all, solve_rows
 
-STAGES = ("forces", "pairs", "collide", "contacts", "islands", "problem", "solve", "drift", "move")
-(_FORCES, _PAIRS, _COLLIDE, _CONTACTS, _ISLANDS, _PROBLEM, _SOLVE, _DRIFT, _MOVE) = range(9)
+STAGES = (
+    "forces", "pairs", "collide", "contacts", "islands", "problem", "solve", "drift", "follow",
+    "move",
+)  # fmt: skip
+(_FORCES, _PAIRS, _COLLIDE, _CONTACTS, _ISLANDS, _PROBLEM, _SOLVE, _DRIFT, _FOLLOW, _MOVE) = range(
+    10
+)
 
 # Why advance() came back before its steps were done.
 DONE, MORE_PAIRS, MORE_SLOTS, MORE_CONTACTS, NOT_FINITE = range(5)
@@ -241,11 +246,12 @@ def finishing(
     groups = graph.tally[TALLY_GROUPS]
     if linkage is not None:
         straighten(linkage, joints, bodies, state, rows, groups, settings, island, motion)
+    since = _lap(clock, _DRIFT, since)
     if settings.ccd == 1 and rows.flat[0] == 0:
         info[INFO_STOPPED] = 0.0
         if some_fast(near_count, state.pair, near.pair, shapes.thickness, reach):
             info[INFO_STOPPED] = stop_fast(shapes, bodies, joints, state, settings, work)
-    since = _lap(clock, _DRIFT, since)
+    since = _lap(clock, _FOLLOW, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
     )

@@ -30,6 +30,7 @@ from drystone.narrowphase.field_ridge import ridge_contacts
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import (
     BOUND,
+    CLOSE,
     DISTANCE,
     LEVELS,
     MARGIN,
@@ -154,7 +155,8 @@ def field_contacts(
         return 0
     ka, kb = shapes.surface[a], shapes.surface[b]
     reach = margin if axis[p, 0] == TOUCHING else margin + LOOK * radius
-    level[MARGIN], level[REACH], level[BOUND], level[WANTED] = margin, reach, reach, DISTANCE
+    level[MARGIN], level[REACH], level[BOUND] = margin, reach, reach
+    level[WANTED], level[CLOSE] = DISTANCE, margin
     here, nowhere = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     # Ridges of the one against the octree of the other: all crossings are found from one side.
     ridges_of_b = solids.octree[ka] >= 0

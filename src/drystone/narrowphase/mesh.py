@@ -1,17 +1,21 @@
 """Contacts of meshes with meshes, planes and terrains, over all near pairs, on all cores.
 
-FFD section 9 and CLINE 4.5: triangles that are near each other are found through box trees; the
-contacts are those of CLINE 4.5 (corner and face, ridge and ridge), reduced to few.
+FFD section 9 and CLINE 4.5: triangles that are near each other are found through box trees
+(mesh_search.py); the contacts are those of CLINE 4.5 (corner and face, ridge and ridge), reduced
+to few.
+
+Two distances count. Within the margin a pair may touch in this step if one of the two is
+struck; it gets its nearest contact. Closer than its own motion takes it, it gets all that it has.
 
 Row p of `axis` remembers of a pair that was apart (kind APART) a lower bound of its distance and
 the relative pose at that time. As long as the two have not moved by as much, no
-contact is possible. It never changes what is found. Who wants the nearest contact alone, and
-soon, says so with the kind ONE: as long as nothing overlaps no other is written, and the row stays.
+contact is possible. Of one with its nearest contact alone (BESIDE) it is the distance. It never
+changes what is found.
 
 Pairs with a mesh of the other generator are those of field.py.
 """
 
-from math import inf
+from math import inf, sqrt
 
 import numpy as np
 from numba import prange
@@ -27,99 +31,104 @@ from drystone.narrowphase.mesh_features import (
     BOUND,
     DISTANCE,
     LEVELS,
-    MARGIN,
     MOST_CANDIDATES,
     NEAREST,
-    REACH,
     SPOTS,
     WANTED,
     Surfaces,
 )
-from drystone.narrowphase.mesh_limits import APART, DEPTH, FAR, LOOK, ROUNDING, TOUCHING
+from drystone.narrowphase.mesh_limits import APART, BESIDE, FAR, LOOK, ROUNDING, TOUCHING
 from drystone.narrowphase.mesh_plane import plane_mesh
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
-from drystone.narrowphase.mesh_tree import STACK, walk_trees
-from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
+from drystone.narrowphase.mesh_search import Tools, search, touch
+from drystone.narrowphase.mesh_tree import BATCH, STACK
 from drystone.shapes.lanes import LANES
 from drystone.vec import mul_t, pose_position, pose_rotation, relative_pose, scale
 
 _CHUNK = 16  # pairs per task: their cost differs widely
 
-ONE = 3.0  # beside APART and TOUCHING
+ONE = 3.0  # beside APART and TOUCHING: the nearest contact alone is wanted, and the row stays
+# All contacts are looked for as far as the two move towards each other by themselves and this
+# share of the margin, for what others may do to them, but no farther than that share of the half
+# thickness: what comes from farther is met by its nearest contact, or stopped by ccd.py.
+STRUCK, NEARBY = 0.05, 0.25
+
+
+@inner_kernel(_nrt=True)
+def make_tools(shapes):
+    """What a search needs; one serves many pairs."""
+    return Tools(
+        Surfaces(
+            shapes.terrain_vertex, shapes.triangle, shapes.triangle_normal, shapes.neighbour,
+            shapes.owns,
+        ),
+        np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS), np.empty((SPOTS, 4)), np.empty(LANES),
+        np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32), np.empty(STACK),
+        np.empty((1, 2 * BATCH), np.int32),
+    )  # fmt: skip
 
 
 @kernel
-def _deepest(rows, count):
-    gap = inf
-    for i in range(count):
-        gap = min(gap, rows[i, 6])
-    return gap
+def _closeness(a, b, way, thin, margin):
+    """How far all contacts of a pair are looked for [m]."""
+    x, y, z = way[a, 0] - way[b, 0], way[a, 1] - way[b, 1], way[a, 2] - way[b, 2]
+    close = sqrt(x * x + y * y + z * z) + way[a, 3] + way[b, 3] + STRUCK * margin
+    return min(close, NEARBY * thin, margin)
 
 
 @inner_kernel
-def surface_contacts(
+def seen_from_larger(shapes, a, b, r, t):
+    """The pose of the smaller in the axes of the larger: a turn then moves it least."""
+    if shapes.radius[a] < shapes.radius[b]:
+        return (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]), mul_t(r, scale(t, -1.0))
+    return r, t
+
+
+@kernel
+def _surface_contacts(
     # in
-    shapes, surfaces, pose, a, b, margin, turn,
+    shapes, pose, a, b, margin, close, turn,
     # in and out
-    axis, p,
-    # out, scratch
-    out, first, room, rows, level, spot, lane_gap, scratch, stack,
+    axis, p, near,
+    # out: rows of near.slot
+    first, room,
+    # scratch
+    tools,
 ):  # fmt: skip
     """Contacts of mesh a with mesh or terrain b; their number."""
     r, t = relative_pose(pose, a, b)
     radius = min(shapes.radius[a], shapes.radius[b])
-    small = ROUNDING * radius
-    # The pose of the smaller in the axes of the larger: a turn then moves it least.
-    rs, ts = r, t
-    if shapes.radius[a] < shapes.radius[b]:
-        rs, ts = (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]), mul_t(r, scale(t, -1.0))
-    if axis[p, 0] == APART and axis[p, 1] - moved_since(axis, p, ts, rs, radius) > margin + small:
+    small, kind = ROUNDING * radius, axis[p, 0]
+    rs, ts = seen_from_larger(shapes, a, b, r, t)
+    moved = moved_since(axis, p, ts, rs, radius)
+    if (kind == APART or kind == BESIDE) and axis[p, 1] - moved > margin + small:
         return 0
-    ka, kb = shapes.surface[a], shapes.surface[b]
-    deep = DEPTH * radius
-    look = axis[p, 0] != TOUCHING and axis[p, 0] != ONE
-    reach = margin + LOOK * radius if look else margin
-    level[MARGIN], level[WANTED] = margin, NEAREST if axis[p, 0] == ONE else DISTANCE
-    count = 0
-    while True:
-        level[REACH], level[BOUND] = reach, reach
-        count = walk_trees(
-            surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
-            shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
-            shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
-            r, t, deep, rows, level, spot, lane_gap, stack,
-        )  # fmt: skip
-        count = drop_far_sides(
-            surfaces, shapes.lane_box, shapes.lane_link,
-            shapes.block[ka], shapes.terrain[ka, 0], shapes.block[kb], shapes.terrain[kb, 0],
-            r, t, SHALLOW * radius, rows, count, stack,
-        )  # fmt: skip
-        # Where one is in the other by more than triangles were looked for, there may be deeper.
-        depth = -_deepest(rows, count)
-        if depth < 0.5 * level[REACH] or reach >= deep:
-            break
-        reach = min(4.0 * depth, deep)
-        level[MARGIN], level[WANTED] = margin, ALL
-    if count == 0 and axis[p, 0] != ONE:
-        remember(axis, p, APART, level[BOUND], ts, rs)
-    elif axis[p, 0] != ONE:
-        axis[p, 0] = TOUCHING
+    if kind == ONE:
+        count = search(shapes, a, b, r, t, radius, margin, margin, 0.0, NEAREST, tools)
+    else:
+        look, touching, count = margin + LOOK * radius, kind == TOUCHING, 0
+        reach = min(look, axis[p, 1] + moved + small) if kind == BESIDE else look
+        if not touching:
+            count = search(shapes, a, b, r, t, radius, reach, margin, close, DISTANCE, tools)
+            touching, moved = tools.level[WANTED] == ALL, inf
+        if touching:
+            count = touch(shapes, a, b, r, t, rs, ts, radius, close, close, moved, p, near, tools)
+        if touching and count == 0:
+            count = search(shapes, a, b, r, t, radius, look, margin, close, DISTANCE, tools)
+            touching = tools.level[WANTED] == ALL
+            if touching:  # what overlaps by more than its boxes are apart
+                count = touch(shapes, a, b, r, t, rs, ts, radius, look, close, inf, p, near, tools)
+        code = TOUCHING if count > 0 and touching else BESIDE if count > 0 else APART
+        remember(axis, p, code, tools.level[BOUND], ts, rs)
     return write_reduced(
-        rows, count, pose_position(pose, a), pose_rotation(pose, a), turn, small,
-        tilt_within(margin, radius), out, first, room, scratch,
+        tools.rows, count, pose_position(pose, a), pose_rotation(pose, a), turn, small,
+        tilt_within(close, radius), near.slot, first, room, tools.scratch,
     )  # fmt: skip
 
 
 @kernel(_nrt=True)
-def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
-    rows, level = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS)
-    spot, lane_gap = np.empty((SPOTS, 4)), np.empty(LANES)
-    scratch, stack = np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32)
-    surfaces = Surfaces(
-        shapes.terrain_vertex, shapes.triangle, shapes.triangle_normal, shapes.neighbour,
-        shapes.owns,
-    )  # fmt: skip
-    kind = shapes.kind
+def _collide_range(lo, hi, shapes, boxes, pair, axis, near):
+    pose, spread, kind, tools = boxes.pose, boxes.spread, shapes.kind, make_tools(shapes)
     for k in range(lo, hi):
         p = near.pair[k]
         a, b = pair[p, 0], pair[p, 1]
@@ -131,23 +140,26 @@ def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
             continue
         if kind[b] == PLANE:
             near.slot_count[k] = plane_mesh(
-                shapes, surfaces, pose, b, a, margin, -turn,
-                near.slot, first, room, scratch, stack,
+                shapes, tools.surfaces, pose, b, a, margin, -turn,
+                near.slot, first, room, tools.scratch, tools.stack,
             )  # fmt: skip
         elif shapes.surface[b] >= 0 and not is_fielded(shapes, a, b):
             # What is farther away is left to ccd.py: there would be hundreds of such points.
-            margin = min(margin, FAR * min(shapes.thickness[a], shapes.thickness[b]))
-            near.slot_count[k] = surface_contacts(
-                shapes, surfaces, pose, a, b, margin, turn, axis, p,
-                near.slot, first, room, rows, level, spot, lane_gap, scratch, stack,
-            )  # fmt: skip
+            thin = min(shapes.thickness[a], shapes.thickness[b])
+            margin = min(margin, FAR * thin)
+            close = margin
+            if axis[p, 0] != ONE:
+                close = _closeness(a, b, boxes.way, thin, margin)
+            near.slot_count[k] = _surface_contacts(
+                shapes, pose, a, b, margin, close, turn, axis, p, near, first, room, tools
+            )
 
 
 @parallel_kernel
-def _collide_parallel(chunks, near_count, shapes, pose, spread, pair, axis, near):
+def _collide_parallel(chunks, near_count, shapes, boxes, pair, axis, near):
     for chunk in prange(chunks):
         hi = min((chunk + 1) * _CHUNK, near_count)
-        _collide_range(chunk * _CHUNK, hi, shapes, pose, spread, pair, axis, near)
+        _collide_range(chunk * _CHUNK, hi, shapes, boxes, pair, axis, near)
 
 
 @inner_kernel
@@ -162,11 +174,9 @@ def collide_meshes(shapes, boxes, pair, axis, near, near_count):
     Rows as those of collide_pairs(), at most eleven a pair; other pairs are left alone.
     """
     if near_count <= 2 * _CHUNK:
-        _collide_range(0, near_count, shapes, boxes.pose, boxes.spread, pair, axis, near)
+        _collide_range(0, near_count, shapes, boxes, pair, axis, near)
     else:
         chunks = (near_count + _CHUNK - 1) // _CHUNK
-        _collide_parallel(
-            chunks, near_count, shapes, boxes.pose, boxes.spread, pair, axis, near
-        )
+        _collide_parallel(chunks, near_count, shapes, boxes, pair, axis, near)
     if has_fields(shapes):
         collide_fields(shapes, boxes, pair, axis, near, near_count)

@@ -24,11 +24,13 @@ from drystone.vec import add, cross, dot, load, mad, mul, mul_t, normalize, scal
 
 MOST_CANDIDATES = 512
 # State of a search, in an array: candidates nearer than MARGIN are kept; triangles within REACH are
-# looked at; least distance that was found, or is possible between triangles that were not
-# looked at [m]; and what counts where nothing overlaps:
-MARGIN, REACH, BOUND, WANTED = range(4)
-LEVELS = 4
-ALL, DISTANCE, NEAREST = 0.0, 1.0, 2.0  # all that is near; the distance too; the nearest alone
+# looked at, and those in front of each other within FRONT; least distance that was found, or is
+# possible between triangles that were not looked at [m]; what is wanted: all candidates, or the
+# nearest alone as long as none is nearer than CLOSE, then all of these, or of those up to the
+# nearest that was found before:
+MARGIN, REACH, FRONT, BOUND, WANTED, CLOSE = range(6)
+LEVELS = 6
+ALL, DISTANCE, NEAREST = 0.0, 1.0, 2.0
 
 # Edges may lead beyond a corner by this slope, against the face under it: faces that lie on
 # each other at a small angle touch with all their corners.
@@ -100,8 +102,14 @@ def _drop_half(rows, count, level):
             kept += 1
     if kept > 3 * count // 4:  # all are equal
         kept = count // 2
-    level[MARGIN], level[REACH] = limit, min(level[REACH], max(limit, 0.0))
+    level[MARGIN] = limit
+    _shorten(level, max(limit, 0.0))
     return kept
+
+
+@kernel
+def _shorten(level, reach):
+    level[REACH], level[FRONT] = min(level[REACH], reach), min(level[FRONT], reach)
 
 
 @inner_kernel
@@ -110,13 +118,17 @@ def keep_row(rows, count, level, point, normal, gap, code):
     if gap >= level[MARGIN]:
         level[BOUND] = min(level[BOUND], gap)
         if level[WANTED] == DISTANCE:
-            level[REACH] = min(level[REACH], gap)
+            _shorten(level, gap)
         return count
-    if level[WANTED] == NEAREST and gap > 0.0:
-        level[MARGIN], level[REACH] = gap, gap
+    if level[WANTED] != ALL:
         count = 0
-    elif level[WANTED] != ALL:
-        level[WANTED], level[REACH] = ALL, min(level[REACH], level[MARGIN])
+        if gap >= level[CLOSE]:
+            level[MARGIN] = gap
+        else:
+            if level[WANTED] == DISTANCE:
+                level[MARGIN] = min(level[MARGIN], level[CLOSE])
+            level[WANTED] = ALL
+        _shorten(level, level[MARGIN])
     if count == MOST_CANDIDATES:
         count = _drop_half(rows, count, level)
         if gap >= level[MARGIN]:

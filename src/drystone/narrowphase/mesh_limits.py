@@ -1,6 +1,7 @@
 """Limits and marks that both generators of contacts of meshes have in common."""
 
 APART, TOUCHING = 1.0, 2.0
+BESIDE = 4.0  # apart, and the distance is known
 # Beyond the margin pairs are looked at up to this part of the smaller radius, so that one that is
 # apart by as much need not be looked at for a while.
 LOOK = 0.05

@@ -78,8 +78,8 @@ def _is_hidden(rows, count, me, small):
     return False
 
 
-@kernel
-def _drop_hidden(rows, count, small):
+@inner_kernel
+def drop_hidden(rows, count, small):
     """Move the candidates that are ways out to the front; their number."""
     for i in range(count):
         corner = rows[i, 7] != 0.0 and rows[i, 7] != INSIDE_BOTH
@@ -217,7 +217,7 @@ def write_reduced(
     tilt                  angle by which a body may turn within the step [rad]
     room                  of `out`: that for all candidates asks for all
     """
-    count = _drop_hidden(rows, count, small)
+    count = drop_hidden(rows, count, small)
     if room >= MOST_CANDIDATES:
         return _write_all(rows, count, position, rotation, turn, out, first)
     groups = _make_groups(rows, count, ALIKE[0])

@@ -1,8 +1,9 @@
-"""Walk down the box trees of two surfaces at once, to the triangles that are near each other.
+"""Walk down the box trees of two surfaces at once, to the leaves that are near each other.
 
 Boxes are compared along the axes of both trees: the six face axes of the test of separating
 axes [Gottschalk1996]; the nine crossed ones seldom decide and cost more than they save. Which
-node is opened depends on sizes alone, so that triangles come in the same order in every step.
+node is opened depends on sizes alone, so that leaves come in the same order in every step; only
+where the nearest is wanted are nearer ones opened first.
 """
 
 from math import inf, sqrt
@@ -10,100 +11,19 @@ from math import inf, sqrt
 import numpy as np
 
 from drystone.jit import inner_kernel, kernel
-from drystone.narrowphase.mesh_features import (
-    BOUND,
-    CORNERS_A,
-    CORNERS_B,
-    NEAREST,
-    NORMAL_A,
-    NORMAL_B,
-    REACH,
-    WANTED,
-    corner_and_triangle,
-    ridge_and_ridge,
-)
+from drystone.narrowphase.mesh_features import ALL, BOUND, DISTANCE, FRONT, REACH, WANTED
+from drystone.narrowphase.mesh_leaves import patch_gap, try_leaves
 from drystone.shapes.lanes import BLOCK, LANES
 from drystone.shapes.patch import NOT_A_PATCH
-from drystone.shapes.tree import MOST_LEVELS, OWNS_EDGE
-from drystone.vec import add, dot, load, mul, mul_t, scale, store, sub
+from drystone.shapes.tree import MOST_LEVELS
+from drystone.vec import dot, load, mul_t, scale
 
 # Pairs of lanes that wait: seven for each level of the two trees, and eight.
 STACK = 14 * MOST_LEVELS + 8
-# Patches are asked of leaves, and where the reach is more than this part of the smaller box:
-# where it is less, boxes that are near mostly hold triangles that face each other.
-PATCHY = 0.1
+# Pairs of leaves that are found before their triangles are looked at.
+BATCH = 512
 LANE_Y, LANE_Z = np.uint64(LANES), np.uint64(2 * LANES)
 HALF_X, HALF_Y, HALF_Z = np.uint64(3 * LANES), np.uint64(4 * LANES), np.uint64(5 * LANES)
-
-
-@kernel(forceinline=True)
-def _corner(surfaces, v, row, k):
-    return load(surfaces.vertex, v + surfaces.triangle[row, k])
-
-
-@kernel(forceinline=True)
-def _place_b(surfaces, v_b, row_b, r, t, spot):
-    """Put the corners and the normal of a triangle of B among the spots, in the axes of A."""
-    store(spot, NORMAL_B, mul(r, load(surfaces.normal, row_b)))
-    for k in range(3):
-        store(spot, CORNERS_B + k, add(mul(r, _corner(surfaces, v_b, row_b, k)), t))
-
-
-@kernel(forceinline=True)
-def _heights(n, base, x, y, z):
-    """Heights of three points over the plane through `base` with normal n."""
-    offset = dot(n, base)
-    return dot(n, x) - offset, dot(n, y) - offset, dot(n, z) - offset
-
-
-@kernel(forceinline=True)
-def _triangle_pair(
-    surfaces, spot, v_a, t_a, row_a, v_b, t_b, row_b, r, deep, rows, count, level,
-):  # fmt: skip
-    """Candidates of a triangle of A and the one of B among the spots; the new count."""
-    reach = level[REACH]
-    b0, b1, b2 = load(spot, CORNERS_B), load(spot, CORNERS_B + 1), load(spot, CORNERS_B + 2)
-    n_a, a0 = load(surfaces.normal, row_a), _corner(surfaces, v_a, row_a, 0)
-    hb = _heights(n_a, a0, b0, b1, b2)
-    low = min(hb[0], hb[1], hb[2])
-    if low >= reach:
-        level[BOUND] = min(level[BOUND], low)
-        return count
-    a1, a2 = _corner(surfaces, v_a, row_a, 1), _corner(surfaces, v_a, row_a, 2)
-    ha = _heights(load(spot, NORMAL_B), b0, a0, a1, a2)
-    low = min(ha[0], ha[1], ha[2])
-    if low >= reach:
-        level[BOUND] = min(level[BOUND], low)
-        return count
-    high = min(max(ha[0], ha[1], ha[2]), max(hb[0], hb[1], hb[2]))
-    if high <= -max(deep, reach):
-        level[BOUND] = min(level[BOUND], -high)
-        return count
-    store(spot, NORMAL_A, n_a)
-    store(spot, CORNERS_A, a0)
-    store(spot, CORNERS_A + 1, a1)
-    store(spot, CORNERS_A + 2, a2)
-    for k in range(3):
-        spot[CORNERS_A + k, 3], spot[CORNERS_B + k, 3] = ha[k], hb[k]
-    own_a, own_b = surfaces.owns[row_a], surfaces.owns[row_b]
-    corners = own_a % OWNS_EDGE + OWNS_EDGE * (own_b % OWNS_EDGE)
-    for i in range(6):
-        if corners & (1 << i) and spot[i, 3] < reach:
-            count = corner_and_triangle(
-                surfaces, spot, i, v_a, t_a, row_a, v_b, t_b, row_b, r, deep, rows, count, level,
-            )  # fmt: skip
-    for k in range(3):
-        # What is in front of the other's plane by more than the reach is as far from it.
-        if own_a & (OWNS_EDGE << k) and min(spot[k, 3], spot[(k + 1) % 3, 3]) < reach:
-            e = sub(load(spot, (k + 1) % 3), load(spot, k))
-            for i in range(3):
-                j = CORNERS_B + (i + 1) % 3
-                if own_b & (OWNS_EDGE << i) and min(spot[CORNERS_B + i, 3], spot[j, 3]) < reach:
-                    count = ridge_and_ridge(
-                        surfaces, spot, k, e, i, t_a, row_a, t_b, row_b,
-                        r, deep, rows, count, level,
-                    )  # fmt: skip
-    return count
 
 
 @kernel(forceinline=True)
@@ -115,7 +35,9 @@ def _size(lane_box, lane):
 
 @kernel(forceinline=True)
 def _box_gaps(lane_box, block, lane, r, t, gap):
-    """Largest gaps along their axes of the eight boxes of a block and that of another tree's lane.
+    """How far the eight boxes of a block are from that of another tree's lane, at least.
+
+    Largest gap along their axes, or distance of the one from a box around the other.
 
     r, t  pose of the other tree in the axes of the block's
     gap   (8,) out
@@ -141,37 +63,14 @@ def _box_gaps(lane_box, block, lane, r, t, gap):
         i = first + k
         dx, dy, dz = x - lane_box[i], y - lane_box[i + LANE_Y], z - lane_box[i + LANE_Z]
         ax, ay, az = lane_box[i + HALF_X], lane_box[i + HALF_Y], lane_box[i + HALF_Z]
-        g = max(abs(dx) - ax - ex, abs(dy) - ay - ey)
-        g = max(g, abs(dz) - az - ez)
-        g = max(
-            g, abs(r[0] * dx + r[3] * dy + r[6] * dz) - hx - (q0 * ax + q3 * ay + q6 * az)
-        )
-        g = max(
-            g, abs(r[1] * dx + r[4] * dy + r[7] * dz) - hy - (q1 * ax + q4 * ay + q7 * az)
-        )
-        g = max(
-            g, abs(r[2] * dx + r[5] * dy + r[8] * dz) - hz - (q2 * ax + q5 * ay + q8 * az)
-        )
-        gap[k] = g
-
-
-@kernel(forceinline=True)
-def _patch_gap(patch, i, j, r, t):
-    """How far two patches are apart at least, seen along the axis of either; inf if they cannot
-    face each other."""
-    u = load(patch, i)
-    w = mul(r, load(patch, j))
-    c = -dot(u, w)
-    if c < patch[i, 8] * patch[j, 8] - patch[i, 9] * patch[j, 9]:
-        return inf
-    s = sqrt(max(0.0, 1.0 - c * c))
-    m = (patch[j, 3], patch[j, 4], patch[j, 5])
-    d = sub(add(mul(r, m), t), (patch[i, 3], patch[i, 4], patch[i, 5]))
-    q = abs(c)
-    return max(
-        dot(u, d) - patch[i, 6] - q * patch[j, 6] - s * patch[j, 7],
-        -dot(w, d) - patch[j, 6] - q * patch[i, 6] - s * patch[i, 7],
-    )
+        gx, gy, gz = abs(dx) - ax - ex, abs(dy) - ay - ey, abs(dz) - az - ez
+        fx = abs(r[0] * dx + r[3] * dy + r[6] * dz) - hx - (q0 * ax + q3 * ay + q6 * az)
+        fy = abs(r[1] * dx + r[4] * dy + r[7] * dz) - hy - (q1 * ax + q4 * ay + q7 * az)
+        fz = abs(r[2] * dx + r[5] * dy + r[8] * dz) - hz - (q2 * ax + q5 * ay + q8 * az)
+        g = max(max(max(gx, gy), gz), max(max(fx, fy), fz))
+        gx, gy, gz = max(gx, 0.0), max(gy, 0.0), max(gz, 0.0)
+        fx, fy, fz = max(fx, 0.0), max(fy, 0.0), max(fz, 0.0)
+        gap[k] = max(g, sqrt(max(gx * gx + gy * gy + gz * gz, fx * fx + fy * fy + fz * fz)))
 
 
 @kernel
@@ -184,60 +83,92 @@ def _least_of(gap):
 
 
 @inner_kernel
-def walk_trees(
-    # trees of all surfaces, the two that meet: first block, vertex and triangle
-    surfaces, lane_box, lane_link, patch, block_a, v_a, t_a, block_b, v_b, t_b,
-    # in: pose of B in the axes of A, how deep one may be in the other
-    r, t, deep,
-    # in and out
-    rows, level,
+def find_leaves(
+    # trees of all surfaces
+    lane_box, lane_link, patch,
+    # in: pose of B in the axes of A, how far to look, how many to find
+    r, t, reach, room,
+    # in and out: pairs of lanes that wait, their gaps, how many
+    stack, far, top, level,
+    # out: row 0
+    leaf,
     # scratch
-    spot, gap, stack,
+    gap,
 ):  # fmt: skip
-    """Fill `rows` with the candidates of two surfaces; their number."""
+    """Pairs of leaves nearer than `reach`, until there are `room`; their number, what waits."""
     back, t_back = (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]), mul_t(r, scale(t, -1.0))
-    count, top = 0, 1
-    stack[0, 0], stack[0, 1] = LANES * block_a, LANES * block_b
-    while top > 0:
+    found, bound, nearest_first = 0, level[BOUND], level[WANTED] != ALL
+    front = level[FRONT] + reach - level[REACH]
+    while top > 0 and found < room:
         top -= 1
+        if far[top] >= reach:  # a nearer one was found meanwhile
+            bound = min(bound, far[top])
+            continue
         i, j = stack[top, 0], stack[top, 1]
         count_a, count_b = lane_link[i, 1], lane_link[j, 1]
         if count_a > 0 and count_b > 0:
-            for row_b in range(lane_link[j, 0], lane_link[j, 0] + count_b):
-                _place_b(surfaces, v_b, row_b, r, t, spot)
-                for row_a in range(lane_link[i, 0], lane_link[i, 0] + count_a):
-                    count = _triangle_pair(
-                        surfaces, spot, v_a, t_a, row_a, v_b, t_b, row_b,
-                        r, deep, rows, count, level,
-                    )  # fmt: skip
+            leaf[0, 2 * found], leaf[0, 2 * found + 1] = i, j
+            found += 1
             continue
-        size_a, size_b = _size(lane_box, i), _size(lane_box, j)
-        open_a = count_b > 0 or (count_a == 0 and size_a >= size_b)
-        patchy = level[REACH] > PATCHY * min(size_a, size_b)
+        larger_a = _size(lane_box, i) >= _size(lane_box, j)
+        open_a = count_b > 0 or (count_a == 0 and larger_a)
         if open_a:
             block = lane_link[i, 0]
             _box_gaps(lane_box, block, j, r, t, gap)
         else:
             block = lane_link[j, 0]
             _box_gaps(lane_box, block, i, back, t_back, gap)
-        # Backwards, as the last one is opened first; the nearest first where only that is wanted.
-        last = _least_of(gap) if level[WANTED] == NEAREST else 0
+        # Backwards, as the last one is opened first.
+        last = _least_of(gap) if nearest_first else 0
         for i_lane in range(1, LANES + 1):
             k = (last - i_lane) % LANES
-            if gap[k] < level[REACH]:
+            g, most = gap[k], reach
+            if g < reach:
                 lane_a, lane_b = (block * LANES + k, j) if open_a else (i, block * LANES + k)
-                g = gap[k]
-                ask = patchy or (lane_link[lane_a, 1] > 0 and lane_link[lane_b, 1] > 0)
-                if ask and patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
-                    g = _patch_gap(patch, lane_a, lane_b, r, t)
-                if g < level[REACH]:
-                    stack[top, 0], stack[top, 1] = lane_a, lane_b
+                if patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
+                    g, most = patch_gap(patch, lane_a, lane_b, r, t), front
+                if g < most:
+                    stack[top, 0], stack[top, 1], far[top] = lane_a, lane_b, g
                     top += 1
-                else:
-                    level[BOUND] = min(level[BOUND], g)
-            else:
-                level[BOUND] = min(level[BOUND], gap[k])
-    return count
+            if g >= most:
+                bound = min(bound, g)
+    level[BOUND] = bound
+    return found, top
+
+
+@inner_kernel
+def walk_trees(
+    # trees of all surfaces, the two that meet: first block, vertex and triangle
+    surfaces, lane_box, lane_link, patch, block_a, v_a, t_a, block_b, v_b, t_b,
+    # in: pose of B in the axes of A, how deep one may be in the other
+    r, t, deep,
+    # in: how far to look for leaves, at least level[REACH]
+    reach,
+    # in and out
+    rows, level,
+    # scratch; `leaf` holds the last leaves that were found
+    spot, gap, stack, far, leaf,
+):  # fmt: skip
+    """Fill `rows` with the candidates of two surfaces; their number.
+
+    Also how many pairs of leaves there were, if all of them are in `leaf`, else -1. A search for
+    the distance ends when all is wanted instead.
+    """
+    count, top, found, rounds, distance = 0, 1, 0, 0, level[WANTED] == DISTANCE
+    stack[0, 0], stack[0, 1], far[0] = LANES * block_a, LANES * block_b, -inf
+    while top > 0 and not (distance and level[WANTED] == ALL):
+        # Where the nearest is wanted each one found shortens the reach.
+        wanted_all = level[WANTED] == ALL
+        found, top = find_leaves(
+            lane_box, lane_link, patch, r, t, max(reach, level[REACH]) if wanted_all else
+            level[REACH], BATCH if wanted_all else 1, stack, far, top, level, leaf, gap,
+        )  # fmt: skip
+        count = try_leaves(
+            surfaces, lane_box, lane_link, patch, v_a, t_a, v_b, t_b, r, t, deep,
+            leaf, 0, found, rows, count, level, spot,
+        )  # fmt: skip
+        rounds += 1
+    return count, found if rounds == 1 else -1
 
 
 @inner_kernel

@@ -3,10 +3,10 @@
 A patch is bounded by a flat cylinder along its mean normal, which fits close surfaces far better
 than a box does, and by the cone of the normals of all that its triangles own: its faces, both sides
 of its ridges, all sides of its corners. Two patches can touch only where their cones
-face each other [Johnson2001].
+face each other, and where one sees the other within its cone [Johnson2001].
 """
 
-from math import acos, asin, cos, pi, sin, sqrt
+from math import acos, asin, atan, cos, pi, sin, sqrt
 
 import numpy as np
 
@@ -15,12 +15,18 @@ from drystone.shapes.tree import MOST_AROUND, OWNS_CORNER, OWNS_EDGE
 from drystone.vec import cross, dot, load, sub
 
 # Columns: unit axis (3), middle (3), half height, radius [m], cosine and sine of the half angle
-# of the cone (cosine NOT_A_PATCH: wider than a half space, the rest is of no use).
-PATCH_COLUMNS = 10
+# of the cone (cosine NOT_A_PATCH: wider than a half space, the rest is of no use); radius of a
+# ball about the middle [m], cosine and sine of the angle by which contacts of overlapping
+# surfaces may lie beside the normal.
+PATCH_COLUMNS = 13
 NOT_A_PATCH = -2.0
 # By how much contacts may miss the cone [rad]: half the slope LYING of mesh_features.py, as two
 # cones meet.
 CONE_ROOM = 0.5 * asin(0.2) + 0.01
+# Overlapping ridges in a kink may be beside each other by this part of the overlap (SLANT of
+# mesh_features.py), corners in a hollow by this many times the sine of its bend (HOLLOW_REACH
+# there, at two edges at once).
+SLANT, HOLLOW_REACH = 0.3, 2.0 * sqrt(2.0)
 
 
 def find_patches(vertex, triangle, normal, neighbour, owns, node_link) -> np.ndarray:
@@ -92,6 +98,20 @@ def _least_cosine(triangle, normal, neighbour, owns, first, last, x, y, z):
 
 
 @kernel
+def _most_beside(vertex, triangle, normal, neighbour, first, last):
+    """How far contacts in the hollows of triangles first ... last - 1 lie aside, over the depth."""
+    most = SLANT
+    for t in range(first, last):
+        for k in range(3):
+            if neighbour[t, k] < 0:
+                continue
+            e = sub(load(vertex, triangle[t, (k + 1) % 3]), load(vertex, triangle[t, k]))
+            bend = -dot(cross(load(normal, t), load(normal, neighbour[t, k])), e) / sqrt(dot(e, e))
+            most = max(most, HOLLOW_REACH * bend)
+    return most
+
+
+@kernel
 def _bound(vertex, triangle, first, last, x, y, z, patch, node):
     """Middle, half height and radius of the cylinder along an axis."""
     low, high = 1e300, -1e300
@@ -114,7 +134,8 @@ def _bound(vertex, triangle, first, last, x, y, z, patch, node):
             height = dx * x + dy * y + dz * z
             far2 = max(far2, dx * dx + dy * dy + dz * dz - height * height)
     patch[node, 3], patch[node, 4], patch[node, 5] = mx, my, mz
-    patch[node, 6], patch[node, 7] = 0.5 * (high - low), sqrt(far2)
+    half = 0.5 * (high - low)
+    patch[node, 6], patch[node, 7], patch[node, 10] = half, sqrt(far2), sqrt(half * half + far2)
 
 
 @kernel
@@ -138,3 +159,5 @@ def fill_patches(vertex, triangle, normal, neighbour, owns, node_link, last, pat
         if angle < 0.5 * pi:
             patch[node, 8], patch[node, 9] = cos(angle), sin(angle)
             _bound(vertex, triangle, first, last[node], x, y, z, patch, node)
+            aside = atan(_most_beside(vertex, triangle, normal, neighbour, first, last[node]))
+            patch[node, 11], patch[node, 12] = cos(aside), sin(aside)

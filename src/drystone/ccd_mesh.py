@@ -1,0 +1,171 @@
+"""Stage 7b for meshes: how far each fast pair can go along its way, for all pairs on all cores.
+
+The method is that of ccd.py. Two things are known that spare most of the searches: how far
+apart the pair was at the start of the step, from its contacts or from what it remembers of the
+last search; and that after each advance the gap has grown by no more than the advance.
+
+A pair with contacts is held apart by them: it is only asked now and then how deep it is, whenever
+it may have moved by half the thickness. If it moves by less it cannot have come through at all.
+"""
+
+from math import ceil, inf, sqrt
+
+import numpy as np
+from numba import prange
+from numba.types import none
+
+from drystone.apart import stage
+from drystone.arrays import MESH
+from drystone.ccd_way import DEEP, DEEP_UNSEEN, FAST, MOST_STEPS, place_at, span_of
+from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.narrowphase.field import is_fielded
+from drystone.narrowphase.memory import moved_since
+from drystone.narrowphase.mesh import make_tools, seen_from_larger
+from drystone.narrowphase.mesh_limits import APART, BESIDE, FAR, ROUNDING
+from drystone.narrowphase.mesh_search import nearest_gap, overlap_by
+from drystone.vec import relative_pose
+
+_CHUNK = 64  # pairs per task
+# A pair with contacts is looked at whenever it may have moved by this share of the half thickness:
+# what goes through is deeper than DEEP, from either side, at one of two looks at least. So many
+# times at most. Overlaps are looked for so far, as a share of that thickness.
+SAMPLE, MOST_SAMPLES, LOOK = 1.0, 16, 0.5
+SKIPPED = 2.0  # share of a pair that is none of meshes, or slow
+
+
+@inner_kernel
+def is_followed_here(shapes, a, b):
+    """Whether both are surfaces whose contacts come from triangles."""
+    meshes = shapes.kind[a] == MESH or shapes.kind[b] == MESH
+    both = shapes.surface[a] >= 0 and shapes.surface[b] >= 0
+    return meshes and both and not is_fielded(shapes, a, b)
+
+
+@kernel
+def _known_gap(k, a, b, shapes, boxes, axis, near):
+    """Gap at the start of the step, or less [m], and whether there are contacts."""
+    gap = inf
+    for row in range(near.slot_first[k], near.slot_first[k] + near.slot_count[k]):
+        gap = min(gap, near.slot[row, 6])
+    if gap < inf:
+        return gap, True
+    p = near.pair[k]
+    if axis[p, 0] != APART and axis[p, 0] != BESIDE:
+        return 0.0, False
+    r, t = relative_pose(boxes.pose, a, b)
+    rs, ts = seen_from_larger(shapes, a, b, r, t)
+    radius = min(shapes.radius[a], shapes.radius[b])
+    return max(0.0, axis[p, 1] - moved_since(axis, p, ts, rs, radius)), False
+
+
+@kernel
+def _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose):
+    """Rotation and position of b in the axes of a after this share of the step."""
+    place_at(share, a, shapes, state, motion, fraction, dt, pose, 0)
+    place_at(share, b, shapes, state, motion, fraction, dt, pose, 1)
+    return relative_pose(pose, 0, 1)
+
+
+@kernel
+def _sampled_share(a, b, most, thin, depth, shapes, state, motion, fraction, dt, pose, tools):
+    """Share of the step that meshes a and b can go before they are deeper than `depth`."""
+    radius, piece = min(shapes.radius[a], shapes.radius[b]), 1.0 / ceil(most / (SAMPLE * thin))
+    share = 0.0
+    while share < 1.0 - 0.5 * piece:
+        share += piece
+        r, t = _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose)
+        small = ROUNDING * radius
+        if not overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
+            continue
+        share -= 0.5 * piece
+        r, t = _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose)
+        if not overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
+            return share
+        return share - 0.25 * piece  # never quite nothing: bodies that stand still stay there
+    return 1.0
+
+
+@kernel
+def _safe_share(k, a, b, skin, shapes, boxes, axis, near, state, motion, fraction, dt, pose, tools):
+    """Share of the step that meshes a and b can go before they meet, 1 if they do not."""
+    ax, ay, az, turn_a = span_of(shapes.body[a], a, shapes, motion, fraction, dt)
+    bx, by, bz, turn_b = span_of(shapes.body[b], b, shapes, motion, fraction, dt)
+    x, y, z = ax - bx, ay - by, az - bz
+    most = sqrt(x * x + y * y + z * z) + turn_a + turn_b
+    thin = min(shapes.thickness[a], shapes.thickness[b])
+    if most < FAST * thin:
+        return 1.0
+    gap, seen = _known_gap(k, a, b, shapes, boxes, axis, near)
+    deepest = -max(skin, DEEP_UNSEEN * thin)
+    if seen:
+        deepest = min(gap, 0.0) - DEEP * thin
+        if most <= thin + min(gap, 0.0):
+            return 1.0
+        if most <= MOST_SAMPLES * SAMPLE * thin:
+            return _sampled_share(
+                a, b, most, thin, -deepest, shapes, state, motion, fraction, dt, pose, tools
+            )
+    radius, share, known = min(shapes.radius[a], shapes.radius[b]), 0.0, seen
+    for _ in range(MOST_STEPS):
+        advance = gap - deepest
+        if most * (1.0 - share) <= advance:
+            return 1.0
+        share += advance / most
+        r, t = _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose)
+        margin = min(FAR * thin, most * (1.0 - share) + skin)
+        reach = min(margin, gap + advance + skin) if known else margin
+        gap = nearest_gap(shapes, a, b, r, t, radius, margin, reach, ROUNDING * radius, tools)
+        known = gap < margin
+        if gap <= deepest:
+            return share
+    return share
+
+
+@kernel(_nrt=True)
+def _follow_range(
+    lo, hi, shapes, boxes, state, settings, motion, fraction, before, near, all_of_them
+):  # fmt: skip
+    pose, tools = np.empty((2, 12)), make_tools(shapes)
+    for k in range(lo, hi):
+        near.share[k] = SKIPPED
+        a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
+        if not is_followed_here(shapes, a, b):
+            continue
+        thin = min(shapes.thickness[a], shapes.thickness[b])
+        if boxes.reach[a] + boxes.reach[b] <= FAST * thin:
+            continue
+        i, j = shapes.body[a], shapes.body[b]
+        anew = (i >= 0 and before[i] == 1) or (j >= 0 and before[j] == 1)
+        if not (all_of_them or anew):
+            continue
+        if shapes.kind[a] != MESH:
+            a, b = b, a
+        skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
+        near.share[k] = _safe_share(
+            k, a, b, skin, shapes, boxes, state.pair_axis, near, state, motion, fraction,
+            settings.dt, pose, tools,
+        )  # fmt: skip
+
+
+@parallel_kernel
+def _follow_parallel(
+    chunks, near_count, shapes, boxes, state, settings, motion, fraction, before, near, all_of_them
+):  # fmt: skip
+    for chunk in prange(chunks):
+        hi = min((chunk + 1) * _CHUNK, near_count)
+        _follow_range(
+            chunk * _CHUNK, hi, shapes, boxes, state, settings, motion, fraction, before, near,
+            all_of_them,
+        )  # fmt: skip
+
+
+@stage(result=none)
+def follow_meshes(
+    shapes, boxes, state, settings, motion, fraction, before, near, near_count, all_of_them
+):  # fmt: skip
+    """Fill near.share of all fast pairs of meshes, or of those that were stopped before."""
+    chunks = (near_count + _CHUNK - 1) // _CHUNK
+    _follow_parallel(
+        chunks, near_count, shapes, boxes, state, settings, motion, fraction, before, near,
+        all_of_them,
+    )  # fmt: skip

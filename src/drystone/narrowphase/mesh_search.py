@@ -1,0 +1,182 @@
+"""Candidates of two surfaces: all that are near, the nearest alone, or those of leaves it kept.
+
+A pair that touches and hardly moves remembers the leaves of both trees that were near, a little
+farther than needed, and only these are looked at until it has moved by that much. The same is found
+with and without: see mesh_leaves.py.
+"""
+
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.arrays import LEAVES
+from drystone.jit import inner_kernel, kernel
+from drystone.narrowphase.memory import moved_since, remember
+from drystone.narrowphase.mesh_features import (
+    ALL,
+    BOUND,
+    CLOSE,
+    DISTANCE,
+    FRONT,
+    MARGIN,
+    NEAREST,
+    REACH,
+    WANTED,
+    Surfaces,
+)
+from drystone.narrowphase.mesh_leaves import try_leaves
+from drystone.narrowphase.mesh_limits import DEPTH, TOUCHING
+from drystone.narrowphase.mesh_reduce import drop_hidden
+from drystone.narrowphase.mesh_tree import walk_trees
+from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
+
+# Leaves are kept up to this part of the smaller radius beyond what is needed, by pairs that would
+# take at least so many steps to move by it.
+SPARE, STEPS = 4e-3, 4.0
+
+
+class Tools(NamedTuple):
+    """What a search works on, and its scratch arrays."""
+
+    surfaces: Surfaces
+    rows: np.ndarray  # (MOST_CANDIDATES, 8)
+    level: np.ndarray  # (LEVELS,)
+    spot: np.ndarray  # (SPOTS, 4)
+    gap: np.ndarray  # (LANES,)
+    scratch: np.ndarray  # (MOST_CANDIDATES, 4)
+    stack: np.ndarray  # (STACK, 2)
+    far: np.ndarray  # (STACK,)
+    leaf: np.ndarray  # (1, 2 BATCH)
+
+
+@inner_kernel
+def start(level, reach, margin, close, wanted):
+    """A search for candidates nearer than `margin`, see mesh_features.py."""
+    level[REACH], level[BOUND], level[MARGIN] = reach, reach, margin
+    level[FRONT] = min(reach, margin) if wanted == ALL else reach
+    level[CLOSE], level[WANTED] = close, wanted
+
+
+@kernel
+def _deepest(shapes, a, b, radius):
+    """How deep one may be in the other and still be pushed out [m]: no deeper than it is thick."""
+    thick = 2.0 * max(shapes.thickness[a], shapes.thickness[b])
+    return min(DEPTH * radius, thick)
+
+
+@kernel
+def _walk(shapes, a, b, r, t, deep, reach, tools):
+    ka, kb = shapes.surface[a], shapes.surface[b]
+    return walk_trees(
+        tools.surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
+        shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
+        shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
+        r, t, deep, reach,
+        tools.rows, tools.level, tools.spot, tools.gap, tools.stack, tools.far, tools.leaf,
+    )  # fmt: skip
+
+
+@kernel
+def _true_ones(shapes, a, b, r, t, radius, count, tools):
+    """Drop candidates that are no way out; how many are left, and how deep the deepest is."""
+    ka, kb, rows = shapes.surface[a], shapes.surface[b], tools.rows
+    count = drop_far_sides(
+        tools.surfaces, shapes.lane_box, shapes.lane_link,
+        shapes.block[ka], shapes.terrain[ka, 0], shapes.block[kb], shapes.terrain[kb, 0],
+        r, t, SHALLOW * radius, rows, count, tools.stack,
+    )  # fmt: skip
+    depth = -inf
+    for i in range(count):
+        depth = max(depth, -rows[i, 6])
+    return count, depth
+
+
+@kernel
+def _look_deeper(shapes, a, b, r, t, radius, margin, count, tools):
+    """The candidates that are there, or all if there may be deeper ones; their number.
+
+    Where one is in the other by more than triangles were looked for, there may be deeper.
+    """
+    reach, deep = tools.level[REACH], _deepest(shapes, a, b, radius)
+    count, depth = _true_ones(shapes, a, b, r, t, radius, count, tools)
+    while depth >= 0.5 * reach and reach < deep:
+        reach = min(4.0 * depth, deep)
+        start(tools.level, reach, margin, margin, ALL)
+        count, _ = _walk(shapes, a, b, r, t, deep, reach, tools)
+        count, depth = _true_ones(shapes, a, b, r, t, radius, count, tools)
+    return count
+
+
+@inner_kernel
+def search(shapes, a, b, r, t, radius, reach, margin, close, wanted, tools):
+    """Candidates nearer than `margin`; their number.
+
+    A search for the DISTANCE ends as soon as there is one nearer than `close`, with ALL in
+    level[WANTED].
+    """
+    start(tools.level, reach, margin, close, wanted)
+    count, _ = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), 0.0, tools)
+    if wanted == DISTANCE:
+        return count
+    return _look_deeper(shapes, a, b, r, t, radius, margin, count, tools)
+
+
+@inner_kernel
+def touch(shapes, a, b, r, t, rs, ts, radius, reach, close, moved, p, near, tools):
+    """All candidates nearer than `close` of a pair that touches; their number.
+
+    reach  how far to look for triangles, at least that [m]
+    moved  how far it has moved since the last step [m], infinite if it did not touch then
+    """
+    level, of, kept = tools.level, near.leaf_of, near.leaf_axis
+    start(level, reach, close, close, ALL)
+    if of[p, 0] == a and of[p, 1] == b and kept[p, 0] == TOUCHING and (
+        kept[p, 1] - moved_since(kept, p, ts, rs, radius) > reach
+    ):  # fmt: skip
+        ka, kb = shapes.surface[a], shapes.surface[b]
+        count = try_leaves(
+            tools.surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
+            shapes.terrain[ka, 0], shapes.terrain[ka, 1],
+            shapes.terrain[kb, 0], shapes.terrain[kb, 1],
+            r, t, _deepest(shapes, a, b, radius), near.leaf, p, of[p, 2],
+            tools.rows, 0, level, tools.spot,
+        )  # fmt: skip
+    else:
+        kept[p, 0] = 0.0
+        calm = STEPS * moved < SPARE * radius
+        far = reach + SPARE * radius if calm else reach
+        count, found = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), far, tools)
+        if calm and 0 <= found <= LEAVES:
+            of[p, 0], of[p, 1], of[p, 2] = a, b, found
+            remember(kept, p, TOUCHING, far, ts, rs)
+            for k in range(2 * found):
+                near.leaf[p, k] = tools.leaf[0, k]
+    return _look_deeper(shapes, a, b, r, t, radius, close, count, tools)
+
+
+@inner_kernel
+def overlap_by(depth, shapes, a, b, r, t, radius, reach, small, tools):
+    """Whether two surfaces that overlap by about `reach` or less do so by `depth` at least [m]."""
+    start(tools.level, reach, -depth, -depth, ALL)
+    count, _ = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), reach, tools)
+    if count == 0:
+        return False
+    # The ways out of what is less deep may hide some of these.
+    count = search(shapes, a, b, r, t, radius, reach, 0.0, 0.0, ALL, tools)
+    count = drop_hidden(tools.rows, count, small)
+    for i in range(count):
+        if -tools.rows[i, 6] >= depth:
+            return True
+    return False
+
+
+@inner_kernel
+def nearest_gap(shapes, a, b, r, t, radius, margin, reach, small, tools):
+    """Gap of two surfaces, that of the deepest where they overlap [m]; `margin` if it is larger."""
+    count = search(shapes, a, b, r, t, radius, reach, margin, 0.0, NEAREST, tools)
+    count = drop_hidden(tools.rows, count, small)
+    gap = margin
+    for i in range(count):
+        gap = min(gap, tools.rows[i, 6])
+    return gap
