@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import arrays, readout, timestep
+from drystone import arrays, readout, stepping, timestep
 from drystone.solvers.nsgs import Nsgs
 
 STONE = ds.Material(friction=0.5, restitution=0.3)
@@ -39,7 +39,7 @@ def small_scene(count=3, tolerance=1e-5, **options):
 
 
 def engine(world):
-    return world.model, world.state, timestep.allocate(world.model), world.settings
+    return world.model, world.state, stepping.allocate(world.model), world.settings
 
 
 def test_step_with_is_the_twin_of_advance():
@@ -57,10 +57,10 @@ def test_step_with_is_the_twin_of_advance():
         world.add_body(ds.Sphere(0.3), STONE, position=(0.15, -0.78, 0.3))
     model, state, work, settings = engine(one)
     settings = settings._replace(max_sweeps=20_000, skin=5e-7)
-    state, work, _ = timestep.run_steps(model, state, work, settings, steps)
+    state, work, _ = stepping.run_steps(model, state, work, settings, steps)
     model, other, work, _ = engine(two)
     for _ in range(steps):
-        other, work, report = timestep.step_with(model, other, work, settings, solver)
+        other, work, report = stepping.step_with(model, other, work, settings, solver)
         assert report.done == 1 and not report.failed
     assert solver.calls == steps
     assert np.abs(state.twist[1:, :3]).max(axis=1).min() > 0.01  # the first ball did hit
@@ -93,7 +93,7 @@ def test_kernels_run_without_being_compiled():
 
 def test_step_with_reports_what_the_solver_said():
     model, state, work, settings = engine(small_scene())
-    state, work, report = timestep.step_with(model, state, work, settings, InPython(max_sweeps=1))
+    state, work, report = stepping.step_with(model, state, work, settings, InPython(max_sweeps=1))
     assert report.info.solver == "nsgs" and report.info.iterations == 1
     assert report.nonconverged == 1 and not report.info.converged
     assert report.info.residual > settings.tolerance
@@ -109,7 +109,7 @@ def test_room_does_not_change_the_bits():
             work = arrays.make_slot_room(work, 1000)
             state, work = arrays.make_contact_room(state, work, 1000)
         settings = settings._replace(hashing=1)
-        state, work, report = timestep.run_steps(model, state, work, settings, 80)
+        state, work, report = stepping.run_steps(model, state, work, settings, 80)
         assert report.done == len(report.hashes) == 80
         hashes.append(report.hashes)
     assert len(set(hashes[0].tolist())) == 80
@@ -118,11 +118,11 @@ def test_room_does_not_change_the_bits():
 
 def test_calls_of_any_length_give_the_same_bits():
     model, state, work, settings = engine(small_scene())
-    state, work, _ = timestep.run_steps(model, state, work, settings, 60)
+    state, work, _ = stepping.run_steps(model, state, work, settings, 60)
     expected = timestep.hash_state(state)
     model, state, work, settings = engine(small_scene())
     for count in (1, 7, 0, 30, 22):
-        state, work, report = timestep.run_steps(model, state, work, settings, count)
+        state, work, report = stepping.run_steps(model, state, work, settings, count)
         assert report.done == count
     assert timestep.hash_state(state) == expected
 
@@ -133,10 +133,10 @@ def test_report_sums_over_its_steps():
     model, state, work, settings = engine(small_scene(5))
     settings = settings._replace(max_sweeps=12, newton=0)
     for _ in range(steps):
-        state, work, report = timestep.run_steps(model, state, work, settings, 1)
+        state, work, report = stepping.run_steps(model, state, work, settings, 1)
         single.append(report)
     model, state, work, _ = engine(small_scene(5))
-    state, work, report = timestep.run_steps(model, state, work, settings, steps)
+    state, work, report = stepping.run_steps(model, state, work, settings, steps)
     assert report.sweeps == sum(r.sweeps for r in single)
     assert report.nonconverged == sum(r.nonconverged for r in single) > 0
     assert report.worst_residual == max(r.info.residual for r in single)
@@ -148,10 +148,10 @@ def test_report_sums_over_its_steps():
 def test_a_number_that_is_not_finite_stops_the_run():
     """The state is that of the last good step, and the body is named."""
     model, state, work, settings = engine(small_scene())
-    state, work, _ = timestep.run_steps(model, state, work, settings, 5)
+    state, work, _ = stepping.run_steps(model, state, work, settings, 5)
     state.force[2, 0] = np.nan
     before = state.position.copy()
-    state, work, report = timestep.run_steps(model, state, work, settings, 10)
+    state, work, report = stepping.run_steps(model, state, work, settings, 10)
     assert report.failed and report.done == 0
     assert np.array_equal(state.position, before)
     assert report.failed_body in range(4)
@@ -171,7 +171,7 @@ def test_contact_arrays_are_those_of_the_problem():
 def test_stage_seconds_name_all_stages():
     world = small_scene()
     world.run(0.1)
-    seconds = timestep.stage_seconds(world._work)
+    seconds = stepping.stage_seconds(world._work)
     assert tuple(seconds) == timestep.STAGES
     assert all(value >= 0 for value in seconds.values()) and seconds["solve"] > 0
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drystone import check_joints, readout, timestep
+from drystone import check_joints, readout, stepping
 from drystone.arrays import FIXED, KINEMATIC, PLANE
 from drystone.build import for_new_work
 from drystone.finding import Finding
@@ -231,8 +231,8 @@ def _contacts(world) -> list[Finding]:
     """From the contacts of a step that is made with copies and thrown away."""
     model = world._build.model
     state = for_new_work(world._state)
-    state, work, report = timestep.run_steps(
-        model, state, timestep.allocate(model), world._settings, 1,
+    state, work, report = stepping.run_steps(
+        model, state, stepping.allocate(model), world._settings, 1,
         link_room(model.joints, model.bodies),
     )  # fmt: skip
     if report.failed:

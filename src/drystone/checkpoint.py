@@ -22,7 +22,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from drystone import build, timestep
+from drystone import build, stepping
 from drystone import describe as to
 from drystone.arrays import (
     BOX,
@@ -357,7 +357,7 @@ def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
     world._state = build.for_new_work(_checked_state(file["state"], built.model))
-    world._work = timestep.allocate(built.model)
+    world._work = stepping.allocate(built.model)
     world._linkage = link_room(built.model.joints, built.model.bodies)
     for row, body in enumerate(world._bodies):
         body._row, body._start = row, None

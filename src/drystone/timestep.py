@@ -1,16 +1,12 @@
 """One time step, start to end. Read this file first.
 
 The scheme of [Anitescu1997] (CLINE 2.49), velocities and impulses as unknowns, positions moved
-afterwards. `advance` is the compiled loop over steps. `step_with` is its Python twin for solvers
-written in Python: the same stages, called one by one.
+afterwards. `advance` is the compiled loop over steps; stepping.py calls it, and the stages one by
+one for solvers written in Python.
 """
 
-from functools import cache
-from operator import is_
 
-import numpy as np
 
-from drystone import arrays, precompile
 from drystone.arrays import (
     COUNTER_KEPT,
     COUNTER_PAIRS,
@@ -32,22 +28,16 @@ from drystone.arrays import (
     INFO_TOTAL_SWEEPS,
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
-    Model,
-    Outlines,
-    Settings,
-    State,
-    Work,
 )
 from drystone.articulate import BAUMGARTE, NO_DRIFT, keep_joints, pose_joints, solve_linked
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
 from drystone.ccd import some_fast, stop_fast
-from drystone.clock import tick_seconds, ticks
+from drystone.clock import ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
-from drystone.drift import ROUGH, SMOOTH, displace_bodies, lean_out, make_room, mark_rough
+from drystone.drift import SMOOTH, displace_bodies, lean_out, make_room, mark_rough
 from drystone.elements.act import add_forces, drop_forces, settle_forces
-from drystone.elliptic import contact_ellipses
 from drystone.forces import free_twists
 from drystone.impact import strike
 from drystone.island_matrix import finish_groups
@@ -58,17 +48,13 @@ from drystone.islands import (
     find_islands,
     order_contacts,
 )
-from drystone.jit import entry_of, inlined, inner_kernel, kernel
-from drystone.joint_blocks import keep_impulses
+from drystone.jit import inlined, inner_kernel, kernel
 from drystone.linkage import start_joints
 from drystone.measures import measure_rows
 from drystone.narrowphase.flat import collide_flat
 from drystone.narrowphase.mesh import collide_meshes, has_meshes
 from drystone.narrowphase.near import collide_near
-from drystone.problem import measure
 from drystone.rattle import fit_velocities
-from drystone.readout import last_impulse, last_problem
-from drystone.report import StepReport, step_report
 from drystone.rest import fall_asleep, wake_touched
 from drystone.straighten import straighten
 from drystone.sweeps import push_all, solve_rows
@@ -370,175 +356,3 @@ def finish(model, state, settings, work, linkage, sweeps, residual) -> bool:
         work.boxes.reach, work.near, work.touch, work.graph, work.rows, work.island, work.log,
         linkage, sweeps, residual,
     )  # fmt: skip
-
-
-class Loop:
-    """advance() for a world that is stepped again and again.
-
-    To choose a version of a kernel Numba looks at every array in every tuple of a call: 26 of the
-    31 us that one step of a box took. If all tuples are those of the call before, and of the one
-    before that, the version is known.
-    """
-
-    def __init__(self):
-        self._model, self._parts, self._given, self._entry = None, None, (), None
-
-    def __call__(self, model, state, settings, work, linkage, elements, steps):
-        if model is not self._model:
-            self._model, self._parts = model, _part(model)
-        given = (*self._parts, state, settings, work, linkage, elements)
-        if len(given) != len(self._given) or not all(map(is_, given, self._given)):
-            self._given, self._entry = given, None
-            return advance(*given, steps)
-        if self._entry is None:
-            self._entry = entry_of(advance, (*given, steps))
-        return self._entry(*given, steps)
-
-    def __reduce__(self):  # an entry cannot be pickled; the next process looks it up
-        return Loop, ()
-
-
-def run_steps(
-    model: Model,
-    state: State,
-    work: Work,
-    settings: Settings,
-    count: int,
-    linkage=None,
-    elements=None,
-    loop: Loop | None = None,
-) -> tuple[State, Work, StepReport]:
-    """Run `count` steps, making room where a stage asks for it. Nothing is ever dropped.
-
-    linkage     the joints (linkage.py); None in a world without: that engine compiles sooner
-    elements    the force elements (elements/layout.py), or None
-    loop        of the world; spares time where steps are run one by one
-    """
-    _compile_once(linkage is not None, *_surfaces(model.shapes))
-    if settings.hashing and len(work.log.hashes) < count:
-        work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
-    work.log.info[:] = 0.0
-    done, hashes, loop = 0, [], loop or Loop()
-    while True:
-        ran, status, number = loop(model, state, settings, work, linkage, elements, count - done)
-        done += ran
-        if settings.hashing:
-            hashes.append(work.log.hashes[:ran].copy())
-        if status in (DONE, NOT_FINITE):
-            break
-        state, work = _make_room(state, work, status, int(number))
-    solver = "auto" if settings.newton == 1 else "nsgs"
-    return state, work, step_report(work, settings, done, status == NOT_FINITE, hashes, solver)
-
-
-def _part(model: Model) -> tuple[Model, Outlines | None]:
-    """The outlines apart, so that other stages are compiled once for two and three dimensions."""
-    return model._replace(outlines=None), model.outlines
-
-
-def _surfaces(shapes) -> tuple[bool, bool]:
-    """Whether there are meshes, and fields of them."""
-    return len(shapes.lane_box) > 0, len(shapes.octree_child) > 0
-
-
-@cache
-def _compile_once(linked: bool, meshed: bool, fielded: bool) -> None:
-    """At the first step of this process, at the first with joints, with meshes, with fields."""
-    precompile.compile_engine(linked, meshed, fielded)
-
-
-def step_with(
-    model: Model,
-    state: State,
-    work: Work,
-    settings: Settings,
-    solver,
-    ellipses=None,
-    linkage=None,
-    forces=None,
-) -> tuple[State, Work, StepReport]:
-    """One step, stage by stage: the twin of advance() for what is written in Python.
-
-    That is solvers, and with `forces` (forced.Forces) functions of the user; elliptic friction too.
-    Under a solver in Python joints are straightened after the step also where nothing touches.
-    """
-    state, work = find_contacts(model, state, work, settings, linkage, forces)
-    pose_rows(model, state, settings, work, linkage)
-    with contact_ellipses(model, state, work, ellipses):
-        start_rows(state, settings, work, linkage)
-    if getattr(solver, "compiled", False):
-        sweeps, residual = solve(model, state, settings, work, linkage)
-        measure_step(work.log.info, work.log.measures, work.rows, work.motion)
-        name = "auto" if settings.newton == 1 else "nsgs"
-    else:
-        sweeps, residual, name = _solve_in_python(
-            model, state, work, solver, ellipses, linkage
-        )
-    return end_step(
-        model, state, work, settings, linkage, forces, (sweeps, residual, name)
-    )
-
-
-def find_contacts(
-    model, state, work, settings, linkage=None, forces=None
-) -> tuple[State, Work]:
-    """Stages 1 to 4 from Python, with room for all contacts."""
-    _compile_once(linkage is not None, *_surfaces(model.shapes))
-    work.log.info[:] = 0.0
-    model, outlines = _part(model)
-    while True:
-        if forces is not None:
-            forces.add(state)
-        status, number = detect(model, outlines, state, settings, work)
-        if forces is not None:
-            forces.drop(state)
-        if status == DONE:
-            return state, work
-        state, work = _make_room(state, work, status, int(number))
-
-
-def end_step(
-    model, state, work, settings, linkage, forces, solved
-) -> tuple[State, Work, StepReport]:
-    """Stages 6 to 8 from Python, and the report; `solved`: sweeps, residual, name of the solver."""
-    sweeps, residual, name = solved
-    good = finish(model, state, settings, work, linkage, sweeps, residual)
-    if good and forces is not None:
-        forces.settle(state, work.motion.rough, settings.dt)
-    hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
-    return state, work, step_report(work, settings, int(good), not good, hashes, name)
-
-
-def _solve_in_python(model, state, work, solver, ellipses, linkage):
-    problem = last_problem(model, state, work, ellipses, linkage)
-    count = int(work.log.info[INFO_CONTACTS])
-    impulse = last_impulse(problem, work, linkage)
-    solved = solver.solve(problem, impulse)
-    if model.outlines is not None:
-        impulse[:count, 2] = 0.0  # rounding of some solvers would leave the plane
-    work.rows.impulse[:count] = impulse[:count]
-    if problem.joints is not None:
-        keep_impulses(problem.joints, impulse[count:], linkage.rows)
-        work.motion.rough[problem.joints.body] = ROUGH
-        state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
-        linkage.loose[:] = 1
-    work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
-    work.log.measures[:] = measure(problem, impulse)
-    return solved.iterations, solved.residual, solved.solver
-
-
-def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[State, Work]:
-    if status == MORE_PAIRS:
-        return arrays.make_pair_room(state, work, wanted)
-    if status == MORE_SLOTS:
-        return state, arrays.make_slot_room(work, wanted)
-    return arrays.make_contact_room(state, work, wanted)
-
-
-def stage_seconds(work: Work) -> dict[str, float]:
-    """Seconds spent in each stage since `work` was made."""
-    spent = work.log.clock[: len(STAGES)] * tick_seconds()
-    return dict(zip(STAGES, spent.tolist(), strict=True))
-
-
-allocate = arrays.allocate

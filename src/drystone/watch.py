@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from drystone import timestep
+from drystone import stepping
 from drystone.run import BLOCK_SECONDS
 from drystone.run import _interrupt_flag as interrupt_flag
 
@@ -12,7 +12,7 @@ from drystone.run import _interrupt_flag as interrupt_flag
 def stage_seconds(world) -> dict[str, float]:
     """How long each stage of the steps of `world` took, all of them together [s]."""
     world.state  # noqa: B018  makes the arrays if there are none yet
-    return timestep.stage_seconds(world._work)
+    return stepping.stage_seconds(world._work)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone import build, forced, linked, measure, readout, timestep
+from drystone import build, forced, linked, measure, readout, stepping, timestep
 from drystone.adding import honour, make_body, make_fixed
 from drystone.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.body import Body, FixedBody, frozen
@@ -113,7 +113,7 @@ class World:
         self._build: build.Build | None = None
         self._state: State | None = None
         self._work = None
-        self._loop = timestep.Loop()
+        self._loop = stepping.Loop()
         self._linkage = None
         self._implicit_problem = None
         self._elements = None  # the table of the forces, made when it is first needed
@@ -487,7 +487,7 @@ class World:
         built = build.build_model(self)
         self._state = build.build_state(self, built)
         self._build = built
-        self._work = timestep.allocate(built.model)
+        self._work = stepping.allocate(built.model)
         self._linkage = link_room(built.model.joints, built.model.bodies)
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None

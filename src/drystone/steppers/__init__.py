@@ -6,7 +6,7 @@ event           steps cut where bodies touch (event.py)
 verlet          half steps around one collision check at the middle (verlet.py)
 """
 
-from drystone import forced, timestep
+from drystone import forced, stepping
 from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.shapes.checks import positive
@@ -55,12 +55,12 @@ def take_steps(world, count: int):
         return step(world)
     built, elements = world._build, forced.elements_of(world) if world._forces else None
     if world._solver.compiled and not forced.has_functions(world):
-        return timestep.run_steps(
+        return stepping.run_steps(
             built.model, world._state, world._work, world._settings, count, world._linkage,
             elements, world._loop,
         )  # fmt: skip
     forces = forced.Forces(world) if world._forces else None
-    return timestep.step_with(
+    return stepping.step_with(
         built.model, world._state, world._work, world._settings, world._solver, built.ellipses,
         world._linkage, forces,
     )  # fmt: skip

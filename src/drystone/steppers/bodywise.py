@@ -1,10 +1,10 @@
 """A step with a solver that answers with the velocities of the bodies (ffd), not with impulses.
 
-The stages are those of timestep.step_with(). The impulses that are kept for the next step, and
+The stages are those of stepping.step_with(). The impulses that are kept for the next step, and
 that people read, are the means of what the two sides of a contact came to.
 """
 
-from drystone import timestep
+from drystone import stepping, timestep
 from drystone.elliptic import contact_ellipses
 from drystone.forced import Forces
 from drystone.readout import last_problem
@@ -14,13 +14,13 @@ def step(world):
     """One step of `world`: state, work and report."""
     model, settings = world._build.model, world._settings
     forces = Forces(world) if world._forces else None
-    state, work = timestep.find_contacts(model, world._state, world._work, settings, None, forces)
+    state, work = stepping.find_contacts(model, world._state, world._work, settings, None, forces)
     timestep.pose_rows(model, state, settings, work, None)
     with contact_ellipses(model, state, work, world._build.ellipses):
         timestep.start_rows(state, settings, work, None)
     info = solve_rows(world, state, work)
     solved = info.iterations, info.residual, info.solver
-    state, work, report = timestep.end_step(model, state, work, settings, None, forces, solved)
+    state, work, report = stepping.end_step(model, state, work, settings, None, forces, solved)
     return state, work, with_info(report, info)
 
 

@@ -10,7 +10,7 @@ The answer costs a few collision searches for each digit of the moment of touch.
 
 import numpy as np
 
-from drystone import timestep
+from drystone import stepping, timestep
 from drystone.arrays import COUNTER_STEP, INFO_CONTACTS, State
 from drystone.build import for_new_work
 from drystone.capabilities import solver_name
@@ -87,7 +87,7 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     has passed through another: by more than its radius, which a look at the end may not see.
     """
     model, linkage = world._build.model, world._linkage
-    state, work = timestep.find_contacts(
+    state, work = stepping.find_contacts(
         model, state, work, settings, world._linkage, forces
     )
     timestep.pose_rows(model, state, settings, work, linkage)
@@ -101,7 +101,7 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     sweeps, residual = timestep.solve(model, state, settings, work, linkage)
     timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     solved = sweeps, residual, solver_name(world._solver)
-    result = timestep.end_step(model, state, work, settings, linkage, forces, solved)
+    result = stepping.end_step(model, state, work, settings, linkage, forces, solved)
     rows.gap[:count] = gap
     way = last_problem(model, state, work).relative(work.motion.move)[:, 0] * settings.dt
     radius = np.append(model.bodies.radius, np.inf)[rows.body[:count]].min(axis=1)
@@ -112,8 +112,8 @@ def _take_part(world, state, work, settings, forces, cut: bool):
 def _look(model, state, settings) -> float:
     """The deepest overlap of `state`, in skins; with scratch of its own, for what the step leaves
     behind must not be that of a look."""
-    work = timestep.allocate(model)
-    _, work = timestep.find_contacts(model, for_new_work(state), work, settings)
+    work = stepping.allocate(model)
+    _, work = stepping.find_contacts(model, for_new_work(state), work, settings)
     touch, count = work.touch, int(work.log.info[INFO_CONTACTS])
     radius = np.append(model.bodies.radius, np.inf)[touch.body[:count]].min(axis=1)
     overlap = -touch.place[:count, 6] / (settings.skin * radius + TINY)

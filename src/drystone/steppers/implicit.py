@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from drystone import timestep
+from drystone import stepping, timestep
 from drystone.arrays import DYNAMIC, INFO_CONTACTS
 from drystone.capabilities import require_features
 from drystone.drift import ROUGH
@@ -75,7 +75,7 @@ def step(world):
     built, settings, linkage = world._build, world._settings, world._linkage
     model, forces = built.model, ImplicitForces(world)
     _refuse(linkage, built)
-    state, work = timestep.find_contacts(
+    state, work = stepping.find_contacts(
         model, world._state, world._work, settings, world._linkage, forces
     )
     timestep.pose_rows(model, state, settings, work, linkage)
@@ -86,7 +86,7 @@ def step(world):
     solved = _solve(world, state, work, linkage, forces.system)
     if linkage is not None:
         linkage.loose[:] = 1  # all joints are straightened
-    return timestep.end_step(model, state, work, settings, linkage, forces, solved)
+    return stepping.end_step(model, state, work, settings, linkage, forces, solved)
 
 
 def _refuse(linkage, built) -> None:

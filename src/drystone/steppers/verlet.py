@@ -15,7 +15,7 @@ resolved when they are there. Then `ffd` gives back Poisson's share of the norma
 
 import numpy as np
 
-from drystone import timestep
+from drystone import stepping, timestep
 from drystone.arrays import INFO_CONTACTS, KINEMATIC
 from drystone.capabilities import solver_name
 from drystone.drift import ROUGH
@@ -41,7 +41,7 @@ def step(world):
     forces = Forces(world) if world._forces else None
     if forces is not None:
         forces.ahead = 0.5 * settings.dt
-    state, work = timestep.find_contacts(model, old, world._work, settings, None, forces)
+    state, work = stepping.find_contacts(model, old, world._work, settings, None, forces)
     timestep.pose_rows(model, state, settings, work, None)
     share = _take_restitution(work, settings)
     with contact_ellipses(model, state, work, world._build.ellipses):
@@ -49,7 +49,7 @@ def step(world):
     work.motion.rough[:] = ROUGH  # they move with the velocity after, for half a step
     info, solved = _solve(world, state, work, share)
     half = settings._replace(dt=0.5 * settings.dt, sleep_delay=0.5 * settings.sleep_delay)
-    state, work, report = timestep.end_step(model, state, work, half, None, None, solved)
+    state, work, report = stepping.end_step(model, state, work, half, None, None, solved)
     if report.failed:
         for array, before in zip((state.position, state.rotation, state.twist), begin, strict=True):
             array[:] = before
