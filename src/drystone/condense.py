@@ -8,7 +8,7 @@ vector z, and
     W = Z Zᵀ
 
 is the matrix of all rows on the moving tree: no row of a joint that holds, no damper is left in it.
-Blocks of three rows of joints with a bound, most of them limits, are only taken if they may act.
+Rows of joints with a bound, most of them limits, are only taken if they may act.
 A body without joints is a tree of its own.
 """
 
@@ -21,7 +21,6 @@ from drystone.joints.layout import ROW_DRIVE, ROW_EQUALITY
 from drystone.linkage import SOFTNESS
 from drystone.vec import add, cross, mul_t
 
-FAR = 1.0  # [m/s], [rad/s]: a row whose velocity is above its bound by more is left out at first
 WITH_DRIVES = 2  # forest.ready after an elimination with drives
 
 
@@ -43,12 +42,34 @@ def _list_trees(first, last, linkage):
     return used
 
 
+@kernel
+def _is_bounded(r, rows):
+    """Whether elimination leaves row `r` out: it has a bound, or is a motor."""
+    if rows.kind[r] == ROW_EQUALITY:
+        return False
+    soft = rows.kind[r] == ROW_DRIVE and rows.softness[r] > 0.0
+    return rows.lower[r] > -np.inf or rows.upper[r] < np.inf or not soft
+
+
+@kernel
+def _count_bounded(first, last, linkage):
+    count = 0
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and _is_bounded(r, linkage.rows):
+                count += 1
+    return count
+
+
 @inner_kernel
 def number_motions(lo, contacts, first, last, rows, linkage, mass):
     """Free motions of an island; zero if it has joints without a tree, or is too large."""
     forest, used = linkage.forest, _list_trees(first, last, linkage)
     forest.count[1] = 0
-    if used < 0 or contacts > MOST_BLOCKS // 2 or used > MOST_MOTIONS:
+    if used < 0 or used > MOST_MOTIONS:
+        return 0
+    if 3 * contacts + _count_bounded(first, last, linkage) > 3 * MOST_BLOCKS:
         return 0
     for c in range(lo, lo + contacts):
         for side in range(2):
@@ -168,43 +189,39 @@ def _multiply(n, width, zeta, island):
     island.first[n] = n * n
 
 
-@kernel
-def _is_bounded(r, rows):
-    """Whether elimination leaves row `r` out: it has a bound, or is a motor."""
-    if rows.kind[r] == ROW_EQUALITY:
-        return False
-    soft = rows.kind[r] == ROW_DRIVE and rows.softness[r] > 0.0
-    return rows.lower[r] > -np.inf or rows.upper[r] < np.inf or not soft
-
-
 @inner_kernel
 def choose_rows(contacts, first, last, linkage, slack, limits, again):
-    """List the blocks with rows of joints that may act: forest.block, forest.acts (a bit a row).
+    """List the rows of joints that may act, three to a block behind the contacts: forest.block.
 
     slack    (rows,) their velocities above the bound [m/s], [rad/s]
     limits   only limits, no friction and no motors
     again    keep those that are listed, add those that have passed their bound
 
-    Returns the number of contacts and blocks; zero if there are none to add, or too many.
+    Returns the number of contacts and blocks; zero if none was added again.
     """
-    forest, rows, n, more = linkage.forest, linkage.rows, contacts, False
+    forest, rows = linkage.forest, linkage.rows
+    count = forest.count[4] if again else 0
+    before = count
     for d in range(first, last):
-        node = linkage.node_list[d]
-        mask = forest.acts[node] if again else 0
         for k in range(3):
-            r = linkage.node_row[node, k]
-            if r < 0 or mask & (1 << k) or not _is_bounded(r, rows):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r < 0 or not _is_bounded(r, rows):
+                continue
+            if not again:
+                forest.acts[r] = 0
+            if forest.acts[r] == 1:
                 continue
             limit = rows.lower[r] == 0.0
-            if (limit and slack[r] < (0.0 if again else FAR)) or (not limit and not limits):
-                mask, more = mask | (1 << k), True
-        forest.acts[node] = mask
-        if mask:
-            if n == MOST_BLOCKS:
-                return 0
-            forest.block[n] = node
-            n += 1
-    return n if more or not again else 0
+            acts = slack[r] < 0.0 or (not again and rows.impulse[r] != 0.0)
+            if (limit and acts) or (not limit and not limits):
+                forest.acts[r] = 1
+                forest.block[contacts + count // 3, count % 3] = r
+                count += 1
+    n = contacts + (count + 2) // 3
+    for k in range(count, 3 * (n - contacts)):
+        forest.block[n - 1, k % 3] = -1
+    forest.count[4] = count
+    return n if count > before or not again else 0
 
 
 @inner_kernel
@@ -218,10 +235,9 @@ def condense(g, lo, contacts, n, rows, linkage, bodies, turn, mass, island):
     for c in range(contacts):
         _climb_contact(c, lo + c, rows, bodies, turn, mass, forest)
     for i in range(contacts, n):
-        node = forest.block[i]
         for k in range(3):
-            if forest.acts[node] & (1 << k):
-                _climb_row(i, k, linkage.node_row[node, k], own, bodies, turn, mass, forest)
+            if forest.block[i, k] >= 0:
+                _climb_row(i, k, forest.block[i, k], own, bodies, turn, mass, forest)
     _multiply(n, width, forest.zeta, island)
     forest.count[1], forest.count[2] = g + 1, n
 
@@ -248,10 +264,9 @@ def set_law(lo, contacts, n, rows, linkage, island):
 @kernel
 def _set_bounds(i, x, y, z, linkage, island):
     forest, rows = linkage.forest, linkage.rows
-    node = forest.block[i]
     for k in range(3):
-        r, own = linkage.node_row[node, k], x if k == 0 else (y if k == 1 else z)
-        if forest.acts[node] & (1 << k) == 0:
+        r, own = forest.block[i, k], x if k == 0 else (y if k == 1 else z)
+        if r < 0:
             island.soft[i, k], island.own[i, k] = 0.0, 1.0
             island.lower[i, k], island.upper[i, k] = 0.0, 0.0
             continue

@@ -65,10 +65,11 @@ class Forest(NamedTuple):
     base: np.ndarray  # (trees,) int32: first of them among those of the island
     alone: np.ndarray  # (n + 1,) int32: first of six motions of a body without joints
     listed: np.ndarray  # (trees,) int32: trees of the island
-    # (4,) int32: how many; 1 + the group whose W stands, its contacts and blocks, its motions
+    # (5,) int32: how many; 1 + the group whose W stands, its contacts and blocks, its motions,
+    # its rows in `block`
     count: np.ndarray
-    acts: np.ndarray  # (blocks of rows,) int32: which of its rows may act, one bit each
-    block: np.ndarray  # (MOST_BLOCKS,) int32: blocks with such rows, from the contacts on
+    acts: np.ndarray  # (rows,) int32: 1 if a row with a bound may act
+    block: np.ndarray  # (MOST_BLOCKS, 3) int32: such rows, behind the contacts; -1: none
     zeta: np.ndarray  # (3 MOST_BLOCKS, MOST_MOTIONS) Z
     half: np.ndarray  # (6,)
 
@@ -87,7 +88,7 @@ def plant_forest(joints: Joints, bodies) -> Forest:
         root_factor=f((len(trees), 21)), flow=f((n + 1, 6)), offset=f((count, 6)),
         rate=f((count, 3)), member=np.full(n + 1, -1, i), place=f(count, i),
         width=f(len(trees), i), base=f(len(trees), i), alone=f(n + 1, i), listed=f(len(trees), i),
-        count=f(4, i), acts=f(2 * int(joints.row_first[-1]) + 1, i), block=f(MOST_BLOCKS, i),
+        count=f(5, i), acts=f(int(joints.row_first[-1]), i), block=f((MOST_BLOCKS, 3), i),
         zeta=f((3 * MOST_BLOCKS, MOST_MOTIONS)), half=f(6),
     )  # fmt: skip
     for t, (root, edges) in enumerate(trees):

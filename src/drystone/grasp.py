@@ -81,10 +81,9 @@ def _respond(lo, contacts, n, first, last, joints, rows, linkage, mass, own, twi
     for c in range(contacts):
         _load_contact(lo + c, own[c, 0], own[c, 1], own[c, 2], rows, mass, forest, twist)
     for i in range(contacts, n):
-        node = forest.block[i]
         for k in range(3):
-            if forest.acts[node] & (1 << k):
-                _load_row(linkage.node_row[node, k], own[i, k], linkage.rows, forest)
+            if forest.block[i, k] >= 0:
+                _load_row(forest.block[i, k], own[i, k], linkage.rows, forest)
     for i in range(forest.count[0]):
         t = forest.listed[i]
         driven = forest.driven[t] == 1
@@ -133,11 +132,10 @@ def _take_law(lo, contacts, n, rows, linkage, twist, own, island):
             for k in range(3):
                 own[i, k] = rows.impulse[r, k]
             continue
-        node = forest.block[i]
         for k in range(3):
-            r, acts = linkage.node_row[node, k], forest.acts[node] & (1 << k)
-            island.q[i, k] = linkage.slack[r] if acts else 0.0
-            own[i, k] = linkage.rows.impulse[r] if acts else 0.0
+            r = forest.block[i, k]
+            island.q[i, k] = linkage.slack[r] if r >= 0 else 0.0
+            own[i, k] = linkage.rows.impulse[r] if r >= 0 else 0.0
 
 
 @kernel
@@ -159,21 +157,20 @@ def _keep_impulses(lo, contacts, n, joints, bodies, rows, linkage, motion, own):
         for k in range(3):
             rows.impulse[r, k] = own[c, k]
     for i in range(contacts, n):
-        node = forest.block[i]
         for k in range(3):
-            if forest.acts[node] & (1 << k):
-                r = linkage.node_row[node, k]
-                push_joint_row(r, own[i, k], linkage.rows, motion.mass, pushed)
+            if forest.block[i, k] >= 0:
+                push_joint_row(
+                    forest.block[i, k], own[i, k], linkage.rows, motion.mass, pushed
+                )
     for i in range(forest.count[0]):
         set_impulses(
             forest.listed[i], joints, bodies, motion.turn, linkage.stiff, linkage.rows, pushed,
             motion.twist, forest,
         )  # fmt: skip
     for i in range(contacts, n):
-        node = forest.block[i]
         for k in range(3):
-            if forest.acts[node] & (1 << k):
-                linkage.rows.impulse[linkage.node_row[node, k]] = own[i, k]
+            if forest.block[i, k] >= 0:
+                linkage.rows.impulse[forest.block[i, k]] = own[i, k]
 
 
 @inner_kernel
@@ -190,8 +187,6 @@ def solve_grasped(g, lo, contacts, first, last, joints, bodies, rows, linkage, g
     _set_slack(first, last, linkage, linkage.slack, twist)
     n = choose_rows(contacts, first, last, linkage, linkage.slack, False, False)
     for _ in range(ROUNDS):
-        if n * n > island.value.shape[0] or n > own.shape[0]:
-            return np.inf, steps, 1
         error = 0.0
         if n > 0:
             condense(
@@ -265,10 +260,9 @@ def _place_law(lo, contacts, n, rows, linkage, move, share, dt, own, island):
             u = room / dt + normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
             island.q[i, 0], worst = u, max(worst, -u)
             continue
-        node = forest.block[i]
         for k in range(3):
-            r = linkage.node_row[node, k]
-            limit = forest.acts[node] & (1 << k) and linkage.rows.kind[r] == ROW_LIMIT
+            r = forest.block[i, k]
+            limit = r >= 0 and linkage.rows.kind[r] == ROW_LIMIT
             island.lower[i, k], island.upper[i, k] = 0.0, np.inf if limit else 0.0
             if limit:
                 island.q[i, k], worst = linkage.slack[r], max(worst, -linkage.slack[r])
@@ -290,7 +284,7 @@ def straighten_grasped(
     n = choose_rows(contacts, first, last, linkage, linkage.slack, True, known)
     fresh = known and n == 0
     n = forest.count[2] if fresh else n
-    if n == 0 or n * n > island.value.shape[0] or n > own.shape[0]:
+    if n == 0:
         return True
     if _place_law(lo, contacts, n, rows, linkage, move, settings.push_out, dt, own, island) <= goal:
         forest.count[1] = g + 1 if fresh else 0
