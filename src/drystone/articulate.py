@@ -9,7 +9,9 @@ their length. Where the matrix would be too wide, and for nsgs, the rows are swe
 import numpy as np
 
 from drystone.apart import stage
+from drystone.condense import WITH_DRIVES
 from drystone.drift import ROUGH
+from drystone.grasp import solve_grasped
 from drystone.island_matrix import (
     solve_by_newton,
 )
@@ -18,9 +20,10 @@ from drystone.joint_sweeps import sweep_linked
 from drystone.joints.layout import PLANAR
 from drystone.joints.rows import fill_joint, is_filled, note_filled
 from drystone.rattle import set_guess, solve_smooth
-from drystone.sweeps import DEEPER
+from drystone.sweeps import DEEPER, DEEPEST
 from drystone.swing import solve_tree_smoothly, start_again, tree_of
 from drystone.taut import has_stiff, stiffen_bodies
+from drystone.visits import push_rows
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
@@ -37,6 +40,10 @@ def pose_joints(linkage, joints, bodies, state, settings, mass):
             note_filled(joints, j, state.position, state.rotation, dt, filled)
             if forest.tree[j] >= 0:
                 forest.ready[forest.tree[j]] = 0
+    forest.count[1] = 0
+    for t in range(forest.ready.shape[0]):
+        if forest.ready[t] == WITH_DRIVES:
+            forest.ready[t] = 0
     stiffen_bodies(joints, linkage, bodies, state, mass, settings.dt)
     if settings.drift == BAUMGARTE:
         rows = linkage.rows
@@ -73,6 +80,20 @@ def _mark_rough(first, last, joints, linkage, rough):
             rough[linkage.node_body[node, side]] = ROUGH
 
 
+@kernel
+def _push_contacts(lo, hi, rows, linkage, motion):
+    """The warm start of contacts lo .. hi, after start_again()."""
+    for r in range(lo, hi):
+        for side in range(2):
+            b = rows.body[r, side]
+            if linkage.forest.member[b] < 0:
+                for k in range(6):
+                    motion.twist[b, k] = motion.free[b, k]
+    push_rows(
+        lo, hi, rows.body, rows.frame, rows.arm, motion.mass, rows.impulse, motion.twist
+    )
+
+
 @stage
 def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps."""
@@ -95,7 +116,8 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, m
                 )
                 if not error < np.inf:
                     start_again(first, last, linkage, state, motion)
-            if not error < np.inf:
+            else:
+                linkage.forest.count[1] = 0
                 error = solve_smooth(
                     g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
                 )
@@ -106,6 +128,16 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, m
             set_guess(first, last, linkage, state.joint_curve, False, reset)
             _mark_rough(first, last, joints, linkage, motion.rough)
             if settings.newton == 1:
+                error, taken, done = solve_grasped(
+                    g, lo, hi - lo, first, last, joints, bodies, rows, linkage, DEEPEST * tolerance,
+                    work, motion,
+                )  # fmt: skip
+                newtons, steps = newtons + done, steps + taken
+                if done == 1 and not error <= tolerance:
+                    start_again(first, last, linkage, state, motion)
+                    _push_contacts(lo, hi, rows, linkage, motion)
+            if settings.newton == 1 and not error <= tolerance:
+                linkage.forest.count[1] = 0
                 error, islands, taken = solve_by_newton(
                     lo, hi - lo, first, last - first, rows, linkage, mass, motion.free,
                     DEEPER * tolerance, work, motion.twist,

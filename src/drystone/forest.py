@@ -28,6 +28,10 @@ ELIMINATED = {
 }  # fmt: skip
 
 
+MOST_BLOCKS = 64  # contacts and blocks of rows of joints of an island that condense.py takes
+MOST_MOTIONS = 192  # free motions of all its bodies
+
+
 class Forest(NamedTuple):
     """Trees of joints. Vectors of six are linear, then angular."""
 
@@ -54,6 +58,20 @@ class Forest(NamedTuple):
     flow: np.ndarray  # (n + 1, 6) impulse on a body with all that hangs on it, then its velocity
     offset: np.ndarray  # (nj, 6) velocity of the child that the joint asks for [m/s, rad/s]
     rate: np.ndarray  # (nj, 3) of the free motions
+    # of one island, see condense.py
+    member: np.ndarray  # (n + 1,) int32: tree of a body, -1: none
+    place: np.ndarray  # (nj,) int32: first of its free motions among those of the tree
+    width: np.ndarray  # (trees,) int32: number of these, with six of a root that moves
+    base: np.ndarray  # (trees,) int32: first of them among those of the island
+    alone: np.ndarray  # (n + 1,) int32: first of six motions of a body without joints
+    listed: np.ndarray  # (trees,) int32: trees of the island
+    # (5,) int32: how many; 1 + the group whose W stands, its contacts and blocks, its motions,
+    # its rows in `block`
+    count: np.ndarray
+    acts: np.ndarray  # (rows,) int32: 1 if a row with a bound may act
+    block: np.ndarray  # (MOST_BLOCKS, 3) int32: such rows, behind the contacts; -1: none
+    zeta: np.ndarray  # (3 MOST_BLOCKS, MOST_MOTIONS) Z
+    half: np.ndarray  # (6,)
 
 
 def plant_forest(joints: Joints, bodies) -> Forest:
@@ -68,17 +86,26 @@ def plant_forest(joints: Joints, bodies) -> Forest:
         driven=f(len(trees), i), ready=f(len(trees), i), lever=f((count, 3)), arm=f((count, 3)),
         dual=f((count, 9)), step=f((count, 18)), seen=f((count, 18)), inertia=f((n + 1, 21)),
         root_factor=f((len(trees), 21)), flow=f((n + 1, 6)), offset=f((count, 6)),
-        rate=f((count, 3)),
+        rate=f((count, 3)), member=np.full(n + 1, -1, i), place=f(count, i),
+        width=f(len(trees), i), base=f(len(trees), i), alone=f(n + 1, i), listed=f(len(trees), i),
+        count=f(5, i), acts=f(int(joints.row_first[-1]), i), block=f((MOST_BLOCKS, 3), i),
+        zeta=f((3 * MOST_BLOCKS, MOST_MOTIONS)), half=f(6),
     )  # fmt: skip
     for t, (root, edges) in enumerate(trees):
         forest.root[t] = root
+        if root >= 0:
+            forest.member[root] = t
         forest.first[t + 1] = forest.first[t] + len(edges)
         for k, (j, child, parent) in enumerate(edges):
             forest.tree[j], forest.joint[forest.first[t] + k] = t, j
             forest.child[j], forest.parent[j], forest.up[child] = child, parent, j
             forest.held[j] = ELIMINATED[int(joints.kind[j])]
+            forest.member[child] = t
+            forest.place[j] = forest.width[t]
+            forest.width[t] += forest.held[j, 2]
             forest.plain[t] &= not _is_bounded(joints, j)
             forest.driven[t] |= bool((joints.drive_mode[j] == DRIVE_POSITION).any())
+        forest.width[t] += 6 if root >= 0 else 0
     return forest
 
 

@@ -38,6 +38,7 @@ class Linkage(NamedTuple):
     rotation: np.ndarray  # (n + 1, 4)
     filled: np.ndarray  # (nj, 15) poses of A and B and the step for which the rows of a joint are
     none: np.ndarray  # (rows,) zeros
+    slack: np.ndarray  # (rows,) velocities of rows with a bound, above it [m/s], [rad/s]
     change: np.ndarray  # (rows,) of the biases, found by a look ahead [m/s], [rad/s]
     forest: Forest
 
@@ -78,6 +79,7 @@ def room_for_joints(joints: Joints, table) -> Linkage:
         rotation=rotation,
         filled=np.full((len(joints.kind), 15), np.nan),
         none=np.zeros(joints.row_first[-1]),
+        slack=np.zeros(joints.row_first[-1]),
         change=np.zeros(joints.row_first[-1]),
         forest=plant_forest(joints, table),
     )

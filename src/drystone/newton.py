@@ -259,9 +259,15 @@ def prox_newton(n, island, relative, goal, max_steps, room, impulse):
 
     The best iterate is what remains. Returns its error and the Newton steps taken.
     """
+    return newton_from(FIRST_ALPHA, n, island, relative, goal, max_steps, room, impulse)
+
+
+@inner_kernel
+def newton_from(alpha, n, island, relative, goal, max_steps, room, impulse):
+    """The same from another first alpha; a small one suits a guess that is good."""
     error = best = natural_error(n, island, relative, room.velocity, impulse)
     copy_impulses(n, impulse, room.best)
-    alpha, floor = FIRST_ALPHA, LEAST_ALPHA
+    floor = LEAST_ALPHA
     steps, patience, waited = 0, PATIENCE, 0
     press_touching(n, island.joint, island.scale, room.velocity, impulse)
     while not best <= goal and steps < max_steps and alpha <= LARGEST_ALPHA:

@@ -13,6 +13,7 @@ from drystone.articulate import BAUMGARTE, NO_DRIFT
 from drystone.coulomb import normal_velocity_at, push
 from drystone.drift import room_wanted
 from drystone.gather import band_numbers, order_island
+from drystone.grasp import straighten_grasped
 from drystone.island_matrix import MOST_OPERATIONS, fill_island, link_group
 from drystone.jit import kernel
 from drystone.joints.layout import ROW_EQUALITY, ROW_LIMIT
@@ -126,6 +127,10 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
             look_ahead(first, last, joints, linkage, settings.dt)
             if not _missed(first, last, linkage) > STRAIGHT:
                 break
-            _straighten_group(
-                lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
-            )
+            if not straighten_grasped(
+                g, lo, hi - lo, first, last, joints, bodies, rows, linkage, settings, work, motion
+            ):
+                linkage.forest.count[1] = 0
+                _straighten_group(
+                    lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
+                )

@@ -44,8 +44,8 @@ def tree_of(first, linkage):
     return t if t >= 0 and forest.plain[t] == 1 else np.int32(-1)
 
 
-@kernel
-def _load_momenta(t, bodies, turn, stiff, twist, forest):
+@inner_kernel
+def load_momenta(t, bodies, turn, stiff, twist, forest):
     for k in range(forest.first[t], forest.first[t + 1] + 1):
         b = member(t, k, forest)
         if b >= 0:
@@ -57,8 +57,8 @@ def _load_momenta(t, bodies, turn, stiff, twist, forest):
                 forest.flow[b, i], forest.flow[b, 3 + i] = f[i], m[i]
 
 
-@kernel
-def _take_velocities(t, forest, keep, twist):
+@inner_kernel
+def take_velocities(t, forest, keep, twist):
     """Velocities that solve_tree() has found, added to what is there if `keep`."""
     for k in range(forest.first[t], forest.first[t + 1] + 1):
         b = member(t, k, forest)
@@ -161,7 +161,7 @@ def _bend(t, joints, linkage, curve, twist):
             for i in range(6):
                 forest.flow[b, i] = 0.0
     solve_tree(t, joints, rows, change, twist, forest, True, forest.driven[t] == 1, False)
-    _take_velocities(t, forest, True, twist)
+    take_velocities(t, forest, True, twist)
 
 
 @kernel
@@ -195,9 +195,9 @@ def _fit_old(t, joints, bodies, state, linkage, motion):
     forest, rows, none = linkage.forest, linkage.rows, linkage.none
     if held_error(t, joints, rows, none, state.twist, forest) < FITS:
         return  # what is left after fit_tree() is rounding
-    _load_momenta(t, bodies, motion.turn, linkage.stiff, state.twist, forest)
+    load_momenta(t, bodies, motion.turn, linkage.stiff, state.twist, forest)
     solve_tree(t, joints, rows, none, state.twist, forest, False, False, True)
-    _take_velocities(t, forest, False, state.twist)
+    take_velocities(t, forest, False, state.twist)
 
 
 @kernel
@@ -231,15 +231,15 @@ def solve_tree_smoothly(g, t, joints, bodies, state, linkage, settings, motion):
     """A tree of joints alone; returns its error, infinite if the step is not smooth for it."""
     forest, rows, twist, stiff = linkage.forest, linkage.rows, motion.twist, linkage.stiff
     driven = forest.driven[t] == 1
-    if forest.ready[t] == 0:
+    if forest.ready[t] != 1:
         eliminate(t, joints, bodies, motion.turn, stiff, rows, forest, False)
     _fit_old(t, joints, bodies, state, linkage, motion)
     if driven:
         eliminate(t, joints, bodies, motion.turn, stiff, rows, forest, True)
     forest.ready[t] = 0
-    _load_momenta(t, bodies, motion.turn, stiff, motion.free, forest)
+    load_momenta(t, bodies, motion.turn, stiff, motion.free, forest)
     solve_tree(t, joints, rows, rows.bias, motion.free, forest, True, driven, True)
-    _take_velocities(t, forest, False, twist)
+    take_velocities(t, forest, False, twist)
     if _hits_limit(t, joints, linkage, twist):
         return np.inf
     _mark_linked(t, forest, motion.rough)
@@ -289,6 +289,6 @@ def fit_tree(t, joints, bodies, state, linkage, motion, dt):
             state.joint_value[j, i] = joints.value[j, i]
     eliminate(t, joints, bodies, motion.turn, linkage.stiff, rows, forest, False)
     forest.ready[t] = 1
-    _load_momenta(t, bodies, motion.turn, linkage.stiff, state.twist, forest)
+    load_momenta(t, bodies, motion.turn, linkage.stiff, state.twist, forest)
     solve_tree(t, joints, rows, linkage.none, state.twist, forest, False, False, True)
-    _take_velocities(t, forest, False, state.twist)
+    take_velocities(t, forest, False, state.twist)

@@ -1,0 +1,70 @@
+"""Contacts of trees of joints with the joints eliminated, against the whole matrix."""
+
+import numpy as np
+import pytest
+
+from drystone.condense import choose_rows, condense, eliminate_listed, number_motions
+from drystone.jit import kernel
+from drystone.joints.layout import ROW_DRIVE, ROW_EQUALITY
+from drystone.problem import residual
+from drystone.readout import last_impulse
+from drystone.scenes import SCENES
+
+
+@kernel
+def condensed(contacts, last, model, work, linkage, slack):
+    """W of the contacts of the only group into work.island; its number of blocks."""
+    motion, rows = work.motion, work.rows
+    if number_motions(0, contacts, 0, last, rows, linkage, motion.mass) == 0:
+        return 0
+    linkage.forest.ready[0] = 0
+    eliminate_listed(model.joints, model.bodies, motion.turn, linkage)
+    n = choose_rows(contacts, 0, last, linkage, slack, True, False)
+    condense(
+        0, 0, contacts, n, rows, linkage, model.bodies, motion.turn, motion.mass,
+        work.island.island,
+    )  # fmt: skip
+    return n
+
+
+@pytest.fixture(scope="module")
+def fallen():
+    """The figure on the stairs in its first moments of contact."""
+    world = SCENES["ragdoll-stairs"].build()
+    while world.time < 2.0 and len(world.contacts().gap) < 6:
+        world.step()
+    assert len(world.contacts().gap) >= 6
+    return world
+
+
+def dense_blocks(n, island):
+    blocks = np.zeros((3 * n, 3 * n))
+    for i in range(n):
+        for k in range(island.first[i], island.first[i + 1]):
+            j = island.column[k]
+            blocks[3 * i : 3 * i + 3, 3 * j : 3 * j + 3] = island.value[k].reshape(3, 3)
+    return blocks
+
+
+def test_matrix_is_that_of_the_whole_without_joints(fallen):
+    """W_cc - W_cj W_jj⁻¹ W_jc for the rows j that hold, and the dampers."""
+    problem, linkage, work = fallen.problem(), fallen._linkage, fallen._work
+    nc, rows = problem.contact_count, linkage.rows
+    far = np.full(len(rows.kind), 1e9)  # no limit is near
+    n = condensed(nc, len(linkage.node_row), fallen._build.model, work, linkage, far)
+    assert n == nc
+    row, w = problem.joints.row, problem.W().toarray()
+    taken = (row >= 0) & np.isin(rows.kind[row], (ROW_EQUALITY, ROW_DRIVE))
+    j, c = 3 * nc + np.flatnonzero(taken), np.arange(3 * nc)
+    wanted = w[np.ix_(c, c)] - w[np.ix_(c, j)] @ np.linalg.solve(w[np.ix_(j, j)], w[np.ix_(j, c)])
+    found = dense_blocks(n, work.island.island)
+    assert found == pytest.approx(wanted, abs=1e-7 * np.abs(wanted).max())
+
+
+def test_step_obeys_the_laws_of_all_rows(fallen):
+    """Contacts, joints, dampers and limits: by the judge that all solvers share."""
+    for _ in range(60):
+        fallen.step()
+        problem = fallen.problem()
+        error = residual(problem, last_impulse(problem, fallen._work, fallen._linkage))
+        assert error <= fallen._settings.tolerance
