@@ -17,6 +17,7 @@ from triangle_twin import (
     el,
     meet,
     mesh_part,
+    no_leaves,
     placed,
     prism,
     star,
@@ -104,6 +105,32 @@ def test_either_order_of_the_pair_gives_the_same_contacts():
         assert np.sort(two.gap) == pytest.approx(np.sort(one.gap), abs=1e-12)
         order = [np.linalg.norm(two.point - p, axis=1).argmin() for p in one.point]
         assert two.normal[order] == pytest.approx(-one.normal, abs=1e-9)
+
+
+def test_leaves_that_are_kept_do_not_change_what_is_found():
+    """Two rings that hardly move against each other: with what they keep and without, same bits."""
+    rng = np.random.default_rng(12)
+    pose, _ = apart("torus", "bumpy", 1e-4, rng)
+    axis, leaves, used = np.zeros((1, 8)), no_leaves(1), 0
+    for _ in range(60):
+        pose[1, :3] += rng.normal(size=3) * 2e-5
+        pose[1, 3:] = (turn(rng.normal(size=3), 1e-4) @ pose[1, 3:].reshape(3, 3)).ravel()
+        before = leaves["leaf_axis"].copy()
+        one = meet(TABLES["torus", "bumpy"], pose, 1e-3, axis=axis, leaves=leaves)[0]
+        two = meet(TABLES["torus", "bumpy"], pose, 1e-3)[0]
+        assert (one.point == two.point).all() and (one.normal == two.normal).all()
+        assert (one.gap == two.gap).all() and len(one.gap) > 0
+        used += before[0, 0] != 0.0 and (before == leaves["leaf_axis"]).all()
+    assert 10 < used < 60
+
+
+@pytest.mark.parametrize("a, b", PAIRS)
+def test_pair_that_may_be_struck_has_its_nearest_contact(a, b):
+    """Within the margin, but not by its own motion: one contact, at the distance."""
+    rng = np.random.default_rng(200 + PAIRS.index((a, b)))
+    pose, found = apart(a, b, 0.004, rng)
+    contacts = meet(TABLES[a, b], pose, 0.02, still=True)[0]
+    assert len(contacts.gap) == 1 and contacts.gap[0] == pytest.approx(found, abs=1e-9)
 
 
 def test_memory_and_number_of_pairs_do_not_change_what_is_found():

@@ -23,13 +23,26 @@ def bare_parts(*parts):
     return build_shapes([Entry(FIXED, p, np.zeros(3), np.eye(3), 0, 1, 1) for p in parts])
 
 
-def meet(tables, poses, margin, pairs=((0, 1),), axis=None):
-    """Contacts of the pairs: a list of objects with point, normal, gap, sorted as written."""
+def no_leaves(count):
+    """What pairs that touch keep of their trees: nothing yet."""
+    return dict(
+        leaf_of=np.zeros((count, 3), dtype=np.int32),
+        leaf_axis=np.zeros((count, 8)),
+        leaf=np.zeros((count, 2 * LEAVES), dtype=np.int32),
+    )
+
+
+def meet(tables, poses, margin, pairs=((0, 1),), axis=None, leaves=None, still=False):
+    """Contacts of the pairs: a list of objects with point, normal, gap, sorted as written.
+
+    leaves  what pairs keep from call to call, see no_leaves()
+    still   the shapes do not move by themselves, others may strike them
+    """
     pair = np.array(pairs, dtype=np.int32)
     count = len(pair)
     axis = np.zeros((count, 8)) if axis is None else axis
     spread = np.full(len(tables.kind), 0.5 * margin)
-    way = np.column_stack([np.zeros((len(spread), 3)), spread])
+    way = np.column_stack([np.zeros((len(spread), 3)), 0.0 * spread if still else spread])
     boxes = Boxes(*[np.zeros((1, 1))] * len(Boxes._fields))._replace(
         pose=np.ascontiguousarray(poses, dtype=float), spread=spread, way=way
     )
@@ -40,9 +53,7 @@ def meet(tables, poses, margin, pairs=((0, 1),), axis=None):
         contact_first=np.zeros(count, dtype=np.int32),
         slot=np.full((SLOTS * count, 7), np.nan),
         share=np.zeros(count),
-        leaf_of=np.zeros((count, 3), dtype=np.int32),
-        leaf_axis=np.zeros((count, 8)),
-        leaf=np.zeros((count, 2 * LEAVES), dtype=np.int32),
+        **(no_leaves(count) if leaves is None else leaves),
     )
     collide_meshes(tables, _typed(boxes), pair, axis, near, count)
     result = []

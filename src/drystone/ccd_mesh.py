@@ -21,7 +21,7 @@ from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.field import is_fielded
 from drystone.narrowphase.memory import moved_since
 from drystone.narrowphase.mesh import make_tools, seen_from_larger
-from drystone.narrowphase.mesh_limits import APART, BESIDE, FAR, ROUNDING
+from drystone.narrowphase.mesh_limits import APART, BESIDE, ROUNDING
 from drystone.narrowphase.mesh_search import nearest_gap, overlap_by
 from drystone.vec import relative_pose
 
@@ -112,8 +112,9 @@ def _safe_share(k, a, b, skin, shapes, boxes, axis, near, state, motion, fractio
             return 1.0
         share += advance / most
         r, t = _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose)
-        margin = min(FAR * thin, most * (1.0 - share) + skin)
-        reach = min(margin, gap + advance + skin) if known else margin
+        margin = most * (1.0 - share) + skin
+        # Where they overlap, triangles are behind each other by as much.
+        reach = min(margin, abs(gap) + advance + DEEP * thin) if known else margin
         gap = nearest_gap(shapes, a, b, r, t, radius, margin, reach, ROUNDING * radius, tools)
         known = gap < margin
         if gap <= deepest:

@@ -113,9 +113,10 @@ def search(shapes, a, b, r, t, radius, reach, margin, close, wanted, tools):
     """Candidates nearer than `margin`; their number.
 
     A search for the DISTANCE ends as soon as there is one nearer than `close`, with ALL in
-    level[WANTED].
+    level[WANTED]. What is in no box within reach may be known to be much farther away.
     """
     start(tools.level, reach, margin, close, wanted)
+    tools.level[BOUND] = reach + radius
     count, _ = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), 0.0, tools)
     if wanted == DISTANCE:
         return count

@@ -16,7 +16,7 @@ from drystone.narrowphase.mesh_leaves import patch_gap, try_leaves
 from drystone.shapes.lanes import BLOCK, LANES
 from drystone.shapes.patch import NOT_A_PATCH
 from drystone.shapes.tree import MOST_LEVELS
-from drystone.vec import dot, load, mul_t, scale
+from drystone.vec import add, dot, load, mul, mul_t, scale, sub
 
 # Pairs of lanes that wait: seven for each level of the two trees, and eight.
 STACK = 14 * MOST_LEVELS + 8
@@ -73,6 +73,21 @@ def _box_gaps(lane_box, block, lane, r, t, gap):
         gap[k] = max(g, sqrt(max(gx * gx + gy * gy + gz * gz, fx * fx + fy * fy + fz * fz)))
 
 
+@kernel(forceinline=True)
+def _side_gap(patch, i, lane_box, lane, r, t):
+    """How far the box of another tree's lane is from patch i, along the axis of the patch.
+
+    r, t  pose of the patch in the axes of the box
+    """
+    u = mul(r, load(patch, i))
+    m = add(mul(r, (patch[i, 3], patch[i, 4], patch[i, 5])), t)
+    at = lane // LANES * BLOCK + lane % LANES
+    d = sub((lane_box[at], lane_box[at + LANES], lane_box[at + 2 * LANES]), m)
+    half = abs(u[0]) * lane_box[at + 3 * LANES] + abs(u[1]) * lane_box[at + 4 * LANES]
+    half += abs(u[2]) * lane_box[at + 5 * LANES]
+    return abs(dot(u, d)) - half - patch[i, 6]
+
+
 @kernel
 def _least_of(gap):
     least = 0
@@ -125,8 +140,13 @@ def find_leaves(
             g, most = gap[k], reach
             if g < reach:
                 lane_a, lane_b = (block * LANES + k, j) if open_a else (i, block * LANES + k)
-                if patch[lane_a, 8] != NOT_A_PATCH and patch[lane_b, 8] != NOT_A_PATCH:
+                flat_a, flat_b = patch[lane_a, 8] != NOT_A_PATCH, patch[lane_b, 8] != NOT_A_PATCH
+                if flat_a and flat_b:
                     g, most = patch_gap(patch, lane_a, lane_b, r, t), front
+                elif flat_a:
+                    g = max(g, _side_gap(patch, lane_a, lane_box, lane_b, back, t_back))
+                elif flat_b:
+                    g = max(g, _side_gap(patch, lane_b, lane_box, lane_a, r, t))
                 if g < most:
                     stack[top, 0], stack[top, 1], far[top] = lane_a, lane_b, g
                     top += 1
