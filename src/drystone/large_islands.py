@@ -21,10 +21,8 @@ PAIR_SLABS = 12
 # Plain sweeps over a large island gain quickly at first, then hang on a few loose chains of bodies:
 # 200 leave the same residual as 40. Sweeps end when the last WINDOW sweeps together have not
 # brought the correction below this share of what it was; the step then says that it did not
-# converge. Sweeps that pass over most contacts count as the share that they visit, LIGHT at least:
-# what they cost beside their visits. Below that share one core is as quick as two.
+# converge.
 WINDOW = 16
-LIGHT = 0.1
 STALLED = 0.9
 
 # In a large island only some bodies are still being corrected after a few sweeps. Contacts between
@@ -32,6 +30,7 @@ STALLED = 0.9
 # sweep before are passed over. When the visits have become small enough, the error of all contacts
 # is measured, and if it is not, those that are wrong by more than that share are taken up again.
 LAZY = 0.1
+LIGHT = 0.1  # share of the contacts below which one core visits them as quickly as two
 # Where there are more contacts than this, some are always far from done. With six times that share,
 # and without mixing, which has one y for all, the cost of a body stays that in a smaller pile:
 # 10,000 spheres at rest are left with 1.1e-4 m/s instead of 7e-5, in two thirds of the time.
@@ -286,7 +285,7 @@ def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, 
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
             rows.group_residual[g] = np.inf  # the correction at the last look
-    sweeps, work, mixes, since, share = 0, 0.0, False, 0.0, 1.0  # at first all are visited
+    sweeps, mixes, since, share = 0, False, 0.0, 1.0  # at first all are visited
     parts, between, total = _list_open(groups, rows)
     while total > 0:
         y, size, ends = 0.0, -1.0, False
@@ -300,10 +299,8 @@ def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, 
                     y, rows, mass, twist,
                 )  # fmt: skip
             share = _visited(total, rows)
-            work += max(share, LIGHT)
-            looks = work >= WINDOW
-            work -= WINDOW if looks else 0.0
-            ends = _one_ends(groups, looks and max_sweeps == 0, tolerance, rows) or sweeps >= limit
+            looks = sweeps % WINDOW == 0 and max_sweeps == 0
+            ends = _one_ends(groups, looks, tolerance, rows) or sweeps >= limit
             if mixes and not ends:
                 y, size = _mix(total, size, rows, twist)
             mixes = mixes or (may_mix and sweeps >= MIXING and share > SPREAD)
