@@ -10,13 +10,7 @@ from hypothesis import settings
 settings.register_profile("same", derandomize=True)
 settings.load_profile("same")
 
-REST = "from drystone.precompile import compile_engine; compile_engine(True, True, False)"
-
-# Files whose worlds have joints or meshes, or that run whatever there is.
-LATE = (
-    "joint", "mesh", "condense", "eliminate", "elements", "steppers", "scenes", "docs", "examples",
-    "two_dimensions", "flat", "fast_bodies", "field", "narrow",
-)  # fmt: skip
+MESH_WORLD = "from drystone.precompile import compile_engine; compile_engine(False, True, False)"
 
 
 def pytest_configure(config):
@@ -26,11 +20,15 @@ def pytest_configure(config):
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import drystone as ds
 
-    ds.World().run(1 / 240)
-    # Joints and meshes go on being compiled while the first tests run.
-    subprocess.Popen([sys.executable, "-c", REST], stderr=subprocess.DEVNULL)
+    world = ds.World()
+    body = world.add_body(ds.Box(1, 1, 1))
+    world.add_joint(ds.Ball(None, body, (0, 0, 1)))
+    world.run(world.dt)
+    ds.World().run(world.dt)
+    # Contacts of meshes go on being compiled while the first tests run.
+    subprocess.Popen([sys.executable, "-c", MESH_WORLD], stderr=subprocess.DEVNULL)
 
 
 def pytest_collection_modifyitems(items):
-    """What needs the kernels that are still being compiled comes last."""
-    items.sort(key=lambda item: any(word in item.nodeid.split("::")[0] for word in LATE))
+    """The file that takes longest comes first, or one core would wait for it at the end."""
+    items.sort(key=lambda item: "test_determinism" not in item.nodeid)
