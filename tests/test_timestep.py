@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import arrays, readout, stepping, timestep
+from drystone import arrays, readout, rooms, stepping, timestep
 from drystone.solvers.nsgs import Nsgs
 
 STONE = ds.Material(friction=0.5, restitution=0.3)
@@ -105,9 +105,9 @@ def test_room_does_not_change_the_bits():
     for roomy in (False, True):
         model, state, work, settings = engine(small_scene(6))
         if roomy:
-            state, work = arrays.make_pair_room(state, work, 1000)
-            work = arrays.make_slot_room(work, 1000)
-            state, work = arrays.make_contact_room(state, work, 1000)
+            state, work = rooms.make_pair_room(state, work, 1000)
+            work = rooms.make_slot_room(work, 1000)
+            state, work = rooms.make_contact_room(state, work, 1000)
         settings = settings._replace(hashing=1)
         state, work, report = stepping.run_steps(model, state, work, settings, 80)
         assert report.done == len(report.hashes) == 80

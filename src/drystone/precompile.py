@@ -95,7 +95,7 @@ def _start_helper(function) -> subprocess.Popen | None:
 
 def _empty_world():
     """Model, state and work of a world with nothing in it: its types are those of every world."""
-    from drystone import arrays
+    from drystone import arrays, rooms
     from drystone.joints.table import pack_joints
     from drystone.shapes.tables import build_shapes
 
@@ -106,7 +106,7 @@ def _empty_world():
     joints = pack_joints([], None, nothing, np.zeros((0, 4)))
     model = arrays.Model(build_shapes([]), bodies, pairing, joints)
     state = arrays.new_state(model, nothing, np.zeros((0, 4)), np.zeros((0, 6)))
-    return model, state, arrays.allocate(model)
+    return model, state, rooms.allocate(model)
 
 
 def run_geometry() -> None:

@@ -9,7 +9,7 @@ from operator import is_
 
 import numpy as np
 
-from drystone import arrays, precompile
+from drystone import precompile, rooms
 from drystone.arrays import INFO_CONTACTS, Model, Outlines, Settings, State, Work
 from drystone.clock import tick_seconds
 from drystone.commit import hash_state
@@ -193,10 +193,10 @@ def _solve_in_python(model, state, work, solver, ellipses, linkage):
 
 def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[State, Work]:
     if status == MORE_PAIRS:
-        return arrays.make_pair_room(state, work, wanted)
+        return rooms.make_pair_room(state, work, wanted)
     if status == MORE_SLOTS:
-        return state, arrays.make_slot_room(work, wanted)
-    return arrays.make_contact_room(state, work, wanted)
+        return state, rooms.make_slot_room(work, wanted)
+    return rooms.make_contact_room(state, work, wanted)
 
 
 def stage_seconds(work: Work) -> dict[str, float]:
@@ -205,4 +205,4 @@ def stage_seconds(work: Work) -> dict[str, float]:
     return dict(zip(STAGES, spent.tolist(), strict=True))
 
 
-allocate = arrays.allocate
+allocate = rooms.allocate

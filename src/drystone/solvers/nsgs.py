@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.arrays import row_room
 from drystone.judge import Judge
 from drystone.problem import invert_blocks, measure, residual, solve_info
+from drystone.rooms import row_room
 from drystone.solvers.checks import refuse_elliptic
 from drystone.solvers.nsgs_matrix import solve_matrix
 from drystone.sweeps import push_all, solve_rows
