@@ -1,6 +1,7 @@
 """Rules for kernels that no linter knows, checked on the syntax tree of every source file."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ KINDS = ("kernel", "inner_kernel", "parallel_kernel", "stage")
 TALKERS = {"cli.py", "cli_run.py", "loop.py", "yardstick.py"}
 
 
+@cache
 def tree_of(source):
     """The tree with a `parent` on every node."""
     tree = ast.parse(source)

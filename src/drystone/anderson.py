@@ -16,12 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import kernel
+from drystone.packed import table
 
 MEMORY = 5  # differences kept; three take a tenth more sweeps, ten save none
 GROWTH = 2.0  # of |f| from one sweep to the next beyond which a mixture was bad
 TINY = 1e-10  # added to the squares of F, relative to their sum, so that they can be solved
 
 
+@table
 class AndersonRoom(NamedTuple):
     """What is kept of the last sweeps over up to n contacts."""
 

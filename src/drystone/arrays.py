@@ -13,6 +13,7 @@ import numpy as np
 
 from drystone.gather import IslandWork
 from drystone.joints.layout import Joints
+from drystone.packed import table
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
@@ -24,6 +25,7 @@ FIXED = -1  # the body number of the world itself
 LEAVES = 384  # pairs of leaves that two meshes which touch remember at most
 
 
+@table
 class Shapes(NamedTuple):
     """What bodies look like. A shape sits in its body's frame (centre of mass, principal axes)."""
 
@@ -84,6 +86,7 @@ class Shapes(NamedTuple):
     around: np.ndarray  # (n, 3) unit vectors along the surface
 
 
+@table
 class Bodies(NamedTuple):
     """How bodies resist. The frame of a body: centre of mass, principal axes."""
 
@@ -94,6 +97,7 @@ class Bodies(NamedTuple):
     radius: np.ndarray  # (n,) of the sphere about the centre of mass that holds all its shapes [m]
 
 
+@table
 class Pairing(NamedTuple):
     """What applies when two materials or bodies meet."""
 
@@ -102,6 +106,7 @@ class Pairing(NamedTuple):
     excluded: np.ndarray  # int64, sorted keys (lower body << 32 | higher body) that never touch
 
 
+@table
 class Outlines(NamedTuple):
     """Shapes of two dimensions in their own axes: x and z. See shapes/outline.py."""
 
@@ -111,6 +116,7 @@ class Outlines(NamedTuple):
     rounding: np.ndarray  # (ns,) [m] by which the shape is thicker than its corners
 
 
+@table
 class Model(NamedTuple):
     """All that is constant while the world runs."""
 
@@ -122,6 +128,7 @@ class Model(NamedTuple):
     outlines: Outlines | None = None
 
 
+@table
 class State(NamedTuple):
     """All that a run needs to go on bit for bit. Saved as it is."""
 
@@ -200,6 +207,7 @@ def new_state(model: Model, position, rotation, twist) -> State:
     )
 
 
+@table
 class Rows(NamedTuple):
     """The contact problem of one step, one row a contact, in the order of islands.py."""
 
@@ -236,6 +244,7 @@ class Rows(NamedTuple):
     flat: np.ndarray  # (1,) 1 in two dimensions: nothing couples to tangent 2
 
 
+@table
 class Motion(NamedTuple):
     """Bodies within a step; n + 1 rows where the last is the fixed world.
 
@@ -257,6 +266,7 @@ class Motion(NamedTuple):
     after: np.ndarray  # (n + 1, 6) velocities right after the impact
 
 
+@table
 class Boxes(NamedTuple):
     """Where shapes are, and the grid in which neighbours are searched."""
 
@@ -276,6 +286,7 @@ class Boxes(NamedTuple):
     old_axis: np.ndarray
 
 
+@table
 class Near(NamedTuple):
     """Pairs that are near, and the slots for what the narrow phase finds."""
 
@@ -290,6 +301,7 @@ class Near(NamedTuple):
     leaf: np.ndarray  # (pairs, 2 LEAVES) lanes of the leaves of two trees that were near
 
 
+@table
 class Sweep(NamedTuple):
     """Bodies on their way within a step, see ccd.py."""
 
@@ -303,6 +315,7 @@ class Sweep(NamedTuple):
     began: np.ndarray  # (n,) float: the share at the start of the round
 
 
+@table
 class Touch(NamedTuple):
     """Contacts in the order of the pairs."""
 
@@ -315,6 +328,7 @@ class Touch(NamedTuple):
     row_contact: np.ndarray  # (contacts,) contact of each row
 
 
+@table
 class Graph(NamedTuple):
     """Islands, see islands.py."""
 
@@ -329,6 +343,7 @@ class Graph(NamedTuple):
     level_island: np.ndarray  # (n,)
 
 
+@table
 class Log(NamedTuple):
     """What a step tells."""
 
@@ -339,6 +354,7 @@ class Log(NamedTuple):
     hashes: np.ndarray  # (steps,) uint64
 
 
+@table
 class Work(NamedTuple):
     """Scratch of a step. Nothing here outlives it but for reading (contacts, info).
 

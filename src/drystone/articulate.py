@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.apart import stage
 from drystone.condense import WITH_DRIVES
-from drystone.drift import ROUGH
+from drystone.drift import HELD
 from drystone.grasp import solve_grasped
 from drystone.island_matrix import (
     solve_by_newton,
@@ -77,7 +77,7 @@ def _mark_rough(first, last, joints, linkage, rough):
         if joints.kind[j] == PLANAR and held == 3 and fixed:
             continue
         for side in range(2):
-            rough[linkage.node_body[node, side]] = ROUGH
+            rough[linkage.node_body[node, side]] = HELD
 
 
 @kernel

@@ -12,8 +12,10 @@ import numpy as np
 
 from drystone.coulomb import contact_error, invert_block, solve_contact
 from drystone.jit import inner_kernel, kernel
+from drystone.packed import table
 
 
+@table
 class BlockMatrix(NamedTuple):
     """Block row c: blocks first[c] .. first[c + 1], each at column[k] with nine entries."""
 

@@ -7,7 +7,7 @@ import numpy as np
 from drystone.apart import stage
 from drystone.arrays import COUNTER_KEPT, COUNTER_PAIRS, COUNTER_STEP
 from drystone.contacts import pair_sleeps
-from drystone.drift import LINKED
+from drystone.drift import HELD, LINKED
 from drystone.integrate import carry_spin, turn_quaternion
 from drystone.jit import kernel
 from drystone.vec import load, rotation_matrix
@@ -47,8 +47,12 @@ def _turn_body(b, bodies, state, motion, dt):
         r_old = (
             t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
         )  # fmt: skip
-        linked = motion.rough[b] == LINKED
-        later = carry_spin(spin, inertia, r_old, rotation_matrix(q[0], q[1], q[2], q[3]), linked)
+        r_from = r_old
+        if motion.rough[b] == HELD:
+            p = turn_quaternion(q, (-dt * spin[0], -dt * spin[1], -dt * spin[2]))
+            r_from = rotation_matrix(p[0], p[1], p[2], p[3])
+        r_new, linked = rotation_matrix(q[0], q[1], q[2], q[3]), motion.rough[b] == LINKED
+        later = carry_spin(spin, inertia, r_old, r_from, r_new, linked)
     for k in range(3):
         state.twist[b, 3 + k] = later[k]
     for k in range(4):

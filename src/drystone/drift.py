@@ -22,8 +22,10 @@ PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 ROUGH_SHARE = 1e-3
 
 
-# How a body moves in a step: motion.rough.
-SMOOTH, ROUGH, LINKED = 0, 1, 2  # LINKED: smoothly, held by joints
+# How a body moves in a step, motion.rough: with the mean of its velocities before and after if it
+# is SMOOTH, as its joints say if it is LINKED; from ROUGH on with the velocity after, and HELD by
+# joints besides.
+SMOOTH, LINKED, ROUGH, HELD = range(4)
 
 
 @kernel
@@ -38,8 +40,9 @@ def mark_rough(rough, rows, count, impacts, settings):
         # mean would leave them at a height that nothing has paid for.
         struck = impacts > 0 and rows.struck[r, 0] > 0.0
         if struck or abs(rows.bias[r] + rows.approach[r]) > limit:
-            rough[rows.body[r, 0]] = ROUGH
-            rough[rows.body[r, 1]] = ROUGH
+            for side in range(2):
+                b = rows.body[r, side]
+                rough[b] = max(rough[b], ROUGH)
 
 
 @inner_kernel(inline="always")  # else handing over all these arrays takes as long
@@ -62,7 +65,7 @@ def displace_body(b, bodies, state, motion, impacts, dt):
         motion.mean[b, k] = mean[k]
         motion.later[b, k] = later[k]
     struck = impacts > 0 and motion.strike[b] >= 0.0
-    if motion.rough[b] != ROUGH:
+    if motion.rough[b] < ROUGH:
         for k in range(6):
             start = motion.after[b, k] if struck else old[b, k]
             move[b, k] += 0.5 * (start - twist[b, k])

@@ -19,6 +19,7 @@ from numba import prange
 from drystone.coulomb import velocity_at
 from drystone.ffd_six import add_equation, along, dot_at
 from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.packed import table
 
 _CHUNK = 64  # bodies per task
 
@@ -33,6 +34,7 @@ HARD = 1e-9
 SHARE = 0.8
 
 
+@table
 class Sides(NamedTuple):
     """ne sides, those of a body in a row. Axes: normal, tangent 1, tangent 2."""
 

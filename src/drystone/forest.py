@@ -20,6 +20,7 @@ from drystone.joints.layout import (
     UNIVERSAL,
     Joints,
 )
+from drystone.packed import table
 
 # Rows that hold a point, rows that hold directions, and free turns of each kind.
 ELIMINATED = {
@@ -32,6 +33,7 @@ MOST_BLOCKS = 64  # contacts and blocks of rows of joints of an island that cond
 MOST_MOTIONS = 192  # free motions of all its bodies
 
 
+@table
 class Forest(NamedTuple):
     """Trees of joints. Vectors of six are linear, then angular."""
 

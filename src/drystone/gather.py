@@ -11,6 +11,7 @@ import numpy as np
 
 from drystone.jit import inner_kernel, kernel
 from drystone.newton import Island, NewtonRoom, newton_room
+from drystone.packed import table
 
 # What the step has room for.
 MOST_CONTACTS = 512  # of an island; more than that have a band too wide to be worth it
@@ -21,6 +22,7 @@ JOINT_BLOCKS = 32  # room for each block of rows of joints: neighbours
 JOINT_NUMBERS = 300  # and numbers of the factors
 
 
+@table
 class Links(NamedTuple):
     """Who is coupled with whom among the contacts of a group."""
 
@@ -38,6 +40,7 @@ class Links(NamedTuple):
     answer: np.ndarray  # (contacts, 36): inverse mass times those
 
 
+@table
 class IslandWork(NamedTuple):
     links: Links
     island: Island

@@ -53,19 +53,24 @@ def turn_freely(spin, inertia, r_wb, dt):
 
 
 @inner_kernel
-def carry_spin(spin, inertia, r_old, r_new, linked):
+def carry_spin(spin, inertia, r_old, r_from, r_new, linked):
     """Spin after a turn from r_old to r_new that contacts or joints have imposed.
 
     The angular momentum is kept in world axes; if the energy would grow by that, for the turn is
     not the free one, it is scaled down. Not so for bodies `linked` by joints alone: there gains and
     losses balance over time, and to cut off the gains would be a brake.
+
+    r_from   where the turn to r_new would have begun if nothing had been straightened on the way.
+             To straighten gives no velocity, but a thin rod tilted by a thousandth would take its
+             angular momentum as a spin about its length.
     """
     ix, iy, iz = inertia
     w = mul_t(r_old, spin)
-    momentum = (ix * w[0], iy * w[1], iz * w[2])
-    turned = mul_t(r_new, mul(r_old, momentum))
+    before = ix * w[0] * w[0] + iy * w[1] * w[1] + iz * w[2] * w[2]
+    w = mul_t(r_from, spin)
+    turned = mul_t(r_new, mul(r_from, (ix * w[0], iy * w[1], iz * w[2])))
     later = (turned[0] / ix, turned[1] / iy, turned[2] / iz)
-    before, after = dot(momentum, w), dot(turned, later)
+    after = dot(turned, later)
     return mul(r_new, scale(later, sqrt(before / after) if after > before and not linked else 1.0))
 
 

@@ -16,6 +16,7 @@ from drystone.blocks import island_error, sweep_blocks
 from drystone.gather import band_numbers, gather_island, island_room, order_island
 from drystone.jit import kernel
 from drystone.newton import Island, NewtonRoom, newton_room, prox_newton
+from drystone.packed import table
 
 BATCH = 10  # sweeps between two looks at the error, which costs as much as a sweep
 LOOKS = 3  # over which the fall of the error is averaged: accelerated sweeps are bumpy
@@ -37,6 +38,7 @@ CAPACITY = 8_000_000  # numbers that Newton may store for its factors: 64 MB
 SWEEPS, NEWTON, LARGE, FAILED = 0, 1, 2, 3  # what solved an island
 
 
+@table
 class Bounds(NamedTuple):
     """Which blocks are rows of joints, and the bounds of their impulses."""
 
@@ -53,6 +55,7 @@ def bounds_of(problem) -> Bounds:
     return Bounds(np.arange(nb) >= nc, lower, upper)
 
 
+@table
 class Report(NamedTuple):
     """What became of every island."""
 
@@ -84,6 +87,7 @@ def report_room(islands: int) -> Report:
     return Report(*numbers, np.zeros(islands))
 
 
+@table
 class Room(NamedTuple):
     """Scratch for all islands, one after the other."""
 

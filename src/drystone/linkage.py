@@ -13,6 +13,7 @@ from drystone.assemble import inertia_times
 from drystone.forest import Forest, plant_forest
 from drystone.jit import inner_kernel, kernel
 from drystone.joints.layout import JointRows, Joints, joint_rows
+from drystone.packed import table
 
 # Joints that say the same thing twice (a loop in a plane, two hinges on one door) leave W without
 # an inverse. This share of its diagonal is added to the rows of joints; what they give way for
@@ -20,6 +21,7 @@ from drystone.joints.layout import JointRows, Joints, joint_rows
 SOFTNESS = 1e-11
 
 
+@table
 class Linkage(NamedTuple):
     """The joints of a world in one step."""
 

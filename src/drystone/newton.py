@@ -41,6 +41,7 @@ from drystone.newton_system import (
     set_low,
     set_statuses,
 )
+from drystone.packed import table
 
 FIRST_ALPHA = 1e-3  # sweeps before have found most of what is open, sticks and slides
 LEAST_ALPHA = 1e-9  # below, W + alpha D has no more than seven digits left
@@ -52,6 +53,7 @@ PATIENCE = 1  # problems before an alpha that failed is tried again; doubled wit
 TOUCH = 1e-3  # of the largest velocity: contacts that part no faster are pressed a little at first
 
 
+@table
 class Island(NamedTuple):
     """Contacts that are solved together, numbered from 0, as a problem of its own."""
 
@@ -71,6 +73,7 @@ class Island(NamedTuple):
     bounded: np.ndarray  # (1,) bool: whether any bound is neither zero nor infinite
 
 
+@table
 class NewtonRoom(NamedTuple):
     """Scratch for islands of up to n contacts."""
 

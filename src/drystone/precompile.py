@@ -42,7 +42,7 @@ def compile_engine(linked: bool, meshed: bool, fielded: bool) -> None:
     numba.get_num_threads()
     _compile(PLAIN, run_geometry, run_dynamics, compile_step)
     if meshed:
-        _compile(MESHED, None, run_meshes, None)
+        _compile(MESHED, run_following, run_meshes, None)
     if fielded:
         _compile(FIELDED, None, run_fields, None)
     if linked:
@@ -136,12 +136,18 @@ def run_geometry() -> None:
 
 def run_meshes() -> None:
     """Contacts of meshes, on nothing."""
-    from drystone.arrays import Settings
-    from drystone.ccd_mesh import follow_meshes
     from drystone.narrowphase.mesh import collide_meshes
 
     model, state, work = _empty_world()
     collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+
+
+def run_following() -> None:
+    """Fast meshes followed along their way, on nothing."""
+    from drystone.arrays import Settings
+    from drystone.ccd_mesh import follow_meshes
+
+    model, state, work = _empty_world()
     follow_meshes(
         model.shapes, work.boxes, state, Settings(), work.motion, work.sweep.fraction,
         work.sweep.before, work.near, 0, True,

@@ -13,7 +13,7 @@ from drystone import precompile, rooms
 from drystone.arrays import INFO_CONTACTS, Model, Outlines, Settings, State, Work
 from drystone.clock import tick_seconds
 from drystone.commit import hash_state
-from drystone.drift import ROUGH
+from drystone.drift import HELD
 from drystone.elliptic import contact_ellipses
 from drystone.jit import entry_of
 from drystone.joint_blocks import keep_impulses
@@ -183,7 +183,7 @@ def _solve_in_python(model, state, work, solver, ellipses, linkage):
     work.rows.impulse[:count] = impulse[:count]
     if problem.joints is not None:
         keep_impulses(problem.joints, impulse[count:], linkage.rows)
-        work.motion.rough[problem.joints.body] = ROUGH
+        work.motion.rough[problem.joints.body] = HELD
         state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
         linkage.loose[:] = 1
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)

@@ -5,8 +5,6 @@ afterwards. `advance` is the compiled loop over steps; stepping.py calls it, and
 one for solvers written in Python.
 """
 
-
-
 from drystone.arrays import (
     COUNTER_KEPT,
     COUNTER_PAIRS,
@@ -78,22 +76,17 @@ def _lap(clock, stage, since):
     return now
 
 
-# Model and Work are handed on in parts: Numba copies a tuple whole, with all its arrays, wherever
-# one part of it is read. Whole, they made compiling the loop take half as long again.
-
-
 @inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
-def find_touching(
-    model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, log
-):
+def find_touching(model, outlines, state, settings, work):
     """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
-    clock = log.clock
+    shapes, bodies, motion = model.shapes, model.bodies, work.motion
+    boxes, near, clock = work.boxes, work.near, work.log.clock
     if near.pair.shape[0] < state.counter[COUNTER_PAIRS]:  # a state that was read from a file
         return MORE_PAIRS, state.counter[COUNTER_PAIRS]
     since = ticks()
     free_twists(bodies, state, settings, motion)
     since = _lap(clock, _FORCES, since)
-    if place_shapes(shapes, bodies, state, settings, boxes, log.flag):
+    if place_shapes(shapes, bodies, state, settings, boxes, work.log.flag):
         wanted = find_pairs(model, state, boxes)
         if wanted > state.pair.shape[0]:
             return MORE_PAIRS, wanted
@@ -110,24 +103,21 @@ def find_touching(
         else:
             collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
         since = _lap(clock, _COLLIDE, since)
-        if not wake_touched(shapes.body, bodies.kind, joints.body, state, near, near_count):
+        if not wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, near_count):
             break
         free_twists(bodies, state, settings, motion)  # the woken feel gravity again
     return DONE, near_count
 
 
 @kernel
-def detecting(
-    model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, touch, rows, log
-):
+def detect(model, outlines, state, settings, work):
     """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
+    near, touch, log = work.near, work.touch, work.log
     flag = log.flag
     # After room was made we go on here: to collide again would start from what the pairs have
     # just remembered, and last digits would depend on when the room ran out.
     if flag[FLAG_COLLIDED] == 0:
-        status, number = find_touching(
-            model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, log
-        )
+        status, number = find_touching(model, outlines, state, settings, work)
         if status != DONE:
             return status, number
         log.info[INFO_NEAR] = number
@@ -138,20 +128,19 @@ def detecting(
     if count + state.counter[COUNTER_KEPT] > touch.body.shape[0]:
         return MORE_CONTACTS, count + state.counter[COUNTER_KEPT]
     flag[FLAG_COLLIDED] = 0
-    gather_contacts(shapes, state, motion.turn, near, touch, near_count)
+    gather_contacts(model.shapes, state, work.motion.turn, near, touch, near_count)
     log.info[INFO_CONTACTS] = count
-    rows.flat[0] = 0 if outlines is None else 1
+    work.rows.flat[0] = 0 if outlines is None else 1
     _lap(log.clock, _CONTACTS, since)
     return DONE, count
 
 
 @kernel
-def posing(
-    shape_body, bodies, pairing, joints, state, settings, motion, near, touch, graph, rows, log,
-    linkage,
-):  # fmt: skip
+def pose_rows(model, state, settings, work, linkage):
     """Stages 4 and 5: islands, order and rows of the contact problem, its warm start."""
-    info, clock, kind = log.info, log.clock, bodies.kind
+    shape_body, bodies, joints = model.shapes.body, model.bodies, model.joints
+    near, touch, graph, rows, mass = work.near, work.touch, work.graph, work.rows, work.motion.mass
+    info, clock, kind = work.log.info, work.log.clock, bodies.kind
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     since = ticks()
     find_islands(
@@ -163,9 +152,9 @@ def posing(
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
     if linkage is not None:
-        pose_joints(linkage, joints, bodies, state, settings, motion.mass)
+        pose_joints(linkage, joints, bodies, state, settings, mass)
     assemble_rows(
-        pairing, state, motion.mass, touch, rows, bodies.radius, count, settings.skin, settings.dt
+        model.pairing, state, mass, touch, rows, bodies.radius, count, settings.skin, settings.dt
     )
     if settings.drift == BAUMGARTE:
         lean_out(rows, count, settings.baumgarte)
@@ -173,11 +162,12 @@ def posing(
 
 
 @kernel
-def starting(state, settings, motion, graph, rows, log, linkage):
+def start_rows(state, settings, work, linkage):
     """Stage 5: impacts within the step, then the warm start is applied."""
+    motion, rows, log = work.motion, work.rows, work.log
     since = ticks()
     log.info[INFO_IMPACTS] = strike(state, settings, motion, rows, int(log.info[INFO_CONTACTS]))
-    push_all(rows, graph.tally[TALLY_SLABS], motion.mass, motion.twist)
+    push_all(rows, work.graph.tally[TALLY_SLABS], motion.mass, motion.twist)
     if linkage is not None:
         start_joints(linkage, state, motion.mass, motion.twist)
     rough = motion.rough
@@ -187,40 +177,40 @@ def starting(state, settings, motion, graph, rows, log, linkage):
 
 
 @kernel
-def solving(bodies, joints, state, settings, motion, graph, rows, island, log, linkage):
+def solve(model, state, settings, work, linkage):
     """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
+    motion, rows, island, info = work.motion, work.rows, work.island, work.log.info
     since = ticks()
-    groups, count = graph.tally[TALLY_GROUPS], int(log.info[INFO_CONTACTS])
+    groups, count = work.graph.tally[TALLY_GROUPS], int(info[INFO_CONTACTS])
     backward = state.counter[COUNTER_STEP] % 2 == 1
     hasty = settings.newton == 1
     sweeps, residual = solve_rows(
         rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
         motion.twist,
     )  # fmt: skip
-    log.info[INFO_NEWTON_ISLANDS], log.info[INFO_NEWTON_STEPS] = 0.0, 0.0
+    info[INFO_NEWTON_ISLANDS], info[INFO_NEWTON_STEPS] = 0.0, 0.0
     if hasty and residual > settings.tolerance:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
-            settings.max_sweeps, island, motion.twist, log.info,
+            settings.max_sweeps, island, motion.twist, info,
         )  # fmt: skip
     if linkage is not None:
         most, worst, islands, steps = solve_linked(
-            linkage, joints, bodies, state, rows, groups, settings, island, motion
+            linkage, model.joints, model.bodies, state, rows, groups, settings, island, motion
         )
-        log.info[INFO_NEWTON_ISLANDS] += islands
-        log.info[INFO_NEWTON_STEPS] += steps
+        info[INFO_NEWTON_ISLANDS] += islands
+        info[INFO_NEWTON_STEPS] += steps
         sweeps, residual = max(sweeps, most), max(residual, worst)
-    _lap(log.clock, _SOLVE, since)
+    _lap(work.log.clock, _SOLVE, since)
     return sweeps, residual
 
 
 @kernel
-def finishing(
-    shapes, bodies, joints, state, settings, work, motion, reach, near, touch, graph, rows, island,
-    log, linkage, sweeps, residual,
-):  # fmt: skip
+def finish(model, state, settings, work, linkage, sweeps, residual):
     """Stages 6 to 8: displacements, poses, sleep. Returns False if a number is not finite."""
-    info, clock = log.info, log.clock
+    shapes, bodies, joints = model.shapes, model.bodies, model.joints
+    motion, near, graph, rows = work.motion, work.near, work.graph, work.rows
+    info, clock = work.log.info, work.log.clock
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     since = ticks()
     impacts = int(info[INFO_IMPACTS])
@@ -231,11 +221,11 @@ def finishing(
         pushes = make_room(motion, rows, graph.tally[TALLY_SLABS], count, settings)
     groups = graph.tally[TALLY_GROUPS]
     if linkage is not None:
-        straighten(linkage, joints, bodies, state, rows, groups, settings, island, motion)
+        straighten(linkage, joints, bodies, state, rows, groups, settings, work.island, motion)
     since = _lap(clock, _DRIFT, since)
     if settings.ccd == 1 and rows.flat[0] == 0:
         info[INFO_STOPPED] = 0.0
-        if some_fast(near_count, state.pair, near.pair, shapes.thickness, reach):
+        if some_fast(near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach):
             info[INFO_STOPPED] = stop_fast(shapes, bodies, joints, state, settings, work)
     since = _lap(clock, _FOLLOW, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
@@ -244,12 +234,12 @@ def finishing(
     if info[INFO_FAILED_BODY] >= 0:
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
-    keep_contacts(shapes.body, bodies.kind, state, near, touch, rows, near_count, count)
+    keep_contacts(shapes.body, bodies.kind, state, near, work.touch, rows, near_count, count)
     if linkage is not None:
         keep_joints(linkage, joints, state)
     move_bodies(bodies, state, motion, settings.dt)
     if linkage is not None:
-        fit_velocities(linkage, joints, bodies, state, rows, groups, settings, island, motion)
+        fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work.island, motion)
     if settings.sleeping == 1:
         fall_asleep(bodies, state, settings, graph)
     _lap(clock, _MOVE, since)
@@ -283,76 +273,27 @@ def measure_step(info, measures, rows, motion):
 
 # What has been compiled once is optimised again in each kernel that calls it. So the stages are
 # parts of the loop over steps, and compiled for themselves only if Python asks for one.
-_detect, _pose, _start = inlined(detecting), inlined(posing), inlined(starting)
-_solve, _finish = inlined(solving), inlined(finishing)
+_detect, _pose_rows, _start_rows = inlined(detect), inlined(pose_rows), inlined(start_rows)
+_solve, _finish = inlined(solve), inlined(finish)
 
 
 @kernel
 def advance(model, outlines, state, settings, work, linkage, elements, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
-    shapes, bodies, pairing, joints = model.shapes, model.bodies, model.pairing, model.joints
-    motion, boxes, near, touch = work.motion, work.boxes, work.near, work.touch
-    graph, rows, island, log = work.graph, work.rows, work.island, work.log
+    log = work.log
     for done in range(steps):
-        add_forces(elements, bodies, state)
-        status, number = _detect(
-            model, shapes, bodies, joints, outlines, state, settings, motion, boxes, near, touch,
-            rows, log,
-        )  # fmt: skip
+        add_forces(elements, model.bodies, state)
+        status, number = _detect(model, outlines, state, settings, work)
         drop_forces(elements, state)
         if status != DONE:
             return done, status, number
-        _pose(
-            shapes.body, bodies, pairing, joints, state, settings, motion, near, touch, graph, rows,
-            log, linkage,
-        )  # fmt: skip
-        _start(state, settings, motion, graph, rows, log, linkage)
-        sweeps, residual = _solve(
-            bodies, joints, state, settings, motion, graph, rows, island, log, linkage
-        )
-        if not _finish(
-            shapes, bodies, joints, state, settings, work, motion, boxes.reach, near, touch, graph,
-            rows, island, log, linkage, sweeps, residual,
-        ):  # fmt: skip
+        _pose_rows(model, state, settings, work, linkage)
+        _start_rows(state, settings, work, linkage)
+        sweeps, residual = _solve(model, state, settings, work, linkage)
+        if not _finish(model, state, settings, work, linkage, sweeps, residual):
             return done, NOT_FINITE, 0
-        settle_forces(elements, bodies, state, motion.rough, settings.dt)
+        settle_forces(elements, model.bodies, state, work.motion.rough, settings.dt)
         if settings.hashing == 1:
             log.hashes[done] = hash_state(state)
-    measure_step(log.info, log.measures, rows, motion)
+    measure_step(log.info, log.measures, work.rows, work.motion)
     return steps, DONE, 0
-
-
-# The stages as Python calls them.
-
-
-def detect(model, outlines, state, settings, work):
-    return detecting(
-        model, model.shapes, model.bodies, model.joints, outlines, state, settings, work.motion,
-        work.boxes, work.near, work.touch, work.rows, work.log,
-    )  # fmt: skip
-
-
-def pose_rows(model, state, settings, work, linkage) -> None:
-    posing(
-        model.shapes.body, model.bodies, model.pairing, model.joints, state, settings, work.motion,
-        work.near, work.touch, work.graph, work.rows, work.log, linkage,
-    )  # fmt: skip
-
-
-def start_rows(state, settings, work, linkage) -> None:
-    starting(state, settings, work.motion, work.graph, work.rows, work.log, linkage)
-
-
-def solve(model, state, settings, work, linkage):
-    return solving(
-        model.bodies, model.joints, state, settings, work.motion, work.graph, work.rows,
-        work.island, work.log, linkage,
-    )  # fmt: skip
-
-
-def finish(model, state, settings, work, linkage, sweeps, residual) -> bool:
-    return finishing(
-        model.shapes, model.bodies, model.joints, state, settings, work, work.motion,
-        work.boxes.reach, work.near, work.touch, work.graph, work.rows, work.island, work.log,
-        linkage, sweeps, residual,
-    )  # fmt: skip

@@ -46,7 +46,7 @@ def sweep_rows(
     return worst
 
 
-@inner_kernel
+@inner_kernel(forceinline=True)  # else handing over these arrays takes as long
 def row_error(r, body, frame, arm, block, bias, friction, impulse, twist):
     """contact_error() of row `r` [m/s]."""
     un, u1, u2 = velocity_at(r, body, frame, arm, twist)

@@ -126,7 +126,7 @@ def _kick(b, bodies, state, before, after, dt):
 def kick_bodies(bodies, state, rough, before, after, dt):
     """Velocities of bodies that moved smoothly, by half of what the forces have changed."""
     for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] == DYNAMIC and state.asleep[b] == 0 and rough[b] != ROUGH:
+        if bodies.kind[b] == DYNAMIC and state.asleep[b] == 0 and rough[b] < ROUGH:
             _kick(b, bodies, state, before, after, dt)
 
 

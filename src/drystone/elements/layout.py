@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drystone.packed import table
+
 SPRING, DRAG, POLE = range(3)
 
 NUMBERS = 4
 
 
+@table
 class Elements(NamedTuple):
     """Rows of all elements, and scratch of a step; n bodies, n stands for the fixed world."""
 

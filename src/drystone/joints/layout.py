@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drystone.packed import table
+
 BALL, HINGE, UNIVERSAL, SLIDER, FIXED, DISTANCE, PLANAR, CYLINDRICAL, SPRING = range(9)
 FLAT_HINGE, FLAT_SLIDER, FLAT_FIXED = range(9, 12)  # in two dimensions, see flat.py
 
@@ -30,6 +32,7 @@ COORDINATES = 3  # a joint has at most so many free coordinates with limits, dri
 NUMBERS = 6
 
 
+@table
 class Joints(NamedTuple):
     """What is fixed about joints, but for `value`, which a run needs to go on bit for bit."""
 
@@ -46,6 +49,7 @@ class Joints(NamedTuple):
     value: np.ndarray  # (nj, 3) coordinates of the last fill, whole turns counted [rad] or [m]
 
 
+@table
 class JointRows(NamedTuple):
     """Rows of all joints in one step."""
 

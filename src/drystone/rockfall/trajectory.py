@@ -321,7 +321,7 @@ def _velocities_after(body, step, w, m, q, s):
     if step.pressed:
         return v, add(w, scale(sub(step.w_end, w), s / step.h))
     turned = rotation_matrix(q[0], q[1], q[2], q[3])
-    return v, carry_spin(w, body.inertia, m, turned, False)
+    return v, carry_spin(w, body.inertia, m, m, turned, False)
 
 
 @kernel

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import splu
 from drystone import stepping, timestep
 from drystone.arrays import DYNAMIC, INFO_CONTACTS
 from drystone.capabilities import require_features
-from drystone.drift import ROUGH
+from drystone.drift import HELD, ROUGH
 from drystone.elements.gradient import stiffness
 from drystone.errors import UnsupportedFeature
 from drystone.forced import Forces
@@ -82,7 +82,7 @@ def step(world):
     timestep.start_rows(state, settings, work, linkage)
     work.motion.rough[: len(state.position)][forces.system.felt] = ROUGH
     if linkage is not None:
-        work.motion.rough[linkage.node_body] = ROUGH
+        work.motion.rough[linkage.node_body] = HELD
     solved = _solve(world, state, work, linkage, forces.system)
     if linkage is not None:
         linkage.loose[:] = 1  # all joints are straightened
