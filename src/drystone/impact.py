@@ -9,17 +9,23 @@ Impulses follow Newton's law u_n+ = -e u_n- (CLINE 4.16) with friction on the tr
 [Smith2012]: all contacts that approach are struck together, then those that approach now, and so
 on. One round of all contacts at once would move the balls of Newton's cradle as a block.
 An impact never adds kinetic energy: a round that would (Newton's law with friction can, [Kane1985])
-is taken again with smaller e.
+is taken again with smaller e. Joints pass the blows on: in a round their rows keep the velocity
+they had, by impulses that are found in the same sweeps as those of the contacts.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from drystone.apart import stage
 from drystone.coulomb import push, solve_contact, velocity_at
 from drystone.jit import kernel
+from drystone.joint_sweeps import own_block
+from drystone.linkage import push_joint_row, row_velocity
 
 ROUNDS = 20  # of striking; after that e = 0, which ends the chatter of contacts that are left
 SWEEPS = 60  # within a round
+# Where joints take part: sweeps for a blow to run through ten links, and the share of a blow's work
+# that may seem to be energy gained because the joints have not quite passed it on.
+LINKED_SWEEPS, UNPASSED = 600, 1e-6
 PRECISION = 1e-8  # of the velocities in a round, relative to the fastest approach
 
 
@@ -62,8 +68,56 @@ def _find_moments(rows, count, motion, settings):
 
 
 @kernel
-def _spread_moments(rows, count, motion, touching):
-    """Bodies that touch a struck one take over its moment; lists the rows that can be struck."""
+def _take_over(one, other, motion):
+    """Let a body without a moment take over that of a struck neighbour; True if it did."""
+    if motion.strike[one] < 0.0 or motion.strike[other] >= 0.0:
+        return False
+    if motion.mass[one, 0] == 0.0 or motion.mass[other, 0] == 0.0:
+        return False
+    motion.strike[other] = motion.strike[one]
+    return True
+
+
+@kernel
+def _spread_over_joints(linkage, motion):
+    """As _spread_moments() does over contacts; True if a body has taken over a moment."""
+    more = False
+    if linkage is not None:
+        for d in range(linkage.node_body.shape[0]):
+            a, b = linkage.node_body[d, 0], linkage.node_body[d, 1]
+            more = _take_over(a, b, motion) or _take_over(b, a, motion) or more
+    return more
+
+
+@kernel
+def _hold_joints(linkage, motion):
+    """Visit once the rows of joints between struck bodies; the largest correction [m/s], [rad/s].
+
+    Only those that hold in both directions: a blow on a limit is left to the solver.
+    """
+    worst = 0.0
+    if linkage is not None:
+        rows = linkage.rows
+        for r in range(rows.body.shape[0]):
+            a, b = rows.body[r, 0], rows.body[r, 1]
+            if motion.strike[a] < 0.0 and motion.strike[b] < 0.0:
+                continue
+            if rows.lower[r] > -inf or rows.upper[r] < inf:
+                continue
+            own = own_block(r, rows, motion.mass) + rows.softness[r]
+            if own > 0.0:
+                w = row_velocity(r, rows, motion.twist) - row_velocity(r, rows, motion.before)
+                push_joint_row(r, -w / own, rows, motion.mass, motion.twist)
+                worst = max(worst, abs(w))
+    return worst
+
+
+@kernel
+def _spread_moments(rows, count, linkage, motion, touching):
+    """Bodies that touch a struck one, or are joined to it, take over its moment.
+
+    Lists the rows that can be struck.
+    """
     listed = 0
     for r in range(count):
         rows.struck[r, 0], rows.struck[r, 1], rows.struck[r, 2] = 0.0, 0.0, 0.0
@@ -74,12 +128,8 @@ def _spread_moments(rows, count, motion, touching):
             if rows.gap[r] > touching:
                 continue
             a, b = rows.body[r, 0], rows.body[r, 1]
-            for side in range(2):
-                one, other = (a, b) if side == 0 else (b, a)
-                if motion.strike[one] >= 0.0 and motion.strike[other] < 0.0:
-                    if motion.mass[one, 0] > 0.0 and motion.mass[other, 0] > 0.0:
-                        motion.strike[other] = motion.strike[one]
-                        more = True
+            more = _take_over(a, b, motion) or _take_over(b, a, motion) or more
+        more = _spread_over_joints(linkage, motion) or more
     for r in range(count):
         hit = motion.strike[rows.body[r, 0]] >= 0.0 or motion.strike[rows.body[r, 1]] >= 0.0
         near = rows.gap[r] <= touching or rows.approach[r] < 0.0
@@ -111,7 +161,7 @@ def _closes(r, rows, motion, touching):
 
 
 @kernel
-def _strike_round(listed, rows, motion, share, settings, touching):
+def _strike_round(listed, rows, linkage, motion, share, settings, touching):
     """Strike all listed contacts that approach, together. Returns False if none approaches.
 
     `share` scales the restitution. What each contact received is left in rows.blow.
@@ -129,8 +179,8 @@ def _strike_round(listed, rows, motion, share, settings, touching):
             rows.target[r] = e * un
     if fastest == 0.0:
         return False
-    for _ in range(SWEEPS):
-        change = 0.0
+    for _ in range(SWEEPS if linkage is None else LINKED_SWEEPS):
+        change = _hold_joints(linkage, motion)
         for i in range(listed):
             r = rows.strike_list[i]
             if rows.target[r] > 0.0:
@@ -150,8 +200,11 @@ def _strike_round(listed, rows, motion, share, settings, touching):
 
 
 @kernel
-def _round_energy(listed, rows, motion):
-    """Kinetic energy that the blows of the last round added [J]: p . (u before + u after) / 2."""
+def _gains(listed, rows, motion, slack):
+    """Did the blows of the last round add kinetic energy, sum of p . (u before + u after) / 2?
+
+    More than the share `slack` of what the normal impulses did against the approach.
+    """
     energy = 0.0
     for i in range(listed):
         r = rows.strike_list[i]
@@ -162,11 +215,12 @@ def _round_energy(listed, rows, motion):
         energy += 0.5 * (
             rows.blow[r, 0] * (un + vn) + rows.blow[r, 1] * (u1 + v1) + rows.blow[r, 2] * (u2 + v2)
         )
-    return energy
+        energy += 0.5 * slack * rows.blow[r, 0] * min(vn, 0.0)
+    return energy > 0.0
 
 
 @stage
-def strike(state, settings, motion, rows, count):
+def strike(state, settings, motion, rows, count, linkage):
     """Let the contacts that bounce within this step bounce; returns the number of rounds.
 
     Afterwards motion.free is the velocity at the end of the step if nothing else touched,
@@ -176,7 +230,7 @@ def strike(state, settings, motion, rows, count):
         return 0
     dt = settings.dt
     touching = settings.bounce_speed * dt  # [m] closer than this is in touch
-    listed = _spread_moments(rows, count, motion, touching)
+    listed = _spread_moments(rows, count, linkage, motion, touching)
     n = motion.strike.shape[0] - 1
     for b in range(n):
         if motion.mass[b, 0] == 0.0:
@@ -195,16 +249,18 @@ def strike(state, settings, motion, rows, count):
     for b in range(n):
         for k in range(6):
             motion.before[b, k] = motion.twist[b, k]
-    rounds = 0
+    rounds, slack = 0, 0.0 if linkage is None else UNPASSED
     while rounds < 2 * ROUNDS:
         share = 1.0 if rounds < ROUNDS else 0.0
-        if not _strike_round(listed, rows, motion, share, settings, touching):
+        if not _strike_round(listed, rows, linkage, motion, share, settings, touching):
             break
         rounds += 1
-        while share > 0.0 and _round_energy(listed, rows, motion) > 0.0:
-            share = 0.5 * share if share > 0.05 else 0.0
+        less = 0.01
+        while share > 0.0 and _gains(listed, rows, motion, slack):
+            less *= 2.0  # most gains are small, and so is what ends them
+            share = max(share - less, 0.0)
             _copy_all(motion.before, motion.twist)
-            _strike_round(listed, rows, motion, share, settings, touching)
+            _strike_round(listed, rows, linkage, motion, share, settings, touching)
         for i in range(listed):
             r = rows.strike_list[i]
             for k in range(3):

@@ -1,9 +1,9 @@
 """Stage 6: velocities -> poses, exact for free motion."""
 
-from math import sqrt, tan
+from math import atan, inf, sqrt, tan
 
 from drystone.jit import inner_kernel, kernel
-from drystone.vec import cross, dot, mul, mul_t, quaternion_product, scale
+from drystone.vec import cross, dot, mul, mul_t, quaternion_product, rotation_matrix, scale
 
 _ROUNDS = 30  # of the fixed point below; each gains a factor of about spin * dt
 
@@ -26,30 +26,130 @@ def turn_freely(spin, inertia, r_wb, dt):
     size = abs(momentum[0]) + abs(momentum[1]) + abs(momentum[2])
     if dt * (abs(x) + abs(y) + abs(z)) <= 1e-16 * size:
         return spin, spin  # about a principal axis, but for rounding
-    mean, after = w, momentum
-    for _ in range(_ROUNDS):
-        half = 0.5 * dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
-        if half > 1.5:
-            half = 1.5  # over half a turn in a step: the angle is cut rather than wrong in sign
-        h = dt * tan(half) / half if half > 1e-9 else dt
-        middle = (
-            0.5 * (momentum[0] + after[0]),
-            0.5 * (momentum[1] + after[1]),
-            0.5 * (momentum[2] + after[2]),
-        )
-        mean = (middle[0] / ix, middle[1] / iy, middle[2] / iz)
+    mean, after, good = _turn_by_rounds(momentum, inertia, w, dt)
+    if not good:
+        mean, after, good = _turn_by_newton(momentum, inertia, dt)
+    if not good:
+        q = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+        t = turn_quaternion((1.0, 0.0, 0.0, 0.0), (dt * w[0], dt * w[1], dt * w[2]))
+        turned = rotation_matrix(t[0], t[1], t[2], t[3])
+        return spin, mul(r_wb, carry_spin(w, inertia, q, q, turned, False))
+    later = (after[0] / ix, after[1] / iy, after[2] / iz)
+    turn_angle = dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
+    if turn_angle > 0.0:
+        later = _rotate_by(later, (dt * mean[0], dt * mean[1], dt * mean[2]))
+    return mul(r_wb, mean), mul(r_wb, later)
+
+
+@kernel
+def _stride(mean, dt):
+    """The h for which a turn by the mean w takes the angle |w| dt."""
+    half = 0.5 * dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
+    if half > 1.5:
+        half = 1.5  # over half a turn in a step: the angle is cut rather than wrong in sign
+    return dt * tan(half) / half if half > 1e-9 else dt
+
+
+@kernel
+def _turn_by_rounds(momentum, inertia, mean, dt):
+    """Mean w and L afterwards by a fixed point, and whether it was found.
+
+    A round gains a factor of about spin * dt * largest / smallest inertia: thin rods lose it.
+    """
+    after, before = momentum, inf
+    for k in range(_ROUNDS):
+        h = _stride(mean, dt)
+        mean = _mean_spin(momentum, after, inertia)
         last = after
         # Solve after = momentum + h (momentum + after)/2 x mean for this mean: a Cayley turn.
         after = _cayley(momentum, (-h * mean[0], -h * mean[1], -h * mean[2]))
         change = abs(after[0] - last[0]) + abs(after[1] - last[1]) + abs(after[2] - last[2])
         size = abs(after[0]) + abs(after[1]) + abs(after[2])
         if change <= 4e-16 * size:
+            return mean, after, True
+        if k > 2 and change > 0.5 * before and change > 1e-14 * size:
+            return mean, after, False
+        before = change
+    return mean, after, before <= 1e-14 * size
+
+
+@kernel
+def _mean_spin(momentum, after, inertia):
+    return (
+        0.5 * (momentum[0] + after[0]) / inertia[0],
+        0.5 * (momentum[1] + after[1]) / inertia[1],
+        0.5 * (momentum[2] + after[2]) / inertia[2],
+    )
+
+
+@kernel
+def _turn_as_rod(momentum, inertia, dt):
+    """L afterwards if the two larger moments of inertia were equal: it turns about the least one's
+    axis at a constant rate."""
+    ix, iy, iz = inertia
+    x, y, z = momentum
+    if iy < ix and iy <= iz:
+        y, z, x = _turn_as_rod_along_x(y, z, x, iy, iz, ix, dt)
+    elif iz < ix:
+        z, x, y = _turn_as_rod_along_x(z, x, y, iz, ix, iy, dt)
+    else:
+        x, y, z = _turn_as_rod_along_x(x, y, z, ix, iy, iz, dt)
+    return x, y, z
+
+
+@kernel
+def _turn_as_rod_along_x(x, y, z, ix, iy, iz, dt):
+    half = 0.5 * dt * x * (0.5 / iy + 0.5 / iz - 1.0 / ix)  # tangent of half the angle
+    f = 2.0 / (1.0 + half * half)
+    return x, y - f * half * (z + half * y), z + f * half * (y - half * z)
+
+
+@kernel
+def _turn_by_newton(momentum, inertia, dt):
+    """As _turn_by_rounds(): after - momentum = h mid x (mid / inertia), mid the mean of both.
+
+    With the h of the spin at the start; the mean is made such that the angle fits that.
+    """
+    ix, iy, iz = inertia
+    h = _stride(_mean_spin(momentum, momentum, inertia), dt)
+    c = 0.5 * h
+    after = _turn_as_rod(momentum, inertia, h)
+    size = abs(momentum[0]) + abs(momentum[1]) + abs(momentum[2])
+    good = False
+    for _ in range(_ROUNDS):
+        mean = _mean_spin(momentum, after, inertia)
+        mid = (mean[0] * ix, mean[1] * iy, mean[2] * iz)
+        f = cross(mid, mean)
+        g = (
+            momentum[0] + h * f[0] - after[0],
+            momentum[1] + h * f[1] - after[1],
+            momentum[2] + h * f[2] - after[2],
+        )
+        good = abs(g[0]) + abs(g[1]) + abs(g[2]) <= 1e-15 * size
+        if good:
             break
-    later = (after[0] / ix, after[1] / iy, after[2] / iz)
-    turn_angle = dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
-    if turn_angle > 0.0:
-        later = _rotate_by(later, (dt * mean[0], dt * mean[1], dt * mean[2]))
-    return mul(r_wb, mean), mul(r_wb, later)
+        d = _solve_three(
+            (1.0, -c * (mean[2] - mid[2] / iy), c * (mean[1] - mid[1] / iz)),
+            (c * (mean[2] - mid[2] / ix), 1.0, -c * (mean[0] - mid[0] / iz)),
+            (-c * (mean[1] - mid[1] / ix), c * (mean[0] - mid[0] / iy), 1.0),
+            g,
+        )
+        after = (after[0] + d[0], after[1] + d[1], after[2] + d[2])
+    mean = _mean_spin(momentum, after, inertia)
+    angle = sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
+    return scale(mean, 2.0 * atan(c * angle) / (dt * angle)), after, good
+
+
+@kernel
+def _solve_three(a, b, c, g):
+    """x with a.x, b.x, c.x = g, by Cramer's rule."""
+    bc, ca, ab = cross(b, c), cross(c, a), cross(a, b)
+    f = 1.0 / dot(a, bc)
+    return (
+        f * (g[0] * bc[0] + g[1] * ca[0] + g[2] * ab[0]),
+        f * (g[0] * bc[1] + g[1] * ca[1] + g[2] * ab[1]),
+        f * (g[0] * bc[2] + g[1] * ca[2] + g[2] * ab[2]),
+    )
 
 
 @inner_kernel

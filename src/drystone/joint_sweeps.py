@@ -12,7 +12,7 @@ from drystone.visits import sweep_limit, sweep_rows, worst_error
 
 
 @kernel
-def _own_block(r, rows, mass):
+def own_block(r, rows, mass):
     """J M⁻¹ Jᵀ of one row of a joint."""
     total = 0.0
     for side in range(2):
@@ -40,7 +40,7 @@ def _sweep_joints(first, last, backward, linkage, mass, twist):
         r = linkage.node_row[linkage.node_list[first + at // 3], at % 3]
         if r < 0:
             continue
-        own = _own_block(r, rows, mass) + rows.softness[r]
+        own = own_block(r, rows, mass) + rows.softness[r]
         if own == 0.0:
             continue
         old = rows.impulse[r]
@@ -62,7 +62,7 @@ def _joint_residual(first, last, linkage, mass, twist):
             r = linkage.node_row[linkage.node_list[d], k]
             if r < 0:
                 continue
-            own = _own_block(r, rows, mass) + rows.softness[r]
+            own = own_block(r, rows, mass) + rows.softness[r]
             if own == 0.0:
                 continue
             w = row_velocity(r, rows, twist) + rows.softness[r] * rows.impulse[r] + rows.bias[r]

@@ -185,7 +185,7 @@ def run_dynamics() -> None:
         model.pairing, state, motion.mass, work.touch, rows, bodies.radius, 0, settings.skin,
         settings.dt,
     )  # fmt: skip
-    impact.strike(state, settings, motion, rows, 0)
+    impact.strike(state, settings, motion, rows, 0, None)
     sweeps.push_all(rows, 0, motion.mass, motion.twist)
     sweeps.solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
     _solve_by_newton(None)
@@ -234,12 +234,13 @@ def run_joint_solver() -> None:
 
 def run_joint_rows() -> None:
     """The other stages that joints add, on nothing."""
-    from drystone import articulate, rattle, straighten
+    from drystone import articulate, impact, rattle, straighten
     from drystone.arrays import Settings
 
     rattle.fit_velocities(*_linked_arguments())
     straighten.straighten(*_linked_arguments())
     model, state, work = _empty_world()
+    impact.strike(state, Settings(), work.motion, work.rows, 0, empty_linkage())
     articulate.pose_joints(
         empty_linkage(), model.joints, model.bodies, state, Settings(), work.motion.mass
     )

@@ -166,7 +166,8 @@ def start_rows(state, settings, work, linkage):
     """Stage 5: impacts within the step, then the warm start is applied."""
     motion, rows, log = work.motion, work.rows, work.log
     since = ticks()
-    log.info[INFO_IMPACTS] = strike(state, settings, motion, rows, int(log.info[INFO_CONTACTS]))
+    count = int(log.info[INFO_CONTACTS])
+    log.info[INFO_IMPACTS] = strike(state, settings, motion, rows, count, linkage)
     push_all(rows, work.graph.tally[TALLY_SLABS], motion.mass, motion.twist)
     if linkage is not None:
         start_joints(linkage, state, motion.mass, motion.twist)
