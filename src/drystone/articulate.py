@@ -27,6 +27,8 @@ from drystone.visits import push_rows
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
+FEW = 4  # contacts with which joints are solved to DEEPEST of the tolerance; with more, to DEEPER
+
 
 @stage
 def pose_joints(linkage, joints, bodies, state, settings, mass):
@@ -114,24 +116,25 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, m
                 error = solve_tree_smoothly(
                     g, t, joints, bodies, state, linkage, settings, motion
                 )
-                if not error < np.inf:
-                    start_again(first, last, linkage, state, motion)
             else:
                 linkage.forest.count[1] = 0
                 error = solve_smooth(
                     g, first, last, joints, bodies, state, rows, linkage, settings, work, motion
                 )
             newtons, steps = newtons + 1, steps + 1
+            if not error <= tolerance:
+                error = np.inf
+                start_again(first, last, linkage, state, motion)
         if not error < np.inf:
             linkage.loose[g] = 1
             reset = settings.drift == DEFAULT_DRIFT
             set_guess(first, last, linkage, state.joint_curve, False, reset)
             _mark_rough(first, last, joints, linkage, motion.rough)
             if settings.newton == 1:
+                goal = (DEEPEST if hi - lo <= FEW else DEEPER) * tolerance
                 error, taken, done = solve_grasped(
-                    g, lo, hi - lo, first, last, joints, bodies, rows, linkage, DEEPEST * tolerance,
-                    work, motion,
-                )  # fmt: skip
+                    g, lo, hi - lo, first, last, joints, bodies, rows, linkage, goal, work, motion
+                )
                 newtons, steps = newtons + done, steps + taken
                 if done == 1 and not error <= tolerance:
                     start_again(first, last, linkage, state, motion)

@@ -166,15 +166,28 @@ def _climb_row(i, k, r, rows, bodies, turn, mass, forest):
 
 
 @kernel
-def _multiply(n, width, zeta, island):
+def _list_driven(i, width, zeta, driven):
+    """List the motions that the rows of block `i` drive, those between them and the root."""
+    count = 0
+    for d in range(width):
+        if zeta[3 * i, d] != 0.0 or zeta[3 * i + 1, d] != 0.0 or zeta[3 * i + 2, d] != 0.0:
+            driven[count] = d
+            count += 1
+    return count
+
+
+@kernel
+def _multiply(n, width, zeta, driven, island):
     """All blocks of Z Zᵀ."""
     for i in range(n):
         island.first[i] = i * n
+        count = _list_driven(i, width, zeta, driven)
         for j in range(i + 1):
             a, b = 3 * i, 3 * j
             w00, w01, w02, w10, w11, w12 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
             w20, w21, w22 = 0.0, 0.0, 0.0
-            for d in range(width):
+            for m in range(count):
+                d = driven[m]
                 x, y, z = zeta[a, d], zeta[a + 1, d], zeta[a + 2, d]
                 u, v, w = zeta[b, d], zeta[b + 1, d], zeta[b + 2, d]
                 w00, w01, w02 = w00 + x * u, w01 + x * v, w02 + x * w
@@ -238,7 +251,7 @@ def condense(g, lo, contacts, n, rows, linkage, bodies, turn, mass, island):
         for k in range(3):
             if forest.block[i, k] >= 0:
                 _climb_row(i, k, forest.block[i, k], own, bodies, turn, mass, forest)
-    _multiply(n, width, forest.zeta, island)
+    _multiply(n, width, forest.zeta, forest.motion, island)
     forest.count[1], forest.count[2] = g + 1, n
 
 

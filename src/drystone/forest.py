@@ -73,6 +73,7 @@ class Forest(NamedTuple):
     acts: np.ndarray  # (rows,) int32: 1 if a row with a bound may act
     block: np.ndarray  # (MOST_BLOCKS, 3) int32: such rows, behind the contacts; -1: none
     zeta: np.ndarray  # (3 MOST_BLOCKS, MOST_MOTIONS) Z
+    motion: np.ndarray  # (MOST_MOTIONS,) int32: those that a block drives
     half: np.ndarray  # (6,)
 
 
@@ -91,7 +92,7 @@ def plant_forest(joints: Joints, bodies) -> Forest:
         rate=f((count, 3)), member=np.full(n + 1, -1, i), place=f(count, i),
         width=f(len(trees), i), base=f(len(trees), i), alone=f(n + 1, i), listed=f(len(trees), i),
         count=f(5, i), acts=f(int(joints.row_first[-1]), i), block=f((MOST_BLOCKS, 3), i),
-        zeta=f((3 * MOST_BLOCKS, MOST_MOTIONS)), half=f(6),
+        zeta=f((3 * MOST_BLOCKS, MOST_MOTIONS)), motion=f(MOST_MOTIONS, i), half=f(6),
     )  # fmt: skip
     for t, (root, edges) in enumerate(trees):
         forest.root[t] = root

@@ -49,13 +49,14 @@ def fill_ragdoll_stairs(
 
 
 def fill_pain(
-    world, load_ratio=1000.0, ball=False, joint_friction=0.0, joint_damping=5.0, grip=20.0
+    world, load_ratio=1000.0, ball=False, joint_friction=0.3, joint_damping=5.0, grip=20.0
 ):
     """A figure hung by its hands and feet from four pillars, with a load on its belly.
 
-    load_ratio    mass of the load, in masses of the figure's lightest part
-    grip          torque with which pillars hold hands and feet [N m]
-    ball          the load is a ball, as in OpenTissue; else a box, as in the thesis
+    load_ratio       mass of the load, in masses of the figure's lightest part
+    grip             torque with which pillars hold hands and feet [N m]
+    joint_friction   dry, in every joint [N m]: with dampers alone it swings for minutes
+    ball             the load is a ball, as in OpenTissue; else a box, as in the thesis
     """
     skin = ds.Material(density=1000, friction=0.8)
     lying = np.array([[0.0, 0, 1], [0, 1, 0], [-1, 0, 0]]).T  # face up, head towards -x
@@ -94,10 +95,11 @@ def _load(world, mass, ball, parts):
     world.add_body(shape, iron, position=(x, 0, top + height + 0.01), mass=mass, name="load")
 
 
-def fill_agony(world, load_ratio=1000.0, joint_friction=0.0, joint_damping=5.0, grip=20.0):
+def fill_agony(world, load_ratio=1000.0, joint_friction=0.3, joint_damping=5.0, grip=20.0):
     """A figure that hangs from a beam by its hands, with a heavy ball tied to its feet.
 
-    grip    torque with which a hand holds the beam, and a tie the foot [N m]
+    grip             torque with which a hand holds the beam, and a tie the foot [N m]
+    joint_friction   dry, in every joint [N m]: with dampers alone the load swings for minutes
     """
     skin = ds.Material(density=1000, friction=0.6)
     parts = add_figure(
