@@ -45,6 +45,7 @@ SCALING_COLUMNS = (
     ("number", "bodies", "{}"),
     ("contacts per body", "contacts_per_body", "{:.2f}"),
     ("sweeps", "sweeps", "{:.1f}"),
+    ("residual m/s", "residual", "{:.1e}"),
     ("converged", "converged", "{:.1%}"),
     ("ms/step", "ms_per_step", "{:.3f}"),
     ("us per body", "us_per_body", "{:.3f}"),

@@ -32,6 +32,7 @@ def scaling_rows(counts=COUNTS, scale: float = 1.0):
                 "bodies": bodies,
                 "contacts_per_body": watch.contacts[-1] / bodies,
                 "sweeps": watch.sweeps / watch.steps,
+                "residual": watch.worst_residual,
                 "converged": 1.0 - watch.nonconverged / watch.steps,
                 "ms_per_step": watch.ms_per_step,
                 "us_per_body": 1e3 * watch.ms_per_step / bodies,
