@@ -34,7 +34,7 @@ clean:
 # A stamp per extra: made once, again only when the dependencies change.
 $(VENV)/.%: pyproject.toml | $(VENV)/bin/pip
 	@echo "Installing drystone[$*] into $(VENV) ..."
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --editable ".[$*]"
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[$*]"
 	@touch $@
 
 $(VENV)/bin/pip:
