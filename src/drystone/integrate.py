@@ -5,7 +5,7 @@ from math import atan, inf, sqrt, tan
 from drystone.jit import inner_kernel, kernel
 from drystone.vec import cross, dot, mul, mul_t, quaternion_product, rotation_matrix, scale
 
-_ROUNDS = 30  # of the fixed point below; each gains a factor of about spin * dt
+_ROUNDS = 30  # of the fixed point, or of Newton's method
 
 
 @kernel
@@ -29,11 +29,10 @@ def turn_freely(spin, inertia, r_wb, dt):
     mean, after, good = _turn_by_rounds(momentum, inertia, w, dt)
     if not good:
         mean, after, good = _turn_by_newton(momentum, inertia, dt)
-    if not good:
-        q = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-        t = turn_quaternion((1.0, 0.0, 0.0, 0.0), (dt * w[0], dt * w[1], dt * w[2]))
-        turned = rotation_matrix(t[0], t[1], t[2], t[3])
-        return spin, mul(r_wb, carry_spin(w, inertia, q, q, turned, False))
+    if not good:  # about two radians in a step, or more: keep the energy at least
+        q = turn_quaternion((1.0, 0.0, 0.0, 0.0), (dt * w[0], dt * w[1], dt * w[2]))
+        start, end = rotation_matrix(1.0, 0.0, 0.0, 0.0), rotation_matrix(q[0], q[1], q[2], q[3])
+        return spin, mul(r_wb, carry_spin(w, inertia, start, start, end, False))
     later = (after[0] / ix, after[1] / iy, after[2] / iz)
     turn_angle = dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
     if turn_angle > 0.0:

@@ -123,12 +123,9 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
         lo = np.int64(rows.slab_first[rows.group_first[g]])
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
         for _ in range(ROUNDS):
-            turn = predict_poses(
-                first, last, bodies, state, linkage, motion, False, 0, settings.dt
-            )
+            predict_poses(first, last, bodies, state, linkage, motion, False, 0, settings.dt)
             look_ahead(first, last, joints, linkage, settings.dt)
-            missed = _missed(first, last, linkage)
-            if not missed > STRAIGHT:
+            if not _missed(first, last, linkage) > STRAIGHT:
                 break
             if not straighten_grasped(
                 g, lo, hi - lo, first, last, joints, bodies, rows, linkage, settings, work, motion
@@ -137,5 +134,3 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
                 _straighten_group(
                     lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
                 )
-            if missed * turn <= STRAIGHT:
-                break  # no look is needed to see that
