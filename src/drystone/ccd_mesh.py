@@ -5,7 +5,8 @@ apart the pair was at the start of the step, from its contacts or from what it r
 last search; and that after each advance the gap has grown by no more than the advance.
 
 A pair with contacts is held apart by them: it is only asked now and then how deep it is, whenever
-it may have moved by half the thickness. If it moves by less it cannot have come through at all.
+it may have moved by half the thickness. If it moves by less it cannot have come through at all. The
+same is asked of a pair that has come near and goes on beside the other, where advances are short.
 """
 
 from math import ceil, inf, sqrt
@@ -16,7 +17,7 @@ from numba.types import none
 
 from drystone.apart import stage
 from drystone.arrays import MESH
-from drystone.ccd_way import DEEP, DEEP_UNSEEN, FAST, MOST_STEPS, place_at, span_of
+from drystone.ccd_way import DEEP, DEEP_UNSEEN, FAST, place_at, span_of
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.field import is_fielded
 from drystone.narrowphase.memory import moved_since
@@ -30,6 +31,7 @@ _CHUNK = 64  # pairs per task
 # what goes through is deeper than DEEP, from either side, at one of two looks at least. So many
 # times at most. Overlaps are looked for so far, as a share of that thickness.
 SAMPLE, MOST_SAMPLES, LOOK = 1.0, 16, 0.5
+ADVANCES = 8  # of a pair, then it is asked the same
 SKIPPED = 2.0  # share of a pair that is none of meshes, or slow
 
 
@@ -67,22 +69,32 @@ def _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose):
 
 
 @kernel
-def _sampled_share(a, b, most, thin, depth, shapes, state, motion, fraction, dt, pose, tools):
-    """Share of the step that meshes a and b can go before they are deeper than `depth`."""
-    radius, piece = min(shapes.radius[a], shapes.radius[b]), 1.0 / ceil(most / (SAMPLE * thin))
-    share = 0.0
-    while share < 1.0 - 0.5 * piece:
-        share += piece
+def _sampled_share(
+    begin, a, b, most, thin, depth, room, shapes, state, motion, fraction, dt, pose, tools
+):  # fmt: skip
+    """Share of the step that meshes a and b can go before they are deeper than `depth`.
+
+    begin  share that they have gone
+    room   how near to that depth they are stopped, along their way [m]
+    """
+    radius, way = min(shapes.radius[a], shapes.radius[b]), most * (1.0 - begin)
+    pieces, small = ceil(way / (SAMPLE * thin)), ROUNDING * radius
+    last, share = begin, begin
+    for i in range(pieces):
+        last, share = share, begin + (1.0 - begin) * (i + 1) / pieces
         r, t = _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose)
-        small = ROUNDING * radius
-        if not overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
-            continue
-        share -= 0.5 * piece
-        r, t = _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose)
-        if not overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
-            return share
-        return share - 0.25 * piece  # never quite nothing: bodies that stand still stay there
-    return 1.0
+        if overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
+            break
+    else:
+        return 1.0
+    while (share - last) * most > room:
+        middle = 0.5 * (last + share)
+        r, t = _pose_after(middle, a, b, shapes, state, motion, fraction, dt, pose)
+        if overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
+            share = middle
+        else:
+            last = middle
+    return last if last > begin else share  # never nothing: bodies that stand still stay there
 
 
 @kernel
@@ -103,10 +115,11 @@ def _safe_share(k, a, b, skin, shapes, boxes, axis, near, state, motion, fractio
             return 1.0
         if most <= MOST_SAMPLES * SAMPLE * thin:
             return _sampled_share(
-                a, b, most, thin, -deepest, shapes, state, motion, fraction, dt, pose, tools
-            )
+                0.0, a, b, most, thin, -deepest, DEEP * thin, shapes, state, motion, fraction, dt,
+                pose, tools,
+            )  # fmt: skip
     radius, share, known = min(shapes.radius[a], shapes.radius[b]), 0.0, seen
-    for _ in range(MOST_STEPS):
+    for _ in range(ADVANCES):
         advance = gap - deepest
         if most * (1.0 - share) <= advance:
             return 1.0
@@ -119,7 +132,10 @@ def _safe_share(k, a, b, skin, shapes, boxes, axis, near, state, motion, fractio
         known = gap < margin
         if gap <= deepest:
             return share
-    return share
+    return _sampled_share(
+        share, a, b, most, thin, -deepest, DEEP_UNSEEN * thin, shapes, state, motion, fraction, dt,
+        pose, tools,
+    )  # fmt: skip
 
 
 @kernel(_nrt=True)

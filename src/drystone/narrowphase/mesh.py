@@ -49,9 +49,8 @@ _CHUNK = 16  # pairs per task: their cost differs widely
 
 ONE = 3.0  # beside APART and TOUCHING: the nearest contact alone is wanted, and the row stays
 # All contacts are looked for as far as the two move towards each other by themselves and this
-# share of the margin, for what others may do to them, but no farther than that share of the half
-# thickness: what comes from farther is met by its nearest contact, or stopped by ccd.py.
-STRUCK, NEARBY = 0.05, 0.25
+# share of the margin, for what others may do to them.
+STRUCK = 0.05
 
 
 @inner_kernel(_nrt=True)
@@ -69,11 +68,11 @@ def make_tools(shapes):
 
 
 @kernel
-def _closeness(a, b, way, thin, margin):
+def _closeness(a, b, way, margin):
     """How far all contacts of a pair are looked for [m]."""
     x, y, z = way[a, 0] - way[b, 0], way[a, 1] - way[b, 1], way[a, 2] - way[b, 2]
     close = sqrt(x * x + y * y + z * z) + way[a, 3] + way[b, 3] + STRUCK * margin
-    return min(close, NEARBY * thin, margin)
+    return min(close, margin)
 
 
 @inner_kernel
@@ -149,7 +148,7 @@ def _collide_range(lo, hi, shapes, boxes, pair, axis, near):
             margin = min(margin, FAR * thin)
             close = margin
             if axis[p, 0] != ONE:
-                close = _closeness(a, b, boxes.way, thin, margin)
+                close = _closeness(a, b, boxes.way, margin)
             near.slot_count[k] = _surface_contacts(
                 shapes, pose, a, b, margin, close, turn, axis, p, near, first, room, tools
             )

@@ -15,7 +15,6 @@ from drystone.narrowphase.manifold import CLEARLY_DEEPER, reduce_points, write_c
 from drystone.narrowphase.mesh_features import (
     CODES,
     HOLLOW,
-    INSIDE_BOTH,
     MOST_CANDIDATES,
     PROPER,
 )
@@ -51,29 +50,34 @@ def _foot(rows, i):
     return mad(load(rows, i), n, -0.5 * rows[i, 6]), n
 
 
-@kernel
-def _is_hidden(rows, count, me, small):
-    """Whether the face over corner `me` is behind a nearer one that does not rise above it.
+@inner_kernel
+def hides(rows, i, me, small):
+    """Whether face i over a corner is a nearer way out than face `me`, which does not rise above it.
 
     Inside a ridge both sides are above the corner, but only the nearer one is the way out; in a
     hollow the foot on each side lies in front of the other, and both hold the corner.
     """
-    code = abs(rows[me, 7])
-    hollow = code % CODES == HOLLOW
+    code, other = abs(rows[me, 7]), abs(rows[i, 7])
+    corner = code >= CODES and other // CODES == code // CODES
+    if i == me or not corner or rows[i, 7] * rows[me, 7] < 0.0:
+        return False
+    hollow, proper = code % CODES == HOLLOW, other % CODES == PROPER
+    if hollow and proper and rows[i, 6] >= 0.0:
+        return True  # the corner is outside after all
+    height, depth = abs(rows[i, 6]), -rows[me, 6]
+    nearer = height < depth or (height == depth and i < me)
+    if not proper or hollow:  # neighbours in a hollow do not hide each other
+        nearer = HOLLOW_REACH * height < depth
+    if not nearer:
+        return False
     foot, n = _foot(rows, me)
-    depth = -rows[me, 6]
+    return dot(n, sub(_foot(rows, i)[0], foot)) <= small
+
+
+@kernel
+def _is_hidden(rows, count, me, small):
     for i in range(count):
-        other = abs(rows[i, 7])
-        if i == me or rows[i, 7] * rows[me, 7] <= 0.0 or other // CODES != code // CODES:
-            continue
-        proper = other % CODES == PROPER
-        if hollow and proper and rows[i, 6] >= 0.0:
-            return True  # the corner is outside after all
-        height = abs(rows[i, 6])
-        nearer = height < depth or (height == depth and i < me)
-        if not proper or hollow:  # neighbours in a hollow do not hide each other
-            nearer = HOLLOW_REACH * height < depth
-        if nearer and dot(n, sub(_foot(rows, i)[0], foot)) <= small:
+        if hides(rows, i, me, small):
             return True
     return False
 
@@ -82,8 +86,7 @@ def _is_hidden(rows, count, me, small):
 def drop_hidden(rows, count, small):
     """Move the candidates that are ways out to the front; their number."""
     for i in range(count):
-        corner = rows[i, 7] != 0.0 and rows[i, 7] != INSIDE_BOTH
-        if corner and rows[i, 6] < -small and _is_hidden(rows, count, i, small):
+        if rows[i, 6] < -small and _is_hidden(rows, count, i, small):
             rows[i, 6] = -inf  # still seen by the others, but as far away
     kept = 0
     for i in range(count):

@@ -29,7 +29,7 @@ from drystone.narrowphase.mesh_leaves import try_leaves
 from drystone.narrowphase.mesh_limits import DEPTH, TOUCHING
 from drystone.narrowphase.mesh_reduce import drop_hidden
 from drystone.narrowphase.mesh_tree import walk_trees
-from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides
+from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides, some_way_out
 
 # Leaves are kept up to this part of the smaller radius beyond what is needed, by pairs that would
 # take at least so many steps to move by it.
@@ -164,12 +164,14 @@ def overlap_by(depth, shapes, a, b, r, t, radius, reach, small, tools):
     if count == 0:
         return False
     # The ways out of what is less deep may hide some of these.
-    count = search(shapes, a, b, r, t, radius, reach, 0.0, 0.0, ALL, tools)
-    count = drop_hidden(tools.rows, count, small)
-    for i in range(count):
-        if -tools.rows[i, 6] >= depth:
-            return True
-    return False
+    start(tools.level, reach, 0.0, 0.0, ALL)
+    count, _ = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), reach, tools)
+    ka, kb = shapes.surface[a], shapes.surface[b]
+    return some_way_out(
+        tools.surfaces, shapes.lane_box, shapes.lane_link,
+        shapes.block[ka], shapes.terrain[ka, 0], shapes.block[kb], shapes.terrain[kb, 0],
+        r, t, SHALLOW * radius, tools.rows, count, depth, small, tools.stack,
+    )  # fmt: skip
 
 
 @inner_kernel

@@ -7,6 +7,7 @@ through the near side.
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh_features import INSIDE_BOTH
+from drystone.narrowphase.mesh_reduce import hides
 from drystone.shapes.lanes import BLOCK, LANES
 from drystone.vec import cross, dot, load, mad, mul_t, scale, sub
 
@@ -66,6 +67,24 @@ def _is_clear(surfaces, lane_box, lane_link, block, v, p, q, stack):
     return True
 
 
+@kernel
+def _came_in(
+    surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, i, stack
+):  # fmt: skip
+    """Whether candidate i came in the way it is to go out."""
+    if rows[i, 6] >= -shallow or rows[i, 7] == 0.0:
+        return True
+    half = scale((rows[i, 3], rows[i, 4], rows[i, 5]), 0.5 * rows[i, 6])
+    p, q = sub(load(rows, i), half), mad(load(rows, i), half, 1.0)
+    clear, both = True, rows[i, 7] == INSIDE_BOTH
+    if rows[i, 7] < 0.0 or both:
+        clear = _is_clear(surfaces, lane_box, lane_link, block_a, v_a, q, p, stack)
+    if clear and rows[i, 7] > 0.0:
+        p, q = mul_t(r, sub(p, t)), mul_t(r, sub(q, t))
+        clear = _is_clear(surfaces, lane_box, lane_link, block_b, v_b, p, q, stack)
+    return clear
+
+
 @inner_kernel
 def drop_far_sides(
     # trees, first block and vertex of both surfaces, pose of B in the axes of A
@@ -80,18 +99,39 @@ def drop_far_sides(
     """Move the candidates that came in the way they are to go out to the front; their number."""
     kept = 0
     for i in range(count):
-        clear = True
-        if rows[i, 6] < -shallow and rows[i, 7] != 0.0:
-            half = scale((rows[i, 3], rows[i, 4], rows[i, 5]), 0.5 * rows[i, 6])
-            p, q = sub(load(rows, i), half), mad(load(rows, i), half, 1.0)
-            both = rows[i, 7] == INSIDE_BOTH
-            if rows[i, 7] < 0.0 or both:
-                clear = _is_clear(surfaces, lane_box, lane_link, block_a, v_a, q, p, stack)
-            if clear and rows[i, 7] > 0.0:
-                p, q = mul_t(r, sub(p, t)), mul_t(r, sub(q, t))
-                clear = _is_clear(surfaces, lane_box, lane_link, block_b, v_b, p, q, stack)
-        if clear:
+        if _came_in(
+            surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, i, stack
+        ):
             for k in range(8):
                 rows[kept, k] = rows[i, k]
             kept += 1
     return kept
+
+
+@inner_kernel
+def some_way_out(
+    # as above
+    surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, count,
+    # in: depth, rounding of a height [m]
+    depth, small,
+    # scratch
+    stack,
+):  # fmt: skip
+    """Whether a candidate is as deep as that and a way out: came in there, no other hides it."""
+    for me in range(count):
+        if -rows[me, 6] < depth or not _came_in(
+            surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, me,
+            stack,
+        ):  # fmt: skip
+            continue
+        hidden = False
+        for i in range(count):
+            if hides(rows, i, me, small) and _came_in(
+                surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, i,
+                stack,
+            ):  # fmt: skip
+                hidden = True
+                break
+        if not hidden:
+            return True
+    return False

@@ -1,8 +1,10 @@
 """The box tree over the triangles of one mesh or terrain, and which features each triangle owns.
 
 Top down: a set of triangles is cut where the surface-area heuristic over sixteen bins of their
-middles is least [Wald2007], until at most LEAF are left. Nodes are numbered in the order of a
-walk that goes left first, so a left child follows its parent.
+middles is least [Wald2007], until at most LEAF are left. Where a set is both sides of a wall the
+two are parted first, so that each is a patch with one normal (patch.py): boxes cannot tell the sides
+of a thin shell apart. Nodes are numbered in the order of a walk that goes left first, so a left
+child follows its parent.
 """
 
 from math import inf, sqrt
@@ -10,6 +12,7 @@ from math import inf, sqrt
 import numpy as np
 
 from drystone.jit import kernel
+from drystone.vec import dot, load, norm
 
 LEAF = 2  # triangles of a leaf at most
 BINS = 16
@@ -17,6 +20,10 @@ BINS = 16
 DEEP = 48
 # Cuts of the deepest path, with halvings of up to 2**24 triangles.
 MOST_LEVELS = DEEP + 24
+# Triangles are the two sides of a wall if their area vectors, those of one side turned round, add up
+# to this share of the area, and if each side has at least that share of it.
+ONE_WAY, SIDE = 0.8, 0.2
+TURNS = 4  # in which the direction across the wall is found
 # Triangles bent by less than this [rad] are flat: rounding of coordinates, not a ridge.
 FLAT_BEND = 1e-5
 # A direction supports a corner if no edge rises above its plane by more than this [rad].
@@ -35,8 +42,9 @@ def build_tree(vertex: np.ndarray, triangle: np.ndarray):
     order = np.arange(count, dtype=np.int32)
     node_box = np.empty((2 * count, 6))
     node_link = np.empty((2 * count, 2), dtype=np.int32)
+    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     nodes = fill_tree(
-        np.ascontiguousarray(box), order, np.empty(count, np.int32), np.empty((BINS, 8)),
+        np.ascontiguousarray(box), area, order, np.empty(count, np.int32), np.empty((BINS, 8)),
         np.empty((BINS, 8)), np.empty((MOST_LEVELS + 8, 4), np.int32), node_box, node_link,
     )  # fmt: skip
     return order, node_box[:nodes].copy(), node_link[:nodes].copy()
@@ -140,9 +148,53 @@ def _part(box, order, spare, first, last, axis, low, high, cut):
 
 
 @kernel
+def _across(area, order, first, last):
+    """Direction across the wall whose two sides some triangles are; 0, 0, 0 if they are none.
+
+    area  (m, 3) area vectors of all triangles
+    """
+    largest, size, total = first, 0.0, 0.0
+    for i in range(first, last):
+        length = norm(load(area, order[i]))
+        total += length
+        if length > size:
+            largest, size = i, length
+    d, along, against = load(area, order[largest]), 0.0, 0.0
+    for _ in range(TURNS):
+        x, y, z, along, against = 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(first, last):
+            n = load(area, order[i])
+            if dot(n, d) >= 0.0:
+                x, y, z, along = x + n[0], y + n[1], z + n[2], along + norm(n)
+            else:
+                x, y, z, against = x - n[0], y - n[1], z - n[2], against + norm(n)
+        d = x, y, z
+    if norm(d) < ONE_WAY * total or min(along, against) <= SIDE * total:
+        return 0.0, 0.0, 0.0
+    return d
+
+
+@kernel
+def _part_sides(area, order, spare, first, last, d):
+    """Bring the triangles that look along `d` to the front, in their order; where they end."""
+    at, others = first, 0
+    for i in range(first, last):
+        t = order[i]
+        if dot(load(area, t), d) >= 0.0:
+            order[at] = t
+            at += 1
+        else:
+            spare[others] = t
+            others += 1
+    for i in range(others):
+        order[at + i] = spare[i]
+    return at
+
+
+@kernel
 def fill_tree(
-    # in: boxes of the triangles
-    box,
+    # in: boxes of the triangles, and their area vectors
+    box, area,
     # in and out
     order,
     # scratch
@@ -168,7 +220,10 @@ def fill_tree(
             continue
         low, high = _middle_range(box, order, first, last, axis)
         middle = first
-        if level < DEEP and high > low:
+        across = _across(area, order, first, last)
+        if level < DEEP and norm(across) > 0.0:
+            middle = _part_sides(area, order, spare, first, last, across)
+        elif level < DEEP and high > low:
             cut = _best_cut(box, order, first, last, axis, low, high, bins, left)
             middle = _part(box, order, spare, first, last, axis, low, high, cut)
         if middle == first or middle == last:
