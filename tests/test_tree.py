@@ -136,3 +136,30 @@ def test_the_border_of_a_terrain_is_owned():
     table = with_tree(Terrain.from_grid(np.zeros((4, 5)), 1.0).table)
     assert len(bits(table, 8)) == 2 * (3 + 4)
     assert len(bits(table, 1)) == 4
+
+
+def test_sides_of_a_wall_are_parted():
+    """No node above the size of a few triangles holds both sides of a thin plate."""
+    vertices, faces = box_mesh(1.0, 1.0, 0.01, cuts=8)
+    table = planted((vertices, faces))
+    looks = np.sign(np.round(table.normal[:, 2]))  # up, down, or to a side
+    waiting, parted = [(0, 0, len(faces))], 0
+    while waiting:
+        node, first, last = waiting.pop()
+        second, count = table.node_link[node]
+        if count:
+            continue
+        middle = first + _triangles_under(table, node + 1)
+        mine = looks[first:middle], looks[middle:last]
+        if (mine[0] >= 0).all() and (mine[1] <= 0).all() and len(mine[0]) > 16:
+            parted += len(mine[0])
+            continue
+        waiting += [(node + 1, first, middle), (second, middle, last)]
+    assert parted > 0.8 * (looks > 0).sum()
+
+
+def _triangles_under(table, node):
+    second, count = table.node_link[node]
+    if count:
+        return int(count)
+    return _triangles_under(table, node + 1) + _triangles_under(table, second)

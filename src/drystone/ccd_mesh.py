@@ -26,7 +26,7 @@ from drystone.narrowphase.mesh_limits import APART, BESIDE, ROUNDING
 from drystone.narrowphase.mesh_search import nearest_gap, overlap_by
 from drystone.vec import relative_pose
 
-_CHUNK = 64  # pairs per task
+_CHUNK = 64  # pairs per task, taken from all over the list as in mesh.py
 # A pair with contacts is looked at whenever it may have moved by this share of the half thickness:
 # what goes through is deeper than DEEP, from either side, at one of two looks at least. So many
 # times at most. Overlaps are looked for so far, as a share of that thickness.
@@ -139,11 +139,12 @@ def _safe_share(k, a, b, skin, shapes, boxes, axis, near, state, motion, fractio
 
 
 @kernel(_nrt=True)
-def _follow_range(
-    lo, hi, shapes, boxes, state, settings, motion, fraction, before, near, all_of_them
+def _follow_every(
+    task, tasks, near_count, shapes, boxes, state, settings, motion, fraction, before, near,
+    all_of_them,
 ):  # fmt: skip
     pose, tools = np.empty((2, 12)), make_tools(shapes)
-    for k in range(lo, hi):
+    for k in range(task, near_count, tasks):
         near.share[k] = SKIPPED
         a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
         if not is_followed_here(shapes, a, b):
@@ -166,12 +167,11 @@ def _follow_range(
 
 @parallel_kernel
 def _follow_parallel(
-    chunks, near_count, shapes, boxes, state, settings, motion, fraction, before, near, all_of_them
+    tasks, near_count, shapes, boxes, state, settings, motion, fraction, before, near, all_of_them
 ):  # fmt: skip
-    for chunk in prange(chunks):
-        hi = min((chunk + 1) * _CHUNK, near_count)
-        _follow_range(
-            chunk * _CHUNK, hi, shapes, boxes, state, settings, motion, fraction, before, near,
+    for task in prange(tasks):
+        _follow_every(
+            task, tasks, near_count, shapes, boxes, state, settings, motion, fraction, before, near,
             all_of_them,
         )  # fmt: skip
 
@@ -181,8 +181,8 @@ def follow_meshes(
     shapes, boxes, state, settings, motion, fraction, before, near, near_count, all_of_them
 ):  # fmt: skip
     """Fill near.share of all fast pairs of meshes, or of those that were stopped before."""
-    chunks = (near_count + _CHUNK - 1) // _CHUNK
+    tasks = (near_count + _CHUNK - 1) // _CHUNK
     _follow_parallel(
-        chunks, near_count, shapes, boxes, state, settings, motion, fraction, before, near,
+        tasks, near_count, shapes, boxes, state, settings, motion, fraction, before, near,
         all_of_them,
     )  # fmt: skip

@@ -16,12 +16,12 @@ from drystone.ffd_sides import fill_rest, store_twist
 from drystone.ffd_six import ZERO, plus
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 
-_CHUNK = 32  # bodies per task
+_CHUNK = 32  # bodies per task, taken from all over the list: those that touch are neighbours in it
 
 
 @kernel
-def _share_range(lo, hi, free, impulse, sides, twist):
-    for b in range(lo, hi):
+def _share_every(task, tasks, free, impulse, sides, twist):
+    for b in range(task, free.shape[0], tasks):
         x = ZERO
         for e in range(sides.first[b], sides.first[b + 1]):
             c = sides.contact[e]
@@ -35,18 +35,18 @@ def _share_range(lo, hi, free, impulse, sides, twist):
 @parallel_kernel
 def share_impulses(free, impulse, sides, twist):
     """Motion of all bodies under the impulses that both sides share."""
-    for chunk in prange((free.shape[0] + _CHUNK - 1) // _CHUNK):
-        hi = min((chunk + 1) * _CHUNK, free.shape[0])
-        _share_range(chunk * _CHUNK, hi, free, impulse, sides, twist)
+    tasks = (free.shape[0] + _CHUNK - 1) // _CHUNK
+    for task in prange(tasks):
+        _share_every(task, tasks, free, impulse, sides, twist)
 
 
 @kernel
-def _resolve_range(
-    lo, hi, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity, relaxation,
-    precision, limit, impulse, twist, sides,
+def _resolve_every(
+    task, tasks, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity,
+    relaxation, precision, limit, impulse, twist, sides,
 ):  # fmt: skip
-    """Both projections of bodies lo to hi: lines 26 to 34 of Fig. 7, compression only."""
-    for b in range(lo, hi):
+    """Both projections of every body of a task: lines 26 to 34 of Fig. 7, compression only."""
+    for b in range(task, twist.shape[0], tasks):
         first, last = sides.first[b], sides.first[b + 1]
         if first == last:
             continue
@@ -74,10 +74,10 @@ def resolve_bodies(
     sides,
 ):  # fmt: skip
     """One pass: every body by itself."""
-    for chunk in prange((twist.shape[0] + _CHUNK - 1) // _CHUNK):
-        hi = min((chunk + 1) * _CHUNK, twist.shape[0])
-        _resolve_range(
-            chunk * _CHUNK, hi, body, frame, arm, bias, friction, friction_2, circle, exact,
+    tasks = (twist.shape[0] + _CHUNK - 1) // _CHUNK
+    for task in prange(tasks):
+        _resolve_every(
+            task, tasks, body, frame, arm, bias, friction, friction_2, circle, exact,
             by_velocity, relaxation, precision, limit, impulse, twist, sides,
         )  # fmt: skip
 

@@ -21,7 +21,7 @@ from drystone.ffd_six import add_equation, along, dot_at
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.packed import table
 
-_CHUNK = 64  # bodies per task
+_CHUNK = 64  # bodies per task, as in ffd_passes.py
 
 OPEN, GRIPS = range(2)  # whether a contact pushes
 
@@ -143,8 +143,8 @@ def _fill_row(e, axis, b, c, side, frame, arm, sides):
 
 
 @kernel
-def _fill_bodies(lo, hi, body, frame, arm, mass, sides):
-    for b in range(lo, hi):
+def _fill_every(task, tasks, body, frame, arm, mass, sides):
+    for b in range(task, mass.shape[0], tasks):
         _fill_root(b, mass, sides.root)
         for e in range(sides.first[b], sides.first[b + 1]):
             c = sides.contact[e]
@@ -157,10 +157,9 @@ def _fill_bodies(lo, hi, body, frame, arm, mass, sides):
 
 
 @parallel_kernel
-def _fill_parallel(chunks, body, frame, arm, mass, sides):
-    for chunk in prange(chunks):
-        hi = min((chunk + 1) * _CHUNK, mass.shape[0])
-        _fill_bodies(chunk * _CHUNK, hi, body, frame, arm, mass, sides)
+def _fill_parallel(tasks, body, frame, arm, mass, sides):
+    for task in prange(tasks):
+        _fill_every(task, tasks, body, frame, arm, mass, sides)
 
 
 @kernel
@@ -196,8 +195,8 @@ def fill_sides(body, frame, arm, mass, alone, sides):
     alone    as to this contact alone (29), else as to all its contacts at once at most: with that
              passes converge, whatever touches what
     """
-    chunks = (mass.shape[0] + _CHUNK - 1) // _CHUNK
-    _fill_parallel(chunks, body, frame, arm, mass, sides)
+    tasks = (mass.shape[0] + _CHUNK - 1) // _CHUNK
+    _fill_parallel(tasks, body, frame, arm, mass, sides)
     for c in range(body.shape[0]):
         for side in range(2):
             e, other = sides.place[c, side], sides.place[c, 1 - side]

@@ -45,7 +45,7 @@ from drystone.narrowphase.mesh_tree import BATCH, STACK
 from drystone.shapes.lanes import LANES
 from drystone.vec import mul_t, pose_position, pose_rotation, relative_pose, scale
 
-_CHUNK = 16  # pairs per task: their cost differs widely
+_CHUNK = 16  # pairs per task, taken from all over the list: costs differ widely, neighbours alike
 
 ONE = 3.0  # beside APART and TOUCHING: the nearest contact alone is wanted, and the row stays
 # All contacts are looked for as far as the two move towards each other by themselves and this
@@ -126,9 +126,9 @@ def _surface_contacts(
 
 
 @kernel(_nrt=True)
-def _collide_range(lo, hi, shapes, boxes, pair, axis, near):
+def _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near):
     pose, spread, kind, tools = boxes.pose, boxes.spread, shapes.kind, make_tools(shapes)
-    for k in range(lo, hi):
+    for k in range(task, near_count, tasks):
         p = near.pair[k]
         a, b = pair[p, 0], pair[p, 1]
         margin, turn = spread[a] + spread[b], 1.0
@@ -155,10 +155,9 @@ def _collide_range(lo, hi, shapes, boxes, pair, axis, near):
 
 
 @parallel_kernel
-def _collide_parallel(chunks, near_count, shapes, boxes, pair, axis, near):
-    for chunk in prange(chunks):
-        hi = min((chunk + 1) * _CHUNK, near_count)
-        _collide_range(chunk * _CHUNK, hi, shapes, boxes, pair, axis, near)
+def _collide_parallel(tasks, near_count, shapes, boxes, pair, axis, near):
+    for task in prange(tasks):
+        _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near)
 
 
 @inner_kernel
@@ -173,9 +172,9 @@ def collide_meshes(shapes, boxes, pair, axis, near, near_count):
     Rows as those of collide_pairs(), at most eleven a pair; other pairs are left alone.
     """
     if near_count <= 2 * _CHUNK:
-        _collide_range(0, near_count, shapes, boxes, pair, axis, near)
+        _collide_every(0, 1, near_count, shapes, boxes, pair, axis, near)
     else:
-        chunks = (near_count + _CHUNK - 1) // _CHUNK
-        _collide_parallel(chunks, near_count, shapes, boxes, pair, axis, near)
+        tasks = (near_count + _CHUNK - 1) // _CHUNK
+        _collide_parallel(tasks, near_count, shapes, boxes, pair, axis, near)
     if has_fields(shapes):
         collide_fields(shapes, boxes, pair, axis, near, near_count)

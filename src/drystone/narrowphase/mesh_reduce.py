@@ -52,7 +52,7 @@ def _foot(rows, i):
 
 @inner_kernel
 def hides(rows, i, me, small):
-    """Whether face i over a corner is a nearer way out than face `me`, which does not rise above it.
+    """Whether face i over a corner is a nearer way out than face `me` and not behind it.
 
     Inside a ridge both sides are above the corner, but only the nearer one is the way out; in a
     hollow the foot on each side lies in front of the other, and both hold the corner.

@@ -55,7 +55,7 @@ SCENES = [
         "helmets",
         "1000 thin shells of 24,308 triangles fall into a box",
         fill_helmets,
-        seconds=6.0,
+        seconds=4.0,
         expect="a heap that comes to rest, some stacked into each other; none falls through",
         source="FFD Fig. 1e (Kaufman, Edmunds, Pai 2005)",
         finding="1000 thin walled helmets in a pile with stacking",

@@ -2,9 +2,9 @@
 
 Top down: a set of triangles is cut where the surface-area heuristic over sixteen bins of their
 middles is least [Wald2007], until at most LEAF are left. Where a set is both sides of a wall the
-two are parted first, so that each is a patch with one normal (patch.py): boxes cannot tell the sides
-of a thin shell apart. Nodes are numbered in the order of a walk that goes left first, so a left
-child follows its parent.
+two are parted first, so that each is a patch with one normal (patch.py): boxes cannot tell the
+sides of a thin shell apart. Nodes are numbered in the order of a walk that goes left first, so a
+left child follows its parent.
 """
 
 from math import inf, sqrt
@@ -20,8 +20,8 @@ BINS = 16
 DEEP = 48
 # Cuts of the deepest path, with halvings of up to 2**24 triangles.
 MOST_LEVELS = DEEP + 24
-# Triangles are the two sides of a wall if their area vectors, those of one side turned round, add up
-# to this share of the area, and if each side has at least that share of it.
+# Triangles are the two sides of a wall if their area vectors, those of one side turned round, add
+# up to this share of the area, and if each side has at least that share of it.
 ONE_WAY, SIDE = 0.8, 0.2
 TURNS = 4  # in which the direction across the wall is found
 # Triangles bent by less than this [rad] are flat: rounding of coordinates, not a ridge.
