@@ -31,9 +31,9 @@ from drystone.narrowphase.mesh_reduce import drop_hidden
 from drystone.narrowphase.mesh_tree import walk_trees
 from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides, some_way_out
 
-# Leaves are kept up to this part of the smaller radius beyond what is needed, by pairs that would
-# take at least so many steps to move by it.
-SPARE, STEPS = 4e-3, 4.0
+# Leaves are kept as far beyond what is needed as a pair moves in so many steps, but at least and at
+# most these parts of the smaller radius; pairs that move faster keep none.
+STEPS, LEAST_SPARE, MOST_SPARE = 6.0, 1e-3, 1e-2
 
 
 class Tools(NamedTuple):
@@ -145,8 +145,8 @@ def touch(shapes, a, b, r, t, rs, ts, radius, reach, close, moved, p, near, tool
         )  # fmt: skip
     else:
         kept[p, 0] = 0.0
-        calm = STEPS * moved < SPARE * radius
-        far = reach + SPARE * radius if calm else reach
+        calm = STEPS * moved < MOST_SPARE * radius
+        far = reach + max(STEPS * moved, LEAST_SPARE * radius) if calm else reach
         count, found = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), far, tools)
         if calm and 0 <= found <= LEAVES:
             of[p, 0], of[p, 1], of[p, 2] = a, b, found
