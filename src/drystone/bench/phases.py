@@ -4,9 +4,9 @@ A step is divided as there: collision detection, contact resolution, and the hal
 after (forces, displacements, poses, sleep). Figures are kept for blocks of steps. Resolution time
 against the number of contacts gets a straight line and its R². In FFD every body is processed once
 in a step, so `ffd` here does all its passes in every step; `auto` stops when it has converged, and
-its time is no line. The line of `ffd` is that of the last problem of every block, solved once more
-from zero after the run, several times, of which the quickest counts: else it shows what others did
-on the machine. Every run has a process of its own, so that the peak of its memory is its own.
+its time is no line. The line of `ffd` is that of the last solve of every block, done again after
+the run, several times, of which the quickest counts: else it shows what others did on the machine.
+Every run has a process of its own, so that the peak of its memory is its own.
 """
 
 import json
@@ -24,7 +24,7 @@ SCENES = ("chess-drop", "helmets")
 METHODS = ("ffd", "auto")
 BLOCK = 10  # steps
 ALL_PASSES = 1e-9  # [m/s] tolerance that ten passes do not reach
-ROUNDS = 5  # in which problems are solved once more
+ROUNDS = 5  # in which solves are done again
 # Stages; the rest is resolution.
 DETECTION, OTHER = ("pairs", "collide", "follow"), ("forces", "drift", "move")
 
@@ -97,10 +97,12 @@ def measure_phases(name, method, seconds=None, threads=None, **options) -> dict:
     world = scene.build(solver=solver, **({"sleeping": False} | options))
     steps = max(BLOCK, round((seconds or scene.seconds) / world.dt))
     walls = _walls(world)
+    if method == "ffd":
+        world._solver = _KeepsSolve(solver)
     world.run(world.dt)  # makes the arrays, and compiles what only meshes need
-    blocks, depth, problems = _run_blocks(world, steps, method == "ffd")
-    if problems:
-        blocks["solving"] = _solve_again(problems, solver)
+    blocks, depth, solves = _run_blocks(world, steps)
+    if solves:
+        blocks["solving"] = _solve_again(solves, solver)
     return {
         "scene": name,
         "method": method,
@@ -122,6 +124,20 @@ def _solver(method):
     return Ffd(tolerance=ALL_PASSES) if method == "ffd" else method
 
 
+class _KeepsSolve:
+    """A solver that keeps what its last solve started from."""
+
+    def __init__(self, solver):
+        self.solver, self.last = solver, None
+
+    def __getattr__(self, name):
+        return getattr(self.solver, name)
+
+    def solve_bodies(self, problem, impulse, bounce=None):
+        self.last = problem, impulse.copy(), bounce
+        return self.solver.solve_bodies(problem, impulse, bounce)
+
+
 def _load(solver) -> None:
     """Compile or load what the first contact needs."""
     from drystone import Box, Plane, World
@@ -132,14 +148,14 @@ def _load(solver) -> None:
     world.run(2 * world.dt)
 
 
-def _run_blocks(world, steps, keep) -> tuple[dict, float, list]:
+def _run_blocks(world, steps) -> tuple[dict, float, list]:
     """Columns of figures, one value for each block of steps [ms per step], and the worst depth.
 
-    Also, if `keep`, the last contact problem of every block.
+    Also the last solve of every block, by a solver that keeps it.
     """
     from drystone.watch import Watch, stage_seconds
 
-    watch, rows, problems = Watch(world), [], []
+    watch, rows, solves = Watch(world), [], []
     while watch.steps < steps:
         before, start, first = stage_seconds(world), perf_counter(), watch.steps
         end = min(first + BLOCK, steps)
@@ -151,25 +167,25 @@ def _run_blocks(world, steps, keep) -> tuple[dict, float, list]:
         other = sum(spent[key] for key in OTHER)
         times = detection, wall - detection - other, other, wall
         rows.append((watch.steps, watch.contacts[-1], _touching(world), *times, count))
-        if keep:
-            problems.append(world.problem())
+        if isinstance(world._solver, _KeepsSolve):
+            solves.append(world._solver.last)
     table = np.array(rows, float)
     table[:, 3:7] *= 1e3 / table[:, 7:]
     names = ("step", "contacts", "touching", "detection", "resolution", "other", "all")
-    return dict(zip(names, table.T, strict=False)), watch.worst_penetration, problems
+    return dict(zip(names, table.T, strict=False)), watch.worst_penetration, solves
 
 
-def _solve_again(problems, solver) -> np.ndarray:
-    """Least time that each of the problems takes from zero [ms].
+def _solve_again(solves, solver) -> np.ndarray:
+    """Least time that each of the solves takes [ms].
 
     All of them in turn, several times: what slows a machine down for a while does not count.
     """
-    least = np.full(len(problems), np.inf)
+    least = np.full(len(solves), np.inf)
     for _ in range(ROUNDS):
-        for k, problem in enumerate(problems):
-            start = perf_counter()
-            solver.solve_bodies(problem, np.zeros((problem.contact_count, 3)))
-            least[k] = min(least[k], perf_counter() - start)
+        for k, (problem, impulse, bounce) in enumerate(solves):
+            start, begin = impulse.copy(), perf_counter()
+            solver.solve_bodies(problem, start, bounce)
+            least[k] = min(least[k], perf_counter() - begin)
     return 1e3 * least
 
 
