@@ -35,7 +35,7 @@ from drystone.ffd_six import (
 from drystone.jit import inner_kernel, kernel
 from drystone.sections import project_on_section
 
-VISITS = 2  # of each contact in a pass that goes on from the friction of the last one
+VISITS = 1  # of each contact in a pass that goes on from the friction of the last one
 LETTING_GO = 3  # times that contacts which would pull may lose their friction
 
 # An impulse that would stop a contact this often, did it act alone, fights others through the
