@@ -31,6 +31,7 @@ _CHUNK = 64  # pairs per task, taken from all over the list as in mesh.py
 # what goes through is deeper than DEEP, from either side, at one of two looks at least. So many
 # times at most. Overlaps are looked for so far, as a share of that thickness.
 SAMPLE, MOST_SAMPLES, LOOK = 1.0, 16, 0.5
+MOST_DEEP, LITTLE = 0.5, 0.05
 ADVANCES = 8  # of a pair, then it is asked the same
 SKIPPED = 2.0  # share of a pair that is none of meshes, or slow
 
@@ -98,6 +99,16 @@ def _sampled_share(
 
 
 @kernel
+def _depth_allowed(now):
+    """How deep a pair may come that is as deep as `now`, both as shares of the half thickness.
+
+    What is beyond the middle of the thinner one is seen from its other side, so less than half of
+    it must be enough; a little more than now it must be, or bodies that stand still stay there.
+    """
+    return max(min(now + DEEP, MOST_DEEP), now + LITTLE)
+
+
+@kernel
 def _safe_share(k, a, b, skin, shapes, boxes, axis, near, state, motion, fraction, dt, pose, tools):
     """Share of the step that meshes a and b can go before they meet, 1 if they do not."""
     ax, ay, az, turn_a = span_of(shapes.body[a], a, shapes, motion, fraction, dt)
@@ -110,7 +121,7 @@ def _safe_share(k, a, b, skin, shapes, boxes, axis, near, state, motion, fractio
     gap, seen = _known_gap(k, a, b, shapes, boxes, axis, near)
     deepest = -max(skin, DEEP_UNSEEN * thin)
     if seen:
-        deepest = min(gap, 0.0) - DEEP * thin
+        deepest = -_depth_allowed(-min(gap, 0.0) / thin) * thin
         if most <= thin + min(gap, 0.0):
             return 1.0
         if most <= MOST_SAMPLES * SAMPLE * thin:

@@ -1,6 +1,7 @@
 """Random shots that must not go through: bullets at a thin wall, spinning rods, head-on bullets.
 
-    wall      bullets of five convex shapes at 300 m/s, any way up and spinning, at a wall of 1 mm
+    wall      bullets of five convex shapes, and rings that are meshes, at 300 m/s, any way up and
+              spinning, at a wall of 1 mm
     rod       a rod of 1 m on a hinge at 100 rad/s, and a post of 1 mm in its way
     head-on   two bullets of 10 mm at 300 m/s each, up to 9 mm aside
 Many shots stand far apart in one world. A shot is missed if the bullet is behind the wall, the rod
@@ -71,12 +72,21 @@ def _shape(name, *size):
     return getattr(ds, name)(*size)
 
 
+def _ring():
+    """A torus of 26 mm across, 6 mm thick."""
+    import drystone as ds
+    from drystone.scenes.turned import torus
+
+    return ds.Mesh(*torus(0.01, 0.003, 16, 8))
+
+
 BULLETS = {
     "sphere": lambda rng: _shape("Sphere", 0.005),
     "box": lambda rng: _shape("Box", 0.01, 0.02, 0.03),
     "capsule": lambda rng: _shape("Capsule", 0.004, 0.03),
     "cylinder": lambda rng: _shape("Cylinder", 0.004, 0.03),
     "hull": lambda rng: _shape("ConvexHull", 0.01 * rng.normal(size=(12, 3))),
+    "ring": lambda rng: _ring(),
 }
 
 
