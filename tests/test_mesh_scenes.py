@@ -5,7 +5,7 @@ import pytest
 import trimesh
 
 import drystone as ds
-from drystone.bench.phases import count_lost, fit_line, measure_phases
+from drystone.bench.phases import count_lost, fit_both, fit_line, measure_phases
 from drystone.scenes import SCENES
 from drystone.scenes.chess import board_half_width
 from drystone.solvers import SOLVERS
@@ -94,6 +94,13 @@ def test_line_is_fitted():
     assert fit_line(x, np.r_[1.0, -1.0] @ np.ones((2, 10)))[0] == 0.0
     noisy = 3 * x + 2 + np.where(x % 2, 5.0, -5.0)
     assert 0.5 < fit_line(x, noisy)[2] < 0.9
+
+
+def test_fit_with_bodies():
+    contacts, bodies = np.arange(20.0), np.minimum(np.arange(20.0), 8.0)
+    y = 3 * contacts + 7 * bodies + 2
+    assert fit_both(contacts, bodies, y) == pytest.approx(1.0)
+    assert fit_line(contacts, y)[2] < fit_both(contacts, bodies, y)
 
 
 @pytest.mark.parametrize("method", METHODS)

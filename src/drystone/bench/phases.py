@@ -2,10 +2,12 @@
 
 A step is divided as there: collision detection, contact resolution, and the half steps before and
 after (forces, displacements, poses, sleep). Figures are kept for blocks of steps. Resolution time
-against the number of contacts gets a straight line and its R². In FFD every body is processed once
-in a step, so `ffd` here does all its passes in every step; `auto` stops when it has converged, and
-its time is no line. The line of `ffd` is that of the last solve of every block, done again after
-the run, several times, of which the quickest counts: else it shows what others did on the machine.
+against the number of contacts gets a straight line and its R²; FFD section 9 has O(n + m), with n
+the bodies that touch and m the contacts, so there is also the R² of both. In FFD every body is
+processed once in a step, so `ffd` here does all its passes in every step; `auto` stops when it has
+converged, and its time is no line. The line of `ffd` is that of the last solve of every block, done
+again after the run, several times, of which the quickest counts: else it shows what others did on
+the machine.
 Every run has a process of its own, so that the peak of its memory is its own.
 """
 
@@ -40,6 +42,7 @@ COLUMNS = (
     ("other", "other_ms", "{:.2f}"),
     ("us/contact", "us_per_contact", "{:.2f}"),
     ("R²", "r_squared", "{:.4f}"),
+    ("with bodies", "r_squared_both", "{:.4f}"),
     ("overlap mm", "penetration_mm", "{:.2f}"),
     ("energy J", "kinetic_energy", "{:.2g}"),
     ("lost", "lost", "{}"),
@@ -198,6 +201,7 @@ def _touching(world) -> int:
 
 def _summary(blocks) -> dict:
     slope, base, r_squared = fit_line(blocks["contacts"], _resolving(blocks))
+    both = fit_both(blocks["contacts"], blocks["touching"], _resolving(blocks))
     return {
         "contacts": blocks["contacts"].max(),
         "ms_mean": blocks["all"].mean(),
@@ -208,6 +212,7 @@ def _summary(blocks) -> dict:
         "us_per_contact": 1e3 * slope,
         "base_ms": base,
         "r_squared": r_squared,
+        "r_squared_both": both,
     }
 
 
@@ -225,6 +230,16 @@ def fit_line(x, y) -> tuple[float, float, float]:
     slope, base = np.polyfit(x, y, 1)
     left = ((y - slope * x - base) ** 2).sum()
     return float(slope), float(base), float(1.0 - left / spread)
+
+
+def fit_both(contacts, bodies, y) -> float:
+    """R² of least squares with contacts and bodies: y = a contacts + b bodies + c."""
+    table, y = np.column_stack([contacts, bodies, np.ones(len(y))]), np.asarray(y, float)
+    spread = ((y - y.mean()) ** 2).sum()
+    if spread == 0.0:
+        return float("nan")
+    left = ((y - table @ np.linalg.lstsq(table, y)[0]) ** 2).sum()
+    return float(1.0 - left / spread)
 
 
 def _walls(world) -> float:
