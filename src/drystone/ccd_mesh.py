@@ -31,7 +31,7 @@ _CHUNK = 64  # pairs per task, taken from all over the list as in mesh.py
 # what goes through is deeper than DEEP, from either side, at one of two looks at least. So many
 # times at most. Overlaps are looked for so far, as a share of that thickness.
 SAMPLE, MOST_SAMPLES, LOOK = 1.0, 16, 0.5
-MOST_DEEP, LITTLE = 0.5, 0.05
+MOST_DEEP, LITTLE = 0.5, 0.05  # see _depth_allowed()
 ADVANCES = 8  # of a pair, then it is asked the same
 SKIPPED = 2.0  # share of a pair that is none of meshes, or slow
 

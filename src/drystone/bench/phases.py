@@ -7,8 +7,7 @@ the bodies that touch and m the contacts, so there is also the R² of both. In F
 processed once in a step, so `ffd` here does all its passes in every step; `auto` stops when it has
 converged, and its time is no line. The line of `ffd` is that of the last solve of every block, done
 again after the run, several times, of which the quickest counts: else it shows what others did on
-the machine.
-Every run has a process of its own, so that the peak of its memory is its own.
+the machine. Every run has a process of its own, so that the peak of its memory is its own.
 """
 
 import json

@@ -44,8 +44,9 @@ def build_tree(vertex: np.ndarray, triangle: np.ndarray):
     node_link = np.empty((2 * count, 2), dtype=np.int32)
     area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     nodes = fill_tree(
-        np.ascontiguousarray(box), area, order, np.empty(count, np.int32), np.empty((BINS, 8)),
-        np.empty((BINS, 8)), np.empty((MOST_LEVELS + 8, 4), np.int32), node_box, node_link,
+        np.ascontiguousarray(box), area, order, np.empty(count, np.bool_),
+        np.empty(count, np.int32), np.empty((BINS, 8)), np.empty((BINS, 8)),
+        np.empty((MOST_LEVELS + 8, 4), np.int32), node_box, node_link,
     )  # fmt: skip
     return order, node_box[:nodes].copy(), node_link[:nodes].copy()
 
@@ -131,12 +132,12 @@ def _best_cut(box, order, first, last, axis, low, high, bins, left):
 
 
 @kernel
-def _part(box, order, spare, first, last, axis, low, high, cut):
-    """Bring the triangles of bins below `cut` to the front, in their order; where they end."""
+def _part(order, ahead, spare, first, last):
+    """Bring the triangles that are `ahead` to the front, in their order; where they end."""
     at, others = first, 0
     for i in range(first, last):
         t = order[i]
-        if _bin(box, t, axis, low, high) < cut:
+        if ahead[t]:
             order[at] = t
             at += 1
         else:
@@ -175,30 +176,13 @@ def _across(area, order, first, last):
 
 
 @kernel
-def _part_sides(area, order, spare, first, last, d):
-    """Bring the triangles that look along `d` to the front, in their order; where they end."""
-    at, others = first, 0
-    for i in range(first, last):
-        t = order[i]
-        if dot(load(area, t), d) >= 0.0:
-            order[at] = t
-            at += 1
-        else:
-            spare[others] = t
-            others += 1
-    for i in range(others):
-        order[at + i] = spare[i]
-    return at
-
-
-@kernel
 def fill_tree(
     # in: boxes of the triangles, and their area vectors
     box, area,
     # in and out
     order,
     # scratch
-    spare, bins, left, stack,
+    ahead, spare, bins, left, stack,
     # out
     node_box, node_link,
 ):  # fmt: skip
@@ -222,10 +206,14 @@ def fill_tree(
         middle = first
         across = _across(area, order, first, last)
         if level < DEEP and norm(across) > 0.0:
-            middle = _part_sides(area, order, spare, first, last, across)
+            for i in range(first, last):
+                ahead[order[i]] = dot(load(area, order[i]), across) >= 0.0
+            middle = _part(order, ahead, spare, first, last)
         elif level < DEEP and high > low:
             cut = _best_cut(box, order, first, last, axis, low, high, bins, left)
-            middle = _part(box, order, spare, first, last, axis, low, high, cut)
+            for i in range(first, last):
+                ahead[order[i]] = _bin(box, order[i], axis, low, high) < cut
+            middle = _part(order, ahead, spare, first, last)
         if middle == first or middle == last:
             middle = (first + last) // 2
         node_link[node, 0], node_link[node, 1] = 0, 0
