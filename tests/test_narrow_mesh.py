@@ -17,7 +17,7 @@ from triangle_twin import (
     el,
     meet,
     mesh_part,
-    no_leaves,
+    nothing_kept,
     placed,
     prism,
     star,
@@ -107,20 +107,20 @@ def test_either_order_of_the_pair_gives_the_same_contacts():
         assert two.normal[order] == pytest.approx(-one.normal, abs=1e-9)
 
 
-def test_leaves_that_are_kept_do_not_change_what_is_found():
+def test_triangles_that_are_kept_do_not_change_what_is_found():
     """Two rings that hardly move against each other: with what they keep and without, same bits."""
     rng = np.random.default_rng(12)
     pose, _ = apart("torus", "bumpy", 1e-4, rng)
-    axis, leaves, used = np.zeros((1, 8)), no_leaves(1), 0
+    axis, kept, used = np.zeros((1, 8)), nothing_kept(1), 0
     for _ in range(60):
         pose[1, :3] += rng.normal(size=3) * 2e-5
         pose[1, 3:] = (turn(rng.normal(size=3), 1e-4) @ pose[1, 3:].reshape(3, 3)).ravel()
-        before = leaves["leaf_axis"].copy()
-        one = meet(TABLES["torus", "bumpy"], pose, 1e-3, axis=axis, leaves=leaves)[0]
+        before = kept["kept_axis"].copy()
+        one = meet(TABLES["torus", "bumpy"], pose, 1e-3, axis=axis, kept=kept)[0]
         two = meet(TABLES["torus", "bumpy"], pose, 1e-3)[0]
         assert (one.point == two.point).all() and (one.normal == two.normal).all()
         assert (one.gap == two.gap).all() and len(one.gap) > 0
-        used += before[0, 0] != 0.0 and (before == leaves["leaf_axis"]).all()
+        used += before[0, 0] != 0.0 and (before == kept["kept_axis"]).all()
     assert 10 < used < 60
 
 
@@ -131,6 +131,33 @@ def test_pair_that_may_be_struck_has_its_nearest_contact(a, b):
     pose, found = apart(a, b, 0.004, rng)
     contacts = meet(TABLES[a, b], pose, 0.02, still=True)[0]
     assert len(contacts.gap) == 1 and contacts.gap[0] == pytest.approx(found, abs=1e-9)
+
+
+def test_only_what_the_step_may_bring_together_is_found():
+    """Of all candidates those that are nearer than the two approach there, else the nearest."""
+    rng, margin, fewer, none = np.random.default_rng(300), 0.02, 0, 0
+    for a, b in 6 * PAIRS:
+        tables = TABLES[a, b]
+        pose, found = apart(a, b, 0.004, rng)
+        move, spin = 0.01 * rng.normal(size=(2, 3)), 0.02 * rng.normal(size=(2, 3))
+        way = np.zeros((2, 11))
+        way[:, :3], way[:, 4:7], way[:, 7:10] = move, spin, move
+        way[:, 3] = tables.radius * np.linalg.norm(spin, axis=1)
+        way[:, 10] = 1e-4
+        every = meet(tables, pose, margin, slots=512)[0]
+        some = meet(tables, pose, margin, way=way, slots=512)[0]
+        motion = move + np.cross(spin, every.point[:, None] - pose[:, :3])
+        approach = ((motion[:, 0] - motion[:, 1]) * every.normal).sum(axis=1)
+        slack = 0.05 * min(margin, *tables.thickness) + 2e-4
+        expected = every.gap < slack + np.maximum(approach, 0.0)
+        if not expected.any():
+            none += 1
+            assert len(some.gap) == 1 and some.gap[0] == pytest.approx(found, abs=1e-9)
+            continue
+        assert (some.gap == every.gap[expected]).all()
+        assert (some.point == every.point[expected]).all()
+        fewer += len(some.gap) < len(every.gap)
+    assert fewer > 8 and none > 8
 
 
 def test_memory_and_number_of_pairs_do_not_change_what_is_found():

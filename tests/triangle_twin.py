@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from drystone.arrays import FIXED, LEAVES, MESH, Boxes, Near
+from drystone.arrays import FIXED, KEPT, MESH, Boxes, Near
 from drystone.narrowphase.mesh import collide_meshes
 from drystone.shapes import Entry, build_shapes
 from drystone.shapes.part import NO_SIZE, Part
@@ -23,42 +23,50 @@ def bare_parts(*parts):
     return build_shapes([Entry(FIXED, p, np.zeros(3), np.eye(3), 0, 1, 1) for p in parts])
 
 
-def no_leaves(count):
-    """What pairs that touch keep of their trees: nothing yet."""
+def nothing_kept(count):
+    """What pairs that touch keep of their triangles: nothing yet."""
     return dict(
-        leaf_of=np.zeros((count, 3), dtype=np.int32),
-        leaf_axis=np.zeros((count, 8)),
-        leaf=np.zeros((count, 2 * LEAVES), dtype=np.int32),
+        kept_of=np.zeros((count, 3), dtype=np.int32),
+        kept_axis=np.zeros((count, 8)),
+        kept=np.zeros((count, 2 * KEPT), dtype=np.int32),
+        kept_gap=np.zeros((count, KEPT), dtype=np.float32),
     )
 
 
-def meet(tables, poses, margin, pairs=((0, 1),), axis=None, leaves=None, still=False):
+def meet(
+    tables, poses, margin, pairs=((0, 1),), axis=None, kept=None, still=False, way=None,
+    slots=SLOTS,
+):  # fmt: skip
     """Contacts of the pairs: a list of objects with point, normal, gap, sorted as written.
 
-    leaves  what pairs keep from call to call, see no_leaves()
+    kept    what pairs keep from call to call, see nothing_kept()
     still   the shapes do not move by themselves, others may strike them
+    way     or they move like this, see arrays.Boxes; else in any way within the margin
+    slots   rows per pair
     """
     pair = np.array(pairs, dtype=np.int32)
     count = len(pair)
     axis = np.zeros((count, 8)) if axis is None else axis
     spread = np.full(len(tables.kind), 0.5 * margin)
-    way = np.column_stack([np.zeros((len(spread), 3)), 0.0 * spread if still else spread])
+    if way is None:
+        way = np.zeros((len(spread), 11))
+        way[:, [3, 10]] = 0.0 if still else spread[:, None]
     boxes = Boxes(*[np.zeros((1, 1))] * len(Boxes._fields))._replace(
         pose=np.ascontiguousarray(poses, dtype=float), spread=spread, way=way
     )
     near = Near(
         pair=np.arange(count, dtype=np.int32),
-        slot_first=np.arange(count + 1, dtype=np.int32) * SLOTS,
+        slot_first=np.arange(count + 1, dtype=np.int32) * slots,
         slot_count=np.full(count, -7, dtype=np.int32),
         contact_first=np.zeros(count, dtype=np.int32),
-        slot=np.full((SLOTS * count, 7), np.nan),
+        slot=np.full((slots * count, 7), np.nan),
         share=np.zeros(count),
-        **(no_leaves(count) if leaves is None else leaves),
+        **(nothing_kept(count) if kept is None else kept),
     )
     collide_meshes(tables, _typed(boxes), pair, axis, near, count)
     result = []
     for k in range(count):
-        rows = near.slot[SLOTS * k : SLOTS * k + near.slot_count[k]]
+        rows = near.slot[slots * k : slots * k + near.slot_count[k]]
         result.append(SimpleNamespace(point=rows[:, :3], normal=rows[:, 3:6], gap=rows[:, 6]))
     return result
 

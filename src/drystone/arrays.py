@@ -22,7 +22,7 @@ PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
 DYNAMIC, KINEMATIC = 0, 1
 
 FIXED = -1  # the body number of the world itself
-LEAVES = 384  # pairs of leaves that two meshes which touch remember at most
+KEPT = 768  # pairs of triangles that two meshes which touch remember at most
 
 
 @table
@@ -70,7 +70,8 @@ class Shapes(NamedTuple):
     block: np.ndarray  # (nt,) first block of eight lanes, -1: none
     lane_box: np.ndarray  # (48 blocks,) middles and half sizes
     lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
-    lane_patch: np.ndarray  # (lanes, 10) where its triangles lie and which way they look
+    lane_patch: np.ndarray  # (lanes, 13) where its triangles lie and which way they look
+    block_patch: np.ndarray  # (104 blocks,) the same, numbers of a kind side by side
     owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/tree.py
     # distances of meshes and what is held against them; empty if no mesh asks for a field
     octree: np.ndarray  # (nt,) first cell, -1: none; see shapes/octree.py
@@ -271,7 +272,9 @@ class Boxes(NamedTuple):
     """Where shapes are, and the grid in which neighbours are searched."""
 
     pose: np.ndarray  # (ns, 12)
-    way: np.ndarray  # (ns, 4) how far its velocity takes it; turning and forces, its surface [m]
+    # (ns, 11) how far its velocity takes its body's centre (3) [m]; turning and forces its surface;
+    # its turn (3) [rad]; how far its origin goes (3); forces and the bend of its path, its surface
+    way: np.ndarray
     reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     box: np.ndarray  # (ns, 6) tight boxes
@@ -296,9 +299,11 @@ class Near(NamedTuple):
     contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
     slot: np.ndarray  # (slots, 7) point, normal, gap
     share: np.ndarray  # (pairs,) of the step that a pair can go before it meets, see ccd.py
-    leaf_of: np.ndarray  # (pairs, 3) row p: shapes and number of its leaves, see mesh_leaves.py
-    leaf_axis: np.ndarray  # (pairs, 8) how far they were looked for, and where the pair stood
-    leaf: np.ndarray  # (pairs, 2 LEAVES) lanes of the leaves of two trees that were near
+    # row p: what two meshes that touch keep of their surfaces, see mesh_kept.py
+    kept_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
+    kept_axis: np.ndarray  # (pairs, 8) how far they were looked for, and where the pair stood
+    kept: np.ndarray  # (pairs, 2 KEPT) triangles that were near, two and two
+    kept_gap: np.ndarray  # (pairs, KEPT) float32: how far apart they were at least [m]
 
 
 @table

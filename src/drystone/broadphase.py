@@ -27,7 +27,7 @@ from drystone.arrays import (
     TERRAIN,
 )
 from drystone.jit import inner_kernel, kernel, parallel_kernel
-from drystone.vec import mul, pose_rotation, rotation_matrix
+from drystone.vec import cross, load, mul, pose_position, pose_rotation, rotation_matrix, sub
 
 # Room around a tight box: this share of the shape's radius, plus this many steps of its motion.
 # More room means fewer searches but more pairs to look at in every step.
@@ -122,10 +122,10 @@ def _vertex_box(s, shapes, pose, r, grow, box):
 
 
 @inner_kernel
-def set_out(s, b, bodies, state, settings, way):
+def set_out(s, b, bodies, state, settings, pose, way):
     """Fill row `s` of `way`; returns how far the surface of body `b` can move in this step [m]."""
     if b == FIXED:
-        for k in range(4):
+        for k in range(11):
             way[s, k] = 0.0
         return 0.0
     twist, force, dt = state.twist, state.force, settings.dt
@@ -141,7 +141,15 @@ def set_out(s, b, bodies, state, settings, way):
     radius = bodies.radius[b]
     for k in range(3):
         way[s, k] = dt * twist[b, k]
-    way[s, 3] = dt * radius * spin + dt * dt * (gravity + push + radius * turn)
+    forced = dt * dt * (gravity + push + radius * turn)
+    way[s, 3] = dt * radius * spin + forced
+    omega = (dt * twist[b, 3], dt * twist[b, 4], dt * twist[b, 5])
+    arm = sub(pose_position(pose, s), load(state.position, b))
+    at = cross(omega, arm)
+    for k in range(3):
+        way[s, 4 + k] = omega[k]
+        way[s, 7 + k] = way[s, k] + at[k]
+    way[s, 10] = forced + 0.5 * radius * (dt * spin) ** 2
     return dt * speed + way[s, 3]
 
 
@@ -157,7 +165,7 @@ def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
         elif state.asleep[b] == 1 and not fixed_too:
             continue
         place_shape(s, shapes, state.position, state.rotation, boxes.pose)
-        reach[s] = set_out(s, b, bodies, state, settings, boxes.way)
+        reach[s] = set_out(s, b, bodies, state, settings, boxes.pose, boxes.way)
         tight_box(s, shapes, boxes.pose, reach[s], box)
         for k in range(3):
             if (

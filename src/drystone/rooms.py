@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.arrays import (
-    LEAVES,
+    KEPT,
     Boxes,
     Graph,
     Log,
@@ -32,7 +32,7 @@ def allocate(model: Model) -> Work:
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
-            pose=f(ns, 12), way=f(ns, 4), reach=f(ns), spread=f(ns), box=f(ns, 6),
+            pose=f(ns, 12), way=f(ns, 11), reach=f(ns), spread=f(ns), box=f(ns, 6),
             left=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_room(0),
@@ -77,14 +77,15 @@ def _near_room(pairs: int, slots: int) -> Near:
     i = _integers
     return Near(
         i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7), _floats(pairs),
-        leaf_of=i(pairs, 3), leaf_axis=_floats(pairs, 8), leaf=i(pairs, 2 * LEAVES),
+        kept_of=i(pairs, 3), kept_axis=_floats(pairs, 8), kept=i(pairs, 2 * KEPT),
+        kept_gap=np.zeros((pairs, KEPT), np.float32),
     )  # fmt: skip
 
 
 def _sweep_room(n: int, ns: int) -> Sweep:
     f, i = _floats, _integers
     boxes = Boxes(
-        pose=f(ns, 12), way=f(0, 4), reach=f(0), spread=f(ns), box=f(0, 6),
+        pose=f(ns, 12), way=f(0, 11), reach=f(0), spread=f(ns), box=f(0, 6),
         left=np.zeros(0, np.int64),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_room(0),

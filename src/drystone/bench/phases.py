@@ -6,8 +6,9 @@ against the number of contacts gets a straight line and its R²; FFD section 9 h
 the bodies that touch and m the contacts, so there is also the R² of both. In FFD every body is
 processed once in a step, so `ffd` here does all its passes in every step; `auto` stops when it has
 converged, and its time is no line. The line of `ffd` is that of the last solve of every block, done
-again after the run, several times, of which the quickest counts: else it shows what others did on
-the machine. Every run has a process of its own, so that the peak of its memory is its own.
+again after the run on one core, several times, of which the quickest counts: else it shows what
+others did on the machine. Every run has a process of its own, so that the peak of its memory is its
+own.
 """
 
 import json
@@ -178,16 +179,19 @@ def _run_blocks(world, steps) -> tuple[dict, float, list]:
 
 
 def _solve_again(solves, solver) -> np.ndarray:
-    """Least time that each of the solves takes [ms].
+    """Least time that each of the solves takes on one core [ms].
 
     All of them in turn, several times: what slows a machine down for a while does not count.
     """
+    from drystone.cli_run import use_threads
+
     least = np.full(len(solves), np.inf)
-    for _ in range(ROUNDS):
-        for k, (problem, impulse, bounce) in enumerate(solves):
-            start, begin = impulse.copy(), perf_counter()
-            solver.solve_bodies(problem, start, bounce)
-            least[k] = min(least[k], perf_counter() - begin)
+    with use_threads(1):
+        for _ in range(ROUNDS):
+            for k, (problem, impulse, bounce) in enumerate(solves):
+                start, begin = impulse.copy(), perf_counter()
+                solver.solve_bodies(problem, start, bounce)
+                least[k] = min(least[k], perf_counter() - begin)
     return 1e3 * least
 
 

@@ -29,16 +29,23 @@ from drystone.narrowphase.field_normal import turn_deep
 from drystone.narrowphase.field_ridge import ridge_contacts
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import (
+    MOST_CANDIDATES,
+)
+from drystone.narrowphase.mesh_limits import (
+    APART,
     BOUND,
     CLOSE,
+    DEPTH,
     DISTANCE,
+    FAR,
     LEVELS,
+    LOOK,
     MARGIN,
-    MOST_CANDIDATES,
     REACH,
+    ROUNDING,
+    TOUCHING,
     WANTED,
 )
-from drystone.narrowphase.mesh_limits import APART, DEPTH, FAR, LOOK, ROUNDING, TOUCHING
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.shapes.nearest import STACK, Solids, signed_distance
 from drystone.shapes.octree import interpolated_distance

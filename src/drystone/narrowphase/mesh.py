@@ -27,17 +27,24 @@ from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.field import collide_fields, has_fields, is_fielded
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import (
-    ALL,
-    BOUND,
-    DISTANCE,
-    LEVELS,
     MOST_CANDIDATES,
-    NEAREST,
     SPOTS,
-    WANTED,
     Surfaces,
 )
-from drystone.narrowphase.mesh_limits import APART, BESIDE, FAR, LOOK, ROUNDING, TOUCHING
+from drystone.narrowphase.mesh_limits import (
+    ALL,
+    APART,
+    BESIDE,
+    BOUND,
+    DISTANCE,
+    FAR,
+    LEVELS,
+    LOOK,
+    NEAREST,
+    ROUNDING,
+    TOUCHING,
+    WANTED,
+)
 from drystone.narrowphase.mesh_plane import plane_mesh
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.narrowphase.mesh_search import Tools, search, touch
@@ -62,8 +69,9 @@ def make_tools(shapes):
             shapes.owns,
         ),
         np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS), np.empty((SPOTS, 4)), np.empty(LANES),
-        np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32), np.empty(STACK),
-        np.empty((1, 2 * BATCH), np.int32),
+        np.empty(LANES),
+        np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32), np.empty((STACK, 2)),
+        np.empty(2 * BATCH, np.int32), np.empty(BATCH), np.empty(8),
     )  # fmt: skip
 
 
@@ -84,9 +92,53 @@ def seen_from_larger(shapes, a, b, r, t):
 
 
 @kernel
+def _candidates(
+    # in
+    shapes, pose, way, a, b, r, t, rs, ts, radius, margin, close, moved,
+    # in and out
+    axis, p, near, tools,
+):  # fmt: skip
+    """Candidates of a pair that may be near: all that may meet, or the nearest; their number.
+
+    Also what the two are to each other.
+    """
+    kind, slack, level, rows = axis[p, 0], STRUCK * margin, tools.level, tools.rows
+    if kind == TOUCHING:
+        count = touch(
+            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, close, close, moved, p, near,
+            tools,
+        )  # fmt: skip
+        if count > 0:
+            return count, TOUCHING
+    look = margin + LOOK * radius
+    reach = min(look, axis[p, 1] + moved + ROUNDING * radius) if kind == BESIDE else look
+    count = search(shapes, a, b, r, t, radius, reach, margin, 0.0, DISTANCE, tools)
+    if level[WANTED] == ALL:  # what overlaps by more than its boxes are apart
+        count = touch(
+            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, look, close, inf, p, near, tools
+        )
+        return count, TOUCHING if count > 0 else APART
+    if count == 0:
+        return 0, APART
+    if kind != TOUCHING and rows[0, 6] < close:
+        for k in range(8):
+            tools.nearest[k] = rows[0, k]
+        bound = level[BOUND]
+        count = touch(
+            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, close, close, inf, p, near, tools
+        )
+        if count > 0:
+            return count, TOUCHING
+        for k in range(8):
+            rows[0, k] = tools.nearest[k]
+        level[BOUND] = bound
+    return 1, BESIDE
+
+
+@kernel
 def _surface_contacts(
     # in
-    shapes, pose, a, b, margin, close, turn,
+    shapes, pose, way, a, b, margin, close, turn,
     # in and out
     axis, p, near,
     # out: rows of near.slot
@@ -98,27 +150,18 @@ def _surface_contacts(
     r, t = relative_pose(pose, a, b)
     radius = min(shapes.radius[a], shapes.radius[b])
     small, kind = ROUNDING * radius, axis[p, 0]
-    rs, ts = seen_from_larger(shapes, a, b, r, t)
-    moved = moved_since(axis, p, ts, rs, radius)
-    if (kind == APART or kind == BESIDE) and axis[p, 1] - moved > margin + small:
-        return 0
     if kind == ONE:
         count = search(shapes, a, b, r, t, radius, margin, margin, 0.0, NEAREST, tools)
     else:
-        look, touching, count = margin + LOOK * radius, kind == TOUCHING, 0
-        reach = min(look, axis[p, 1] + moved + small) if kind == BESIDE else look
-        if not touching:
-            count = search(shapes, a, b, r, t, radius, reach, margin, close, DISTANCE, tools)
-            touching, moved = tools.level[WANTED] == ALL, inf
-        if touching:
-            count = touch(shapes, a, b, r, t, rs, ts, radius, close, close, moved, p, near, tools)
-        if touching and count == 0:
-            count = search(shapes, a, b, r, t, radius, look, margin, close, DISTANCE, tools)
-            touching = tools.level[WANTED] == ALL
-            if touching:  # what overlaps by more than its boxes are apart
-                count = touch(shapes, a, b, r, t, rs, ts, radius, look, close, inf, p, near, tools)
-        code = TOUCHING if count > 0 and touching else BESIDE if count > 0 else APART
-        remember(axis, p, code, tools.level[BOUND], ts, rs)
+        rs, ts = seen_from_larger(shapes, a, b, r, t)
+        moved = moved_since(axis, p, ts, rs, radius)
+        if (kind == APART or kind == BESIDE) and axis[p, 1] - moved > margin + small:
+            return 0
+        count, kind = _candidates(
+            shapes, pose, way, a, b, r, t, rs, ts, radius, margin, close, moved, axis, p, near,
+            tools,
+        )  # fmt: skip
+        remember(axis, p, kind, tools.level[BOUND], ts, rs)
     return write_reduced(
         tools.rows, count, pose_position(pose, a), pose_rotation(pose, a), turn, small,
         tilt_within(close, radius), near.slot, first, room, tools.scratch,
@@ -150,8 +193,9 @@ def _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near):
             if axis[p, 0] != ONE:
                 close = _closeness(a, b, boxes.way, margin)
             near.slot_count[k] = _surface_contacts(
-                shapes, pose, a, b, margin, close, turn, axis, p, near, first, room, tools
-            )
+                shapes, pose, boxes.way, a, b, margin, close, turn, axis, p, near, first, room,
+                tools,
+            )  # fmt: skip
 
 
 @parallel_kernel

@@ -19,18 +19,21 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import inner_kernel, kernel
+from drystone.narrowphase.mesh_limits import (
+    ALL,
+    BOUND,
+    CLOSE,
+    DISTANCE,
+    FRONT,
+    MARGIN,
+    REACH,
+    WANTED,
+)
+from drystone.narrowphase.mesh_motion import comes_within
 from drystone.shapes.tree import FLAT_BEND, MOST_AROUND, OWNS_CORNER, OWNS_EDGE
 from drystone.vec import add, cross, dot, load, mad, mul, mul_t, normalize, scale, sub
 
 MOST_CANDIDATES = 512
-# State of a search, in an array: candidates nearer than MARGIN are kept; triangles within REACH are
-# looked at, and those in front of each other within FRONT; least distance that was found, or is
-# possible between triangles that were not looked at [m]; what is wanted: all candidates, or the
-# nearest alone as long as none is nearer than CLOSE, then all of these, or of those up to the
-# nearest that was found before:
-MARGIN, REACH, FRONT, BOUND, WANTED, CLOSE = range(6)
-LEVELS = 6
-ALL, DISTANCE, NEAREST = 0.0, 1.0, 2.0
 
 # Edges may lead beyond a corner by this slope, against the face under it: faces that lie on
 # each other at a small angle touch with all their corners.
@@ -115,7 +118,7 @@ def _shorten(level, reach):
 @inner_kernel
 def keep_row(rows, count, level, point, normal, gap, code):
     """Add a candidate if it is near enough; the new count."""
-    if gap >= level[MARGIN]:
+    if gap >= level[MARGIN] or gap >= comes_within(level, point, normal):
         level[BOUND] = min(level[BOUND], gap)
         if level[WANTED] == DISTANCE:
             _shorten(level, gap)
@@ -204,7 +207,7 @@ def corner_and_triangle(
     # both triangles, which of their six corners, and who they are
     surfaces, spot, at, v_a, t_a, row_a, v_b, t_b, row_b,
     # in
-    r, deep,
+    r, deep, front,
     # in and out
     rows, count, level,
 ):  # fmt: skip
@@ -216,7 +219,9 @@ def corner_and_triangle(
     x, height = load(spot, at), spot[at, 3]
     reach = level[REACH]
     n = load(spot, NORMAL_A if is_b else NORMAL_B)
-    far = HOLLOW_REACH * reach
+    far2 = front * front - height * height
+    if height < 0.0:
+        far2 = max(far2, HOLLOW_REACH * HOLLOW_REACH * height * height)
     over, outside_bits = PROPER, 0
     for i in range(3):
         p, q = load(spot, theirs + i), load(spot, theirs + (i + 1) % 3)
@@ -224,7 +229,7 @@ def corner_and_triangle(
         ee, outside = dot(e, e), dot(cross(e, y), n)
         if outside >= -CRACK * ee:
             continue
-        if outside * outside > far * far * ee:
+        if outside * outside > far2 * ee:
             return count
         outside_bits |= 1 << i
         if height >= 0.0 or not _under_hollow(

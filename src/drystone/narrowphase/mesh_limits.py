@@ -11,3 +11,14 @@ DEPTH = 0.25
 FAR = 1.0
 # Rounding of a distance, as a part of the smaller radius.
 ROUNDING = 1e-9
+
+# State of a search, in an array: candidates nearer than MARGIN are kept; triangles within REACH are
+# looked at, and those in front of each other within FRONT; least distance that was found, or is
+# possible between triangles that were not looked at [m]; what is wanted: all candidates, or the
+# nearest alone as long as none is nearer than CLOSE, then all of these, or of those up to the
+# nearest that was found before:
+MARGIN, REACH, FRONT, BOUND, WANTED, CLOSE = range(6)
+# and how the two move, see mesh_motion.py:
+SLACK, TURN_SIZE, WAY, TURN = 6, 7, 8, 11
+LEVELS = 14
+ALL, DISTANCE, NEAREST = 0.0, 1.0, 2.0

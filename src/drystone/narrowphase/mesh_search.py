@@ -1,8 +1,7 @@
-"""Candidates of two surfaces: all that are near, the nearest alone, or those of leaves it kept.
+"""Candidates of two surfaces: all that are near, the nearest alone, or those of what it kept.
 
-A pair that touches and hardly moves remembers the leaves of both trees that were near, a little
-farther than needed, and only these are looked at until it has moved by that much. The same is found
-with and without: see mesh_leaves.py.
+A pair that touches and hardly moves remembers the triangles that were near, a little farther than
+needed, and only these are looked at until it has moved by that much: see mesh_kept.py.
 """
 
 from math import inf
@@ -10,30 +9,34 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.arrays import LEAVES
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import (
+    Surfaces,
+)
+from drystone.narrowphase.mesh_kept import keep_triangles, try_kept
+from drystone.narrowphase.mesh_limits import (
     ALL,
     BOUND,
     CLOSE,
+    DEPTH,
     DISTANCE,
     FRONT,
     MARGIN,
     NEAREST,
     REACH,
+    SLACK,
+    TOUCHING,
     WANTED,
-    Surfaces,
 )
-from drystone.narrowphase.mesh_leaves import try_leaves
-from drystone.narrowphase.mesh_limits import DEPTH, TOUCHING
+from drystone.narrowphase.mesh_motion import any_way, set_motion
 from drystone.narrowphase.mesh_reduce import drop_hidden
-from drystone.narrowphase.mesh_tree import walk_trees
+from drystone.narrowphase.mesh_tree import find_all_leaves, walk_trees
 from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides, some_way_out
 
-# Leaves are kept as far beyond what is needed as a pair moves in so many steps, but at least and at
-# most these parts of the smaller radius; pairs that move faster keep none.
-STEPS, LEAST_SPARE, MOST_SPARE = 6.0, 1e-3, 1e-2
+# Triangles are kept as far beyond what is needed as a pair moves in so many steps, but at least and
+# at most these parts of the smaller radius; pairs that move faster keep none.
+STEPS, LEAST_SPARE, MOST_SPARE = 4.0, 1e-3, 2e-2
 
 
 class Tools(NamedTuple):
@@ -44,10 +47,13 @@ class Tools(NamedTuple):
     level: np.ndarray  # (LEVELS,)
     spot: np.ndarray  # (SPOTS, 4)
     gap: np.ndarray  # (LANES,)
+    most: np.ndarray  # (LANES,)
     scratch: np.ndarray  # (MOST_CANDIDATES, 4)
     stack: np.ndarray  # (STACK, 2)
-    far: np.ndarray  # (STACK,)
-    leaf: np.ndarray  # (1, 2 BATCH)
+    far: np.ndarray  # (STACK, 2)
+    leaf: np.ndarray  # (2 BATCH,)
+    leaf_front: np.ndarray  # (BATCH,)
+    nearest: np.ndarray  # (8,) a row that is put aside
 
 
 @inner_kernel
@@ -56,6 +62,7 @@ def start(level, reach, margin, close, wanted):
     level[REACH], level[BOUND], level[MARGIN] = reach, reach, margin
     level[FRONT] = min(reach, margin) if wanted == ALL else reach
     level[CLOSE], level[WANTED] = close, wanted
+    any_way(level)
 
 
 @kernel
@@ -66,14 +73,15 @@ def _deepest(shapes, a, b, radius):
 
 
 @kernel
-def _walk(shapes, a, b, r, t, deep, reach, tools):
+def _walk(shapes, a, b, r, t, deep, tools):
     ka, kb = shapes.surface[a], shapes.surface[b]
     return walk_trees(
-        tools.surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
+        tools.surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch, shapes.block_patch,
         shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
         shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
-        r, t, deep, reach,
-        tools.rows, tools.level, tools.spot, tools.gap, tools.stack, tools.far, tools.leaf,
+        r, t, deep,
+        tools.rows, tools.level, tools.spot, tools.gap, tools.most, tools.stack, tools.far,
+        tools.leaf, tools.leaf_front,
     )  # fmt: skip
 
 
@@ -102,8 +110,10 @@ def _look_deeper(shapes, a, b, r, t, radius, margin, count, tools):
     count, depth = _true_ones(shapes, a, b, r, t, radius, count, tools)
     while depth >= 0.5 * reach and reach < deep:
         reach = min(4.0 * depth, deep)
+        slack = tools.level[SLACK]
         start(tools.level, reach, margin, margin, ALL)
-        count, _ = _walk(shapes, a, b, r, t, deep, reach, tools)
+        tools.level[SLACK] = slack
+        count = _walk(shapes, a, b, r, t, deep, tools)
         count, depth = _true_ones(shapes, a, b, r, t, radius, count, tools)
     return count
 
@@ -117,42 +127,66 @@ def search(shapes, a, b, r, t, radius, reach, margin, close, wanted, tools):
     """
     start(tools.level, reach, margin, close, wanted)
     tools.level[BOUND] = reach + radius
-    count, _ = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), 0.0, tools)
+    count = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), tools)
     if wanted == DISTANCE:
         return count
     return _look_deeper(shapes, a, b, r, t, radius, margin, count, tools)
 
 
-@inner_kernel
-def touch(shapes, a, b, r, t, rs, ts, radius, reach, close, moved, p, near, tools):
-    """All candidates nearer than `close` of a pair that touches; their number.
+@kernel
+def _keep(shapes, a, b, r, t, rs, ts, reach, far, p, near, tools):
+    """Keep the triangles of a pair that are nearer than `far`; whether there was room for them."""
+    of, ka, kb = near.kept_of, shapes.surface[a], shapes.surface[b]
+    found = find_all_leaves(
+        shapes.lane_box, shapes.lane_link, shapes.lane_patch, shapes.block_patch,
+        shapes.block[ka], shapes.block[kb], r, t, far, tools.level,
+        tools.gap, tools.most, tools.stack, tools.far, tools.leaf, tools.leaf_front,
+    )  # fmt: skip
+    of[p, 0], of[p, 1], of[p, 2] = a, b, keep_triangles(
+        tools.surfaces, shapes.lane_link, shapes.terrain[ka, 0], shapes.terrain[kb, 0], r, t,
+        tools.leaf, found, 2.0 * far - reach, near.kept, near.kept_gap, p, tools.spot,
+    )  # fmt: skip
+    if found < 0 or of[p, 2] < 0:
+        return False
+    remember(near.kept_axis, p, TOUCHING, far, ts, rs)
+    return True
 
+
+@inner_kernel
+def touch(
+    shapes, pose, way, slack, a, b, r, t, rs, ts, radius, reach, close, moved, p, near, tools
+):  # fmt: skip
+    """All candidates nearer than `close` of a pair that touches, as far as the step may bring them
+    together; their number.
+
+    slack  those nearer than that count anyway [m]
     reach  how far to look for triangles, at least that [m]
     moved  how far it has moved since the last step [m], infinite if it did not touch then
     """
-    level, of, kept = tools.level, near.leaf_of, near.leaf_axis
+    level, of, axis = tools.level, near.kept_of, near.kept_axis
+    deep, ka, kb = _deepest(shapes, a, b, radius), shapes.surface[a], shapes.surface[b]
     start(level, reach, close, close, ALL)
-    if of[p, 0] == a and of[p, 1] == b and kept[p, 0] == TOUCHING and (
-        kept[p, 1] - moved_since(kept, p, ts, rs, radius) > reach
-    ):  # fmt: skip
-        ka, kb = shapes.surface[a], shapes.surface[b]
-        count = try_leaves(
-            tools.surfaces, shapes.lane_box, shapes.lane_link, shapes.lane_patch,
-            shapes.terrain[ka, 0], shapes.terrain[ka, 1],
-            shapes.terrain[kb, 0], shapes.terrain[kb, 1],
-            r, t, _deepest(shapes, a, b, radius), near.leaf, p, of[p, 2],
-            tools.rows, 0, level, tools.spot,
+    set_motion(pose, way, a, b, slack, level)
+    kept, since = of[p, 0] == a and of[p, 1] == b and axis[p, 0] == TOUCHING, 0.0
+    if kept:
+        since = moved_since(axis, p, ts, rs, radius)
+        kept = axis[p, 1] - since > reach
+    if not kept:
+        axis[p, 0], since = 0.0, 0.0
+        if STEPS * moved < MOST_SPARE * radius:
+            far = reach + max(STEPS * moved, LEAST_SPARE * radius)
+            kept = _keep(shapes, a, b, r, t, rs, ts, reach, far, p, near, tools)
+    if kept:
+        count, depth = try_kept(
+            tools.surfaces, shapes.terrain[ka, 0], shapes.terrain[ka, 1],
+            shapes.terrain[kb, 0], shapes.terrain[kb, 1], r, t, deep,
+            near.kept, near.kept_gap, p, of[p, 2], since, tools.rows, level, tools.spot,
         )  # fmt: skip
-    else:
-        kept[p, 0] = 0.0
-        calm = STEPS * moved < MOST_SPARE * radius
-        far = reach + max(STEPS * moved, LEAST_SPARE * radius) if calm else reach
-        count, found = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), far, tools)
-        if calm and 0 <= found <= LEAVES:
-            of[p, 0], of[p, 1], of[p, 2] = a, b, found
-            remember(kept, p, TOUCHING, far, ts, rs)
-            for k in range(2 * found):
-                near.leaf[p, k] = tools.leaf[0, k]
+        if depth < reach:
+            return _look_deeper(shapes, a, b, r, t, radius, close, count, tools)
+        start(level, reach, close, close, ALL)
+        set_motion(pose, way, a, b, slack, level)
+    count = _walk(shapes, a, b, r, t, deep, tools)
     return _look_deeper(shapes, a, b, r, t, radius, close, count, tools)
 
 
@@ -160,12 +194,12 @@ def touch(shapes, a, b, r, t, rs, ts, radius, reach, close, moved, p, near, tool
 def overlap_by(depth, shapes, a, b, r, t, radius, reach, small, tools):
     """Whether two surfaces that overlap by about `reach` or less do so by `depth` at least [m]."""
     start(tools.level, reach, -depth, -depth, ALL)
-    count, _ = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), reach, tools)
+    count = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), tools)
     if count == 0:
         return False
     # The ways out of what is less deep may hide some of these.
     start(tools.level, reach, 0.0, 0.0, ALL)
-    count, _ = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), reach, tools)
+    count = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), tools)
     ka, kb = shapes.surface[a], shapes.surface[b]
     return some_way_out(
         tools.surfaces, shapes.lane_box, shapes.lane_link,

@@ -30,8 +30,13 @@ def build_lanes(node_box: np.ndarray, node_link: np.ndarray):
     box = node_box[lane_node]
     middle, half = 0.5 * (box[:, :3] + box[:, 3:]), 0.5 * (box[:, 3:] - box[:, :3])
     middle[lane_node == UNUSED], half[lane_node == UNUSED] = 0.0, FAR
-    columns = np.concatenate([middle, half], axis=1).reshape(blocks, LANES, 6)
-    return np.ascontiguousarray(columns.transpose(0, 2, 1)).reshape(-1), lane_link, lane_node
+    return side_by_side(np.concatenate([middle, half], axis=1)), lane_link, lane_node
+
+
+def side_by_side(rows: np.ndarray) -> np.ndarray:
+    """One row of numbers from those of all lanes, block by block and column by column."""
+    blocks = rows.reshape(-1, LANES, rows.shape[1])
+    return np.ascontiguousarray(blocks.transpose(0, 2, 1)).reshape(-1)
 
 
 @kernel

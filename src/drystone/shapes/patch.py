@@ -10,7 +10,7 @@ from math import acos, asin, atan, cos, pi, sin, sqrt
 
 import numpy as np
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.shapes.tree import MOST_AROUND, OWNS_CORNER, OWNS_EDGE
 from drystone.vec import cross, dot, load, sub
 
@@ -35,6 +35,11 @@ def find_patches(vertex, triangle, normal, neighbour, owns, node_link) -> np.nda
     last = np.empty(len(node_link), dtype=np.int32)
     fill_patches(vertex, triangle, normal, neighbour, owns, node_link, last, patch)
     return patch
+
+
+@inner_kernel
+def patch_middle(patch, i):
+    return patch[i, 3], patch[i, 4], patch[i, 5]
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 
 from drystone.arrays import BOX, HULL, MESH, TERRAIN, Shapes
 from drystone.shapes.field import find_field
-from drystone.shapes.lanes import LANES
+from drystone.shapes.lanes import LANES, side_by_side
 from drystone.shapes.nearest import vertex_normals
 from drystone.shapes.octree import VALUES
 from drystone.shapes.outline import Outline
@@ -179,6 +179,7 @@ def _tree_tables(terrains, triangles: np.ndarray) -> dict[str, np.ndarray]:
     owns = [bits if t.owns is None else t.owns for t, bits in zip(terrains, none, strict=True)]
     node_links = [t.node_link for t in terrains]
     lane_links = [t.lane_link for t in terrains]
+    patches = _stack([t.lane_patch for t in terrains], (PATCH_COLUMNS,), np.float64)
     return {
         "tree": np.where(nodes > 0, _starts(nodes), -1).astype(np.int32),
         "node_box": _stack([t.node_box for t in terrains], (6,), np.float64),
@@ -186,7 +187,8 @@ def _tree_tables(terrains, triangles: np.ndarray) -> dict[str, np.ndarray]:
         "block": np.where(lanes > 0, _starts(lanes) // LANES, -1).astype(np.int32),
         "lane_box": _stack([t.lane_box for t in terrains], (), np.float64),
         "lane_link": _shifted(lane_links, lanes, _starts(lanes) // LANES, triangles),
-        "lane_patch": _stack([t.lane_patch for t in terrains], (PATCH_COLUMNS,), np.float64),
+        "lane_patch": patches,
+        "block_patch": side_by_side(patches),
         "owns": _stack(owns),
     }
 
