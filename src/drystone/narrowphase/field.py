@@ -9,6 +9,7 @@ A mesh of the other generator and a terrain have no octree; their distance is th
 triangle throughout, which takes longer. Planes need neither, see mesh_plane.py.
 """
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +29,7 @@ from drystone.narrowphase.field_corner import (
 from drystone.narrowphase.field_normal import turn_deep
 from drystone.narrowphase.field_ridge import ridge_contacts
 from drystone.narrowphase.memory import moved_since, remember
-from drystone.narrowphase.mesh_features import (
-    MOST_CANDIDATES,
-)
+from drystone.narrowphase.mesh_features import MOST_CANDIDATES
 from drystone.narrowphase.mesh_limits import (
     APART,
     BOUND,
@@ -43,22 +42,14 @@ from drystone.narrowphase.mesh_limits import (
     MARGIN,
     REACH,
     ROUNDING,
+    SLACK,
     TOUCHING,
     WANTED,
 )
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.shapes.nearest import STACK, Solids, signed_distance
 from drystone.shapes.octree import interpolated_distance
-from drystone.vec import (
-    add,
-    load,
-    mul,
-    mul_t,
-    pose_position,
-    pose_rotation,
-    relative_pose,
-    scale,
-)
+from drystone.vec import add, load, mul, mul_t, pose_position, pose_rotation, relative_pose, scale
 
 _CHUNK = 16  # pairs per task
 
@@ -163,7 +154,7 @@ def field_contacts(
     ka, kb = shapes.surface[a], shapes.surface[b]
     reach = margin if axis[p, 0] == TOUCHING else margin + LOOK * radius
     level[MARGIN], level[REACH], level[BOUND] = margin, reach, reach
-    level[WANTED], level[CLOSE] = DISTANCE, margin
+    level[WANTED], level[CLOSE], level[SLACK] = DISTANCE, margin, inf
     here, nowhere = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     # Ridges of the one against the octree of the other: all crossings are found from one side.
     ridges_of_b = solids.octree[ka] >= 0

@@ -5,7 +5,8 @@ FFD section 9 and CLINE 4.5: triangles that are near each other are found throug
 to few.
 
 Two distances count. Within the margin a pair may touch in this step if one of the two is
-struck; it gets its nearest contact. Closer than its own motion takes it, it gets all that it has.
+struck; it gets its nearest contact. Where the two come together by their own motion it gets all
+that it has (mesh_motion.py).
 
 Row p of `axis` remembers of a pair that was apart (kind APART) a lower bound of its distance and
 the relative pose at that time. As long as the two have not moved by as much, no
@@ -26,11 +27,7 @@ from drystone.arrays import MESH, PLANE
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.field import collide_fields, has_fields, is_fielded
 from drystone.narrowphase.memory import moved_since, remember
-from drystone.narrowphase.mesh_features import (
-    MOST_CANDIDATES,
-    SPOTS,
-    Surfaces,
-)
+from drystone.narrowphase.mesh_features import MOST_CANDIDATES, SPOTS, Surfaces
 from drystone.narrowphase.mesh_limits import (
     ALL,
     APART,
@@ -55,8 +52,8 @@ from drystone.vec import mul_t, pose_position, pose_rotation, relative_pose, sca
 _CHUNK = 16  # pairs per task, taken from all over the list: costs differ widely, neighbours alike
 
 ONE = 3.0  # beside APART and TOUCHING: the nearest contact alone is wanted, and the row stays
-# All contacts are looked for as far as the two move towards each other by themselves and this
-# share of the margin, for what others may do to them.
+# Contacts count that are nearer than the two approach there by themselves and this share of the
+# margin, for what others may do to them.
 STRUCK = 0.05
 
 
@@ -77,7 +74,7 @@ def make_tools(shapes):
 
 @kernel
 def _closeness(a, b, way, margin):
-    """How far all contacts of a pair are looked for [m]."""
+    """How far contacts of a pair are looked for at most [m]: as far as the two can move."""
     x, y, z = way[a, 0] - way[b, 0], way[a, 1] - way[b, 1], way[a, 2] - way[b, 2]
     close = sqrt(x * x + y * y + z * z) + way[a, 3] + way[b, 3] + STRUCK * margin
     return min(close, margin)

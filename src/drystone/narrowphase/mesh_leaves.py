@@ -13,11 +13,7 @@ from drystone.narrowphase.mesh_features import (
     corner_and_triangle,
     ridge_and_ridge,
 )
-from drystone.narrowphase.mesh_limits import (
-    BOUND,
-    FRONT,
-    REACH,
-)
+from drystone.narrowphase.mesh_limits import BOUND, FRONT, REACH
 from drystone.shapes.tree import OWNS_EDGE
 from drystone.vec import add, dot, load, mul, store, sub
 

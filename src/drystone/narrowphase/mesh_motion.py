@@ -12,12 +12,6 @@ from drystone.vec import add, cross, dot, mul_t, pose_position, pose_rotation, s
 
 
 @inner_kernel
-def any_way(level):
-    """From here on everything that is near counts, wherever it moves."""
-    level[SLACK] = inf
-
-
-@inner_kernel
 def set_motion(pose, way, a, b, slack, level):
     """From here on only what the step may bring together counts, and what is nearer than `slack`.
 

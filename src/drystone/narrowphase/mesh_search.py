@@ -11,9 +11,7 @@ import numpy as np
 
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.memory import moved_since, remember
-from drystone.narrowphase.mesh_features import (
-    Surfaces,
-)
+from drystone.narrowphase.mesh_features import Surfaces
 from drystone.narrowphase.mesh_kept import keep_triangles, try_kept
 from drystone.narrowphase.mesh_limits import (
     ALL,
@@ -29,7 +27,7 @@ from drystone.narrowphase.mesh_limits import (
     TOUCHING,
     WANTED,
 )
-from drystone.narrowphase.mesh_motion import any_way, set_motion
+from drystone.narrowphase.mesh_motion import set_motion
 from drystone.narrowphase.mesh_reduce import drop_hidden
 from drystone.narrowphase.mesh_tree import find_all_leaves, walk_trees
 from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides, some_way_out
@@ -58,11 +56,11 @@ class Tools(NamedTuple):
 
 @inner_kernel
 def start(level, reach, margin, close, wanted):
-    """A search for candidates nearer than `margin`, see mesh_features.py."""
+    """A search for candidates nearer than `margin`, see mesh_limits.py."""
     level[REACH], level[BOUND], level[MARGIN] = reach, reach, margin
     level[FRONT] = min(reach, margin) if wanted == ALL else reach
     level[CLOSE], level[WANTED] = close, wanted
-    any_way(level)
+    level[SLACK] = inf  # everything that is near counts, wherever it moves
 
 
 @kernel
