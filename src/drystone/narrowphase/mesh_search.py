@@ -35,6 +35,7 @@ from drystone.narrowphase.mesh_way import SHALLOW, drop_far_sides, some_way_out
 # Triangles are kept as far beyond what is needed as a pair moves in so many steps, but at least and
 # at most these parts of the smaller radius; pairs that move faster keep none.
 STEPS, LEAST_SPARE, MOST_SPARE = 4.0, 1e-3, 2e-2
+TOO_MANY = 3.0  # beside TOUCHING: there was no room for what is near
 
 
 class Tools(NamedTuple):
@@ -144,10 +145,9 @@ def _keep(shapes, a, b, r, t, rs, ts, reach, far, p, near, tools):
         tools.surfaces, shapes.lane_link, shapes.terrain[ka, 0], shapes.terrain[kb, 0], r, t,
         tools.leaf, found, 2.0 * far - reach, near.kept, near.kept_gap, p, tools.spot,
     )  # fmt: skip
-    if found < 0 or of[p, 2] < 0:
-        return False
-    remember(near.kept_axis, p, TOUCHING, far, ts, rs)
-    return True
+    kept = found >= 0 and of[p, 2] >= 0
+    remember(near.kept_axis, p, TOUCHING if kept else TOO_MANY, far, ts, rs)
+    return kept
 
 
 @inner_kernel
@@ -165,11 +165,12 @@ def touch(
     deep, ka, kb = _deepest(shapes, a, b, radius), shapes.surface[a], shapes.surface[b]
     start(level, reach, close, close, ALL)
     set_motion(pose, way, a, b, slack, level)
-    kept, since = of[p, 0] == a and of[p, 1] == b and axis[p, 0] == TOUCHING, 0.0
-    if kept:
+    known, since = of[p, 0] == a and of[p, 1] == b and axis[p, 0] != 0.0, 0.0
+    if known:
         since = moved_since(axis, p, ts, rs, radius)
-        kept = axis[p, 1] - since > reach
-    if not kept:
+        known = axis[p, 1] - since > reach
+    kept = known and axis[p, 0] == TOUCHING
+    if not known:
         axis[p, 0], since = 0.0, 0.0
         if STEPS * moved < MOST_SPARE * radius:
             far = reach + max(STEPS * moved, LEAST_SPARE * radius)
