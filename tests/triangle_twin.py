@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from drystone.arrays import FIXED, KEPT, MESH, Boxes, Near
+from drystone.arrays import FIXED, KEPT, MESH, WAY_COLUMNS, Boxes, Near
 from drystone.narrowphase.mesh import collide_meshes
 from drystone.shapes import Entry, build_shapes
 from drystone.shapes.part import NO_SIZE, Part
@@ -49,7 +49,7 @@ def meet(
     axis = np.zeros((count, 8)) if axis is None else axis
     spread = np.full(len(tables.kind), 0.5 * margin)
     if way is None:
-        way = np.zeros((len(spread), 11))
+        way = np.zeros((len(spread), WAY_COLUMNS))
         way[:, [3, 10]] = 0.0 if still else spread[:, None]
     boxes = Boxes(*[np.zeros((1, 1))] * len(Boxes._fields))._replace(
         pose=np.ascontiguousarray(poses, dtype=float), spread=spread, way=way

@@ -25,6 +25,7 @@ from drystone.arrays import (
     PLANE,
     SPHERE,
     TERRAIN,
+    WAY_COLUMNS,
 )
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.vec import cross, load, mul, pose_position, pose_rotation, rotation_matrix, sub
@@ -125,7 +126,7 @@ def _vertex_box(s, shapes, pose, r, grow, box):
 def set_out(s, b, bodies, state, settings, pose, way):
     """Fill row `s` of `way`; returns how far the surface of body `b` can move in this step [m]."""
     if b == FIXED:
-        for k in range(11):
+        for k in range(WAY_COLUMNS):
             way[s, k] = 0.0
         return 0.0
     twist, force, dt = state.twist, state.force, settings.dt

@@ -4,6 +4,7 @@ import numpy as np
 
 from drystone.arrays import (
     KEPT,
+    WAY_COLUMNS,
     Boxes,
     Graph,
     Log,
@@ -32,7 +33,7 @@ def allocate(model: Model) -> Work:
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
-            pose=f(ns, 12), way=f(ns, 11), reach=f(ns), spread=f(ns), box=f(ns, 6),
+            pose=f(ns, 12), way=f(ns, WAY_COLUMNS), reach=f(ns), spread=f(ns), box=f(ns, 6),
             left=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_room(0),
@@ -85,7 +86,7 @@ def _near_room(pairs: int, slots: int) -> Near:
 def _sweep_room(n: int, ns: int) -> Sweep:
     f, i = _floats, _integers
     boxes = Boxes(
-        pose=f(ns, 12), way=f(0, 11), reach=f(0), spread=f(ns), box=f(0, 6),
+        pose=f(ns, 12), way=f(0, WAY_COLUMNS), reach=f(0), spread=f(ns), box=f(0, 6),
         left=np.zeros(0, np.int64),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_room(0),

@@ -30,7 +30,7 @@ SLANT, HOLLOW_REACH = 0.3, 2.0 * sqrt(2.0)
 
 
 def find_patches(vertex, triangle, normal, neighbour, owns, node_link) -> np.ndarray:
-    """(nodes, 10) of a tree whose triangles lie in its order; see PATCH_COLUMNS."""
+    """(nodes, PATCH_COLUMNS) of a tree whose triangles lie in its order; see PATCH_COLUMNS."""
     patch = np.empty((len(node_link), PATCH_COLUMNS))
     last = np.empty(len(node_link), dtype=np.int32)
     fill_patches(vertex, triangle, normal, neighbour, owns, node_link, last, patch)
