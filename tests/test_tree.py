@@ -1,9 +1,12 @@
 """Box trees over triangles: every triangle in one leaf, every box holds its own, who owns what."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from drystone.shapes import Box, Terrain
+from drystone.shapes.lanes import LANES, ROOM, build_lanes
 from drystone.shapes.terrain_table import build_table, with_tree
 from drystone.shapes.tree import MOST_LEVELS, build_tree
 from narrow_twin import bare_shapes
@@ -51,6 +54,50 @@ def test_leaves_hold_every_triangle_once_and_boxes_hold_their_own(name):
             waiting.append((child, level + 1))
     assert sorted(seen) == list(range(len(table.triangle)))
     assert deepest <= MOST_LEVELS
+
+
+def opened_surface(table, lane_node, lane_link):
+    """Surface of all nodes that have a block, boxes grown as in lanes.py; and of the best choice."""
+    side = table.node_box[:, 3:] - table.node_box[:, :3]
+    side += ROOM * np.sqrt(half_area(side[0]))
+
+    @cache
+    def best(node, room):
+        second, count = table.node_link[node]
+        if count:
+            return 0.0
+        split = min(
+            (best(node + 1, k) + best(second, room - k) for k in range(1, room)), default=np.inf
+        )
+        return min(split, half_area(side[node]) + best_below(node))
+
+    def best_below(node):
+        second = table.node_link[node, 0]
+        return min(best(node + 1, k) + best(second, LANES - k) for k in range(1, LANES))
+
+    inner = lane_node[(lane_link[:, 1] == 0) & (lane_node >= 0)]
+    return sum(half_area(side[node]) for node in inner), best(0, 1)
+
+
+def half_area(side):
+    return side[0] * side[1] + side[1] * side[2] + side[2] * side[0]
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_lanes_hold_every_leaf_in_the_order_of_the_tree_and_little_surface(name):
+    table = planted(MESHES[name])
+    _, lane_link, lane_node = build_lanes(table.node_box, table.node_link)
+    leaves, waiting = [], [0]
+    while waiting:
+        lane = waiting.pop()
+        if lane_link[lane, 1] > 0:
+            leaves.append(lane_node[lane])
+            continue
+        block = range(LANES * lane_link[lane, 0], LANES * lane_link[lane, 0] + LANES)
+        waiting.extend(k for k in reversed(block) if lane_node[k] >= 0)
+    assert leaves == list(np.flatnonzero(table.node_link[:, 1] > 0))
+    opened, best = opened_surface(table, lane_node, lane_link)
+    assert opened == pytest.approx(best, rel=1e-5)  # they are weighed in single precision
 
 
 def test_triangles_on_one_spot_are_halved():

@@ -22,7 +22,7 @@ PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
 DYNAMIC, KINEMATIC = 0, 1
 
 FIXED = -1  # the body number of the world itself
-WAY_COLUMNS = 11  # of Boxes.way
+WAY_COLUMNS = 12  # of Boxes.way
 KEPT = 768  # pairs of triangles that two meshes which touch remember at most
 
 
@@ -274,7 +274,8 @@ class Boxes(NamedTuple):
 
     pose: np.ndarray  # (ns, 12)
     # (ns, WAY_COLUMNS) how far its velocity takes its body's centre (3) [m]; turning and forces its
-    # surface; its turn (3) [rad]; how far its origin goes (3); forces and the bend of its path
+    # surface; its turn (3) [rad]; how far its origin goes (3); forces and the bend of its path;
+    # gravity, which is part of no other column
     way: np.ndarray
     reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]

@@ -142,7 +142,7 @@ def set_out(s, b, bodies, state, settings, pose, way):
     radius = bodies.radius[b]
     for k in range(3):
         way[s, k] = dt * twist[b, k]
-    forced = dt * dt * (gravity + push + radius * turn)
+    forced, falls = dt * dt * (push + radius * turn), dt * dt * gravity
     way[s, 3] = dt * radius * spin + forced
     omega = (dt * twist[b, 3], dt * twist[b, 4], dt * twist[b, 5])
     arm = sub(pose_position(pose, s), load(state.position, b))
@@ -151,7 +151,8 @@ def set_out(s, b, bodies, state, settings, pose, way):
         way[s, 4 + k] = omega[k]
         way[s, 7 + k] = way[s, k] + at[k]
     way[s, 10] = forced + 0.5 * radius * (dt * spin) ** 2
-    return dt * speed + way[s, 3]
+    way[s, 11] = falls
+    return dt * speed + way[s, 3] + falls
 
 
 @kernel

@@ -42,6 +42,7 @@ from drystone.narrowphase.mesh_limits import (
     TOUCHING,
     WANTED,
 )
+from drystone.narrowphase.mesh_motion import falls
 from drystone.narrowphase.mesh_plane import plane_mesh
 from drystone.narrowphase.mesh_reduce import tilt_within, write_reduced
 from drystone.narrowphase.mesh_search import Tools, search, touch
@@ -76,8 +77,8 @@ def make_tools(shapes):
 def _closeness(a, b, way, margin):
     """How far contacts of a pair are looked for at most [m]: as far as the two can move."""
     x, y, z = way[a, 0] - way[b, 0], way[a, 1] - way[b, 1], way[a, 2] - way[b, 2]
-    close = sqrt(x * x + y * y + z * z) + way[a, 3] + way[b, 3] + STRUCK * margin
-    return min(close, margin)
+    close = sqrt(x * x + y * y + z * z) + way[a, 3] + way[b, 3] + falls(way, a, b)
+    return min(close + STRUCK * margin, margin)
 
 
 @inner_kernel

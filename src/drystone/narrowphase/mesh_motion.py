@@ -11,6 +11,12 @@ from drystone.narrowphase.mesh_limits import SLACK, TURN, TURN_SIZE, WAY
 from drystone.vec import add, cross, dot, mul_t, pose_position, pose_rotation, scale, sub
 
 
+@inner_kernel(forceinline=True)
+def falls(way, a, b):
+    """How far gravity brings two shapes together [m]: once, as it pulls at both alike."""
+    return max(way[a, 11], way[b, 11])
+
+
 @inner_kernel
 def set_motion(pose, way, a, b, slack, level):
     """From here on only what the step may bring together counts, and what is nearer than `slack`.
@@ -27,7 +33,7 @@ def set_motion(pose, way, a, b, slack, level):
     level[WAY], level[WAY + 1], level[WAY + 2] = moved
     level[TURN], level[TURN + 1], level[TURN + 2] = turn
     level[TURN_SIZE] = sqrt(dot(turn, turn))
-    level[SLACK] = slack + way[a, 10] + way[b, 10]
+    level[SLACK] = slack + way[a, 10] + way[b, 10] + falls(way, a, b)
 
 
 @inner_kernel
