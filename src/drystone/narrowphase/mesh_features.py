@@ -143,8 +143,8 @@ def keep_row(rows, count, level, point, normal, gap, code):
     return count + 1
 
 
-@kernel
-def _falls_away(surfaces, base_v, base_t, row, corner, d, slope):
+@inner_kernel
+def falls_away(surfaces, base_v, base_t, row, corner, d, slope):
     """Whether no edge at a corner leads along the unit vector `d` by more than `slope`.
 
     `d` is in the surface's own axes. Walks around the vertex, first one way, then, if that
@@ -175,8 +175,8 @@ def _falls_away(surfaces, base_v, base_t, row, corner, d, slope):
     return True
 
 
-@kernel(forceinline=True)
-def _beyond(surfaces, base_t, row, k, e, n, turned, r):
+@inner_kernel(forceinline=True)
+def beyond_edge(surfaces, base_t, row, k, e, n, turned, r):
     """Normal of the triangle across edge k (along `e`); outwards in the plane at the border."""
     other = surfaces.neighbour[row, k]
     if other < 0:
@@ -194,7 +194,7 @@ def _under_hollow(surfaces, base_t, row, k, e, y, outside, n, height, turned, r)
     """
     if surfaces.neighbour[row, k] < 0:
         return False
-    m = _beyond(surfaces, base_t, row, k, e, n, turned, r)
+    m = beyond_edge(surfaces, base_t, row, k, e, n, turned, r)
     ee, along = dot(e, e), dot(y, e)
     bend = -dot(cross(n, m), e)
     if bend < FLAT_BEND * sqrt(ee) or along < 0.0 or along > ee or dot(m, y) >= 0.0:
@@ -243,7 +243,7 @@ def corner_and_triangle(
             return count
         down = scale(n, -1.0)
         own = mul_t(r, down) if is_b else down
-        if _falls_away(surfaces, base_v, base_t, row, k, own, LYING):
+        if falls_away(surfaces, base_v, base_t, row, k, own, LYING):
             code = float(CODES * (base_v + surfaces.triangle[row, k] + 1) + over)
             count = keep_row(
                 rows, count, level, mad(x, n, -0.5 * height), n if is_b else down, height,
@@ -281,14 +281,14 @@ def _corner_and_ridge(
     distance2 = dot(d, d)
     if distance2 >= level[REACH] * level[REACH] or distance2 == 0.0:
         return count
-    m = _beyond(surfaces, other_t, other, k, e, n, not is_b, r)
+    m = beyond_edge(surfaces, other_t, other, k, e, n, not is_b, r)
     if dot(cross(m, e), d) < 0.0:
         return count
     distance = sqrt(distance2)
     d = scale(d, 1.0 / distance)
     down = scale(d, -1.0)
     own = mul_t(r, down) if is_b else down
-    if not _falls_away(surfaces, base_v, base_t, row, corner, own, BESIDE):
+    if not falls_away(surfaces, base_v, base_t, row, corner, own, BESIDE):
         return count
     middle = mad(x, d, -0.5 * distance)
     return keep_row(rows, count, level, middle, d if is_b else down, distance, 0.0)
@@ -306,16 +306,16 @@ def _corner_and_corner(
         return count
     distance = sqrt(distance2)
     d = scale(d, 1.0 / distance)
-    if not _falls_away(surfaces, base_v, base_t, row, corner, d, BESIDE):
+    if not falls_away(surfaces, base_v, base_t, row, corner, d, BESIDE):
         return count
     back = mul_t(r, scale(d, -1.0))
-    if not _falls_away(surfaces, other_v, other_t, other, k, back, BESIDE):
+    if not falls_away(surfaces, other_v, other_t, other, k, back, BESIDE):
         return count
     return keep_row(rows, count, level, mad(x, d, 0.5 * distance), d, distance, 0.0)
 
 
-@kernel(forceinline=True)
-def _crosses(first, second, way, room2):
+@inner_kernel(forceinline=True)
+def crosses(first, second, way, room2):
     """Whether an edge crosses the arc between two normals.
 
     Its products with them, way * first not negative and way * second not positive, but for
@@ -347,11 +347,11 @@ def ridge_and_ridge(
     nf, ne = dot(n_a, f), dot(n_b, e)
     if nf * ne < 0.0 and nf * nf > room_a and ne * ne > room_b:
         return count
-    m_a = _beyond(surfaces, base_a, row_a, k_a, e, n_a, False, r)
+    m_a = beyond_edge(surfaces, base_a, row_a, k_a, e, n_a, False, r)
     mf = dot(m_a, f)
     if nf * mf > 0.0 and nf * nf > room_a and mf * mf > room_a:
         return count
-    m_b = _beyond(surfaces, base_b, row_b, k_b, f, n_b, True, r)
+    m_b = beyond_edge(surfaces, base_b, row_b, k_b, f, n_b, True, r)
     me = dot(m_b, e)
     if ne * me > 0.0 and ne * ne > room_b and me * me > room_b:
         return count
@@ -373,7 +373,7 @@ def ridge_and_ridge(
     slack = CROSSING * CROSSING * cc
     for k in range(2):
         way = 1.0 - 2.0 * k
-        if not (_crosses(nf, mf, way, slack / ee) and _crosses(ne, me, way, slack / ff)):
+        if not (crosses(nf, mf, way, slack / ee) and crosses(ne, me, way, slack / ff)):
             continue
         d = scale(c, way / length)
         gap = dot(w, d)

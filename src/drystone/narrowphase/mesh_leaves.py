@@ -32,6 +32,17 @@ def place_b(surfaces, v_b, row_b, r, t, spot):
 
 
 @inner_kernel(forceinline=True)
+def place_a(spot, n, a0, a1, a2, ha, hb):
+    """Put those of a triangle of A there, and how high the corners of both are over the other."""
+    store(spot, NORMAL_A, n)
+    store(spot, CORNERS_A, a0)
+    store(spot, CORNERS_A + 1, a1)
+    store(spot, CORNERS_A + 2, a2)
+    for k in range(3):
+        spot[CORNERS_A + k, 3], spot[CORNERS_B + k, 3] = ha[k], hb[k]
+
+
+@inner_kernel(forceinline=True)
 def heights(n, base, x, y, z):
     """Heights of three points over the plane through `base` with normal n."""
     offset = dot(n, base)
@@ -63,12 +74,7 @@ def triangle_pair(
     if high <= -max(deep, level[REACH]):
         level[BOUND] = min(level[BOUND], -high)
         return count
-    store(spot, NORMAL_A, n_a)
-    store(spot, CORNERS_A, a0)
-    store(spot, CORNERS_A + 1, a1)
-    store(spot, CORNERS_A + 2, a2)
-    for k in range(3):
-        spot[CORNERS_A + k, 3], spot[CORNERS_B + k, 3] = ha[k], hb[k]
+    place_a(spot, n_a, a0, a1, a2, ha, hb)
     own_a, own_b = surfaces.owns[row_a], surfaces.owns[row_b]
     corners = own_a % OWNS_EDGE + OWNS_EDGE * (own_b % OWNS_EDGE)
     for i in range(6):

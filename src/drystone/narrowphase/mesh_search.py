@@ -133,7 +133,7 @@ def search(shapes, a, b, r, t, radius, reach, margin, close, wanted, tools):
 
 
 @kernel
-def _keep(shapes, a, b, r, t, rs, ts, reach, far, p, near, tools):
+def _keep(shapes, a, b, r, t, rs, ts, radius, far, p, near, tools):
     """Keep the triangles of a pair that are nearer than `far`; whether there was room for them."""
     of, ka, kb = near.kept_of, shapes.surface[a], shapes.surface[b]
     found = find_all_leaves(
@@ -142,8 +142,9 @@ def _keep(shapes, a, b, r, t, rs, ts, reach, far, p, near, tools):
         tools.gap, tools.most, tools.stack, tools.far, tools.leaf, tools.leaf_front,
     )  # fmt: skip
     of[p, 0], of[p, 1], of[p, 2] = a, b, keep_triangles(
-        tools.surfaces, shapes.lane_link, shapes.terrain[ka, 0], shapes.terrain[kb, 0], r, t,
-        tools.leaf, found, 2.0 * far - reach, near.kept, near.kept_gap, p, tools.spot,
+        tools.surfaces, shapes.lane_link, shapes.terrain[ka, 0], shapes.terrain[ka, 1],
+        shapes.terrain[kb, 0], shapes.terrain[kb, 1], r, t, tools.leaf, found,
+        far, far / radius, near.kept, near.kept_gap, p, tools.spot,
     )  # fmt: skip
     kept = found >= 0 and of[p, 2] >= 0
     remember(near.kept_axis, p, TOUCHING if kept else TOO_MANY, far, ts, rs)
@@ -174,7 +175,7 @@ def touch(
         axis[p, 0], since = 0.0, 0.0
         if STEPS * moved < MOST_SPARE * radius:
             far = reach + max(STEPS * moved, LEAST_SPARE * radius)
-            kept = _keep(shapes, a, b, r, t, rs, ts, reach, far, p, near, tools)
+            kept = _keep(shapes, a, b, r, t, rs, ts, radius, far, p, near, tools)
     if kept:
         count, depth = try_kept(
             tools.surfaces, shapes.terrain[ka, 0], shapes.terrain[ka, 1],

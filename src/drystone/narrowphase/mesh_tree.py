@@ -22,12 +22,16 @@ STACK = 14 * MOST_LEVELS + 9
 # Pairs of leaves that are found before their triangles are looked at.
 BATCH = 512
 
+# Patches are opened by their size times this less the cosine of their half angle.
+FLAT = 1.2
+
 
 @kernel(forceinline=True)
-def _size(lane_box, lane):
-    """Half sizes of the box of a lane, added up."""
+def _size(lane_box, patch, lane):
+    """Half sizes of the box of a lane, added up, and more where its surface is bent."""
     at = lane // LANES * BLOCK + lane % LANES
-    return lane_box[at + 3 * LANES] + lane_box[at + 4 * LANES] + lane_box[at + 5 * LANES]
+    size = lane_box[at + 3 * LANES] + lane_box[at + 4 * LANES] + lane_box[at + 5 * LANES]
+    return size * (FLAT - patch[lane, 8])
 
 
 @kernel
@@ -70,7 +74,7 @@ def find_leaves(
             leaf_front[found] = far[top, 1]
             found += 1
             continue
-        larger_a = _size(lane_box, i) >= _size(lane_box, j)
+        larger_a = _size(lane_box, patch, i) >= _size(lane_box, patch, j)
         open_a = count_b > 0 or (count_a == 0 and larger_a)
         if open_a:
             block = lane_link[i, 0]
