@@ -8,7 +8,7 @@ import pytest
 
 from drystone.arrays import WAY_COLUMNS
 from drystone.narrowphase.mesh import ONE
-from drystone.narrowphase.mesh_limits import TOUCHING
+from drystone.narrowphase.mesh_limits import BESIDE, TOUCHING
 from drystone.shapes import Plane, Terrain
 from narrow_twin import pose_row, random_rotation, turn
 from triangle_twin import (
@@ -170,32 +170,38 @@ def test_only_what_the_step_may_bring_together_is_found():
     assert fewer > 8 and none > 8
 
 
-def test_memory_and_number_of_pairs_do_not_change_what_is_found():
-    """Bodies that drift past each other, with memory from step to step and without, bit for bit."""
+@pytest.mark.parametrize("still", [False, True])
+def test_memory_and_number_of_pairs_do_not_change_what_is_found(still):
+    """Bodies that drift past each other, with memory from step to step and without, bit for bit.
+
+    They move by themselves and have all contacts; or others may strike them, and they have one.
+    """
     rng = np.random.default_rng(9)
     ring = mesh_part(*MESHES["torus"])
     tables = bare_parts(*[ring] * 10)
     pairs = [(i, j) for i in range(10) for j in range(i)]
-    axis = np.zeros((len(pairs), 8))
+    axis, memory = np.zeros((len(pairs), 8)), nothing_kept(len(pairs))
     pose = np.stack([
         pose_row(0.16 * np.array([i % 3, i // 3 % 3, i // 9]), random_rotation(rng))
         for i in range(10)
     ])  # fmt: skip
-    touched = 0
+    touched, margin = 0, 0.01 if still else 0.004
     for _ in range(30):
         pose[:, :3] += rng.normal(size=(10, 3)) * 0.002
         for p in pose:
             p[3:] = (turn(rng.normal(size=3), 0.02) @ p[3:].reshape(3, 3)).ravel()
-        kept = meet(tables, pose, 0.004, pairs, axis)
-        fresh = meet(tables, pose, 0.004, pairs)
+        kept = meet(tables, pose, margin, pairs, axis, memory, still)
+        fresh = meet(tables, pose, margin, pairs, still=still)
         for one, two in zip(kept, fresh, strict=True):
             touched += len(one.gap) > 0
+            assert len(one.gap) == len(two.gap)
             assert (one.point == two.point).all() and (one.normal == two.normal).all()
             assert (one.gap == two.gap).all()
-        alone = [meet(tables, pose, 0.004, [pair])[0] for pair in pairs[:5]]
+        alone = [meet(tables, pose, margin, [pair], still=still)[0] for pair in pairs[:5]]
         for one, two in zip(kept, alone, strict=False):
             assert (one.point == two.point).all()
-    assert touched > 100
+    marked = memory["kept_axis"][:, 0] == BESIDE
+    assert touched > 100 and (marked.sum() > 5 or not still)
 
 
 @pytest.mark.parametrize("cuts", [1, 4])

@@ -57,7 +57,7 @@ def test_leaves_hold_every_triangle_once_and_boxes_hold_their_own(name):
 
 
 def opened_surface(table, lane_node, lane_link):
-    """Surface of all nodes that have a block, boxes grown as in lanes.py; and of the best choice."""
+    """Surface of all nodes that have a block, boxes grown as in lanes.py; that of the best."""
     side = table.node_box[:, 3:] - table.node_box[:, :3]
     side += ROOM * np.sqrt(half_area(side[0]))
 

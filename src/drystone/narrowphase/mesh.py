@@ -28,6 +28,7 @@ from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.field import collide_fields, has_fields, is_fielded
 from drystone.narrowphase.memory import moved_since, remember
 from drystone.narrowphase.mesh_features import MOST_CANDIDATES, SPOTS, Surfaces
+from drystone.narrowphase.mesh_kept import mark_nearest, marked_distance
 from drystone.narrowphase.mesh_limits import (
     ALL,
     APART,
@@ -103,18 +104,24 @@ def _candidates(
     kind, slack, level, rows = axis[p, 0], STRUCK * margin, tools.level, tools.rows
     if kind == TOUCHING:
         count = touch(
-            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, close, close, moved, p, near,
-            tools,
+            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, -inf, close, close, moved, p,
+            near, tools,
         )  # fmt: skip
         if count > 0:
             return count, TOUCHING
     look = margin + LOOK * radius
-    reach = min(look, axis[p, 1] + moved + ROUNDING * radius) if kind == BESIDE else look
+    reach = look
+    if kind == BESIDE:
+        farthest = min(axis[p, 1] + moved, marked_distance(near, p, a, b, r, t))
+        reach = min(look, farthest + ROUNDING * radius)
     count = search(shapes, a, b, r, t, radius, reach, margin, 0.0, DISTANCE, tools)
+    if count == 0 and reach < margin:  # what was nearest is no contact any more
+        count = search(shapes, a, b, r, t, radius, look, margin, 0.0, DISTANCE, tools)
     if level[WANTED] == ALL:  # what overlaps by more than its boxes are apart
         count = touch(
-            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, look, close, inf, p, near, tools
-        )
+            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, -inf, look, close, inf, p, near,
+            tools,
+        )  # fmt: skip
         return count, TOUCHING if count > 0 else APART
     if count == 0:
         return 0, APART
@@ -123,13 +130,15 @@ def _candidates(
             tools.nearest[k] = rows[0, k]
         bound = level[BOUND]
         count = touch(
-            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, close, close, inf, p, near, tools
-        )
+            shapes, pose, way, slack, a, b, r, t, rs, ts, radius, rows[0, 6], close, close, inf,
+            p, near, tools,
+        )  # fmt: skip
         if count > 0:
             return count, TOUCHING
         for k in range(8):
             rows[0, k] = tools.nearest[k]
         level[BOUND] = bound
+    mark_nearest(rows, a, b, r, t, near, p)
     return 1, BESIDE
 
 

@@ -1,10 +1,13 @@
 """Triangles that two meshes which touch and hardly move keep from step to step.
 
-The walk down the trees has found them a little farther than needed; kept are those whose corners and
-ridges may touch by their normals. Until the two have moved by
-that much no others can be near, and most of these are known to be too far apart still. Whether they
-are kept or found makes no difference: what is not near gives no candidate, and the rest come in
-the same order. Only what overlaps by more than was looked for may, so then all are found again.
+The walk down the trees has found them a little farther than needed; of these are kept whose corners
+and ridges may touch by their normals. Until the two have moved by that much no others can be near,
+and most of these are known to be too far apart still. Whether they are kept or found makes no
+difference: what is not near gives no candidate, and the rest come in the same order. Only what
+overlaps by more than was looked for may, so then all are found again.
+
+Pairs that are near but do not touch keep their two nearest points: the way between these is never
+shorter than the distance, and nothing beyond it is looked at.
 """
 
 from math import inf, sqrt
@@ -26,9 +29,9 @@ from drystone.narrowphase.mesh_features import (
     falls_away,
 )
 from drystone.narrowphase.mesh_leaves import corner_of, heights, place_a, place_b, triangle_pair
-from drystone.narrowphase.mesh_limits import FRONT
+from drystone.narrowphase.mesh_limits import BESIDE, FRONT
 from drystone.shapes.tree import OWNS_CORNER, OWNS_EDGE
-from drystone.vec import cross, dot, load, mul_t, scale, sub
+from drystone.vec import add, cross, dot, load, mad, mul, mul_t, norm, scale, sub
 
 # A point of either moves over the planes of the other by no more than this times what the smaller
 # one has moved: both are near it.
@@ -38,7 +41,10 @@ ROUNDED = 1e-6  # of a gap, as it is kept in single precision
 
 @kernel
 def _corner_may_touch(surfaces, spot, at, v, t, row, r, limit, turn):
-    """Whether a corner of a triangle, of surface (v, t), may come to lie over or beside the other."""
+    """Whether a corner of one triangle may come to lie over or beside the other.
+
+    v, t, row  surface and number of the triangle that has the corner
+    """
     is_b = at >= CORNERS_B
     theirs, x, height = CORNERS_A if is_b else CORNERS_B, load(spot, at), spot[at, 3]
     n, outside = load(spot, NORMAL_A if is_b else NORMAL_B), -inf
@@ -170,3 +176,25 @@ def try_kept(
     for i in range(count):
         depth = max(depth, -rows[i, 6])
     return count, depth
+
+
+@inner_kernel
+def mark_nearest(rows, a, b, r, t, near, p):
+    """Keep the two points, each in the axes of its own shape, that are nearest to each other."""
+    of, axis = near.kept_of, near.kept_axis
+    x, n = load(rows, 0), (rows[0, 3], rows[0, 4], rows[0, 5])
+    y = mul_t(r, sub(mad(x, n, 0.5 * rows[0, 6]), t))
+    x = mad(x, n, -0.5 * rows[0, 6])
+    of[p, 0], of[p, 1], of[p, 2], axis[p, 0] = a, b, 0, BESIDE
+    axis[p, 2], axis[p, 3], axis[p, 4] = x
+    axis[p, 5], axis[p, 6], axis[p, 7] = y
+
+
+@inner_kernel
+def marked_distance(near, p, a, b, r, t):
+    """How far apart they are now [m]: the shapes are no farther from each other."""
+    of, axis = near.kept_of, near.kept_axis
+    if of[p, 0] != a or of[p, 1] != b or axis[p, 0] != BESIDE:
+        return inf
+    y = add(mul(r, (axis[p, 5], axis[p, 6], axis[p, 7])), t)
+    return norm(sub(y, (axis[p, 2], axis[p, 3], axis[p, 4])))

@@ -137,11 +137,16 @@ def tilt_direction(n, k):
 @kernel
 def _mark_first(rows, count, group, tilt):
     """Mark the candidates of a group that touch first when tilted, by half a group more."""
-    deepest, depth = -1, inf
+    deepest, depth, size = -1, inf, 0
     for i in range(count):
-        if rows[i, 7] == float(group) and rows[i, 6] < depth:
-            deepest, depth = i, rows[i, 6]
+        if rows[i, 7] == float(group):
+            size += 1
+            if rows[i, 6] < depth:
+                deepest, depth = i, rows[i, 6]
     n, mark = _normal(rows, deepest), float(group) + 0.5
+    if size == 1:
+        rows[deepest, 7] = mark
+        return
     for k in range(DIRECTIONS):
         d, best, lead = tilt_direction(n, k), deepest, -inf
         for i in range(count):

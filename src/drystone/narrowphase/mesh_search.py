@@ -20,6 +20,7 @@ from drystone.narrowphase.mesh_limits import (
     DEPTH,
     DISTANCE,
     FRONT,
+    LEAST,
     MARGIN,
     NEAREST,
     REACH,
@@ -62,6 +63,7 @@ def start(level, reach, margin, close, wanted):
     level[FRONT] = min(reach, margin) if wanted == ALL else reach
     level[CLOSE], level[WANTED] = close, wanted
     level[SLACK] = inf  # everything that is near counts, wherever it moves
+    level[LEAST] = -inf
 
 
 @kernel
@@ -153,12 +155,13 @@ def _keep(shapes, a, b, r, t, rs, ts, radius, far, p, near, tools):
 
 @inner_kernel
 def touch(
-    shapes, pose, way, slack, a, b, r, t, rs, ts, radius, reach, close, moved, p, near, tools
+    shapes, pose, way, slack, a, b, r, t, rs, ts, radius, least, reach, close, moved, p, near, tools
 ):  # fmt: skip
     """All candidates nearer than `close` of a pair that touches, as far as the step may bring them
     together; their number.
 
     slack  those nearer than that count anyway [m]
+    least  they are known to be no nearer than that [m]
     reach  how far to look for triangles, at least that [m]
     moved  how far it has moved since the last step [m], infinite if it did not touch then
     """
@@ -166,7 +169,9 @@ def touch(
     deep, ka, kb = _deepest(shapes, a, b, radius), shapes.surface[a], shapes.surface[b]
     start(level, reach, close, close, ALL)
     set_motion(pose, way, a, b, slack, level)
-    known, since = of[p, 0] == a and of[p, 1] == b and axis[p, 0] != 0.0, 0.0
+    level[LEAST] = least
+    known, since = of[p, 0] == a and of[p, 1] == b, 0.0
+    known = known and (axis[p, 0] == TOUCHING or axis[p, 0] == TOO_MANY)
     if known:
         since = moved_since(axis, p, ts, rs, radius)
         known = axis[p, 1] - since > reach

@@ -11,7 +11,16 @@ from math import inf
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh_lanes import test_block
 from drystone.narrowphase.mesh_leaves import try_leaves
-from drystone.narrowphase.mesh_limits import ALL, BOUND, DISTANCE, FRONT, REACH, SLACK, WANTED
+from drystone.narrowphase.mesh_limits import (
+    ALL,
+    BOUND,
+    DISTANCE,
+    FRONT,
+    LEAST,
+    REACH,
+    SLACK,
+    WANTED,
+)
 from drystone.narrowphase.mesh_motion import motions
 from drystone.shapes.lanes import BLOCK, LANES
 from drystone.shapes.tree import MOST_LEVELS
@@ -59,7 +68,7 @@ def find_leaves(
     """Pairs of leaves nearer than `reach`, until there are `room`; their number, what waits."""
     back, t_back = (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8]), mul_t(r, scale(t, -1.0))
     found, bound, nearest_first = 0, level[BOUND], level[WANTED] != ALL
-    front = level[FRONT] + reach - level[REACH]
+    front, least = level[FRONT] + reach - level[REACH], level[LEAST]
     slack = level[SLACK] if reach <= level[REACH] else inf  # kept leaves may move any way
     motion_a, motion_b = motions(level, r, t)
     while top > 0 and found < room:
@@ -92,7 +101,7 @@ def find_leaves(
         last = _least_of(gap) if nearest_first else 0
         for i_lane in range(1, LANES + 1):
             k = (last + LANES - i_lane) & (LANES - 1)
-            lane, stays = block * LANES + k, gap[k] < most[k]
+            lane, stays = block * LANES + k, max(gap[k], least) < most[k]
             stack[top, 0], stack[top, 1] = (lane, j) if open_a else (i, lane)
             far[top, 0], far[top, 1] = gap[k], most[k]
             bound = bound if stays else min(bound, gap[k])
