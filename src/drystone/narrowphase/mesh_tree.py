@@ -83,18 +83,19 @@ def find_leaves(
             leaf_front[found] = far[top, 1]
             found += 1
             continue
+        limit = min(front, far[top, 1])  # what holds for the two holds for their parts
         larger_a = _size(lane_box, patch, i) >= _size(lane_box, patch, j)
         open_a = count_b > 0 or (count_a == 0 and larger_a)
         if open_a:
             block = lane_link[i, 0]
             test_block(
-                lane_box, block_patch, patch, block, j, r, t, motion_a, slack, reach, front,
+                lane_box, block_patch, patch, block, j, r, t, motion_a, slack, reach, limit,
                 gap, most,
             )  # fmt: skip
         else:
             block = lane_link[j, 0]
             test_block(
-                lane_box, block_patch, patch, block, i, back, t_back, motion_b, slack, reach, front,
+                lane_box, block_patch, patch, block, i, back, t_back, motion_b, slack, reach, limit,
                 gap, most,
             )  # fmt: skip
         # Backwards, as the last one is opened first. Each is put on top, and stays if it is near.
