@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 import trimesh
+from typer.testing import CliRunner
 
 import drystone as ds
+from drystone.bench import phases
 from drystone.bench.phases import count_lost, fit_both, fit_line, measure_phases
+from drystone.cli import app
 from drystone.scenes import SCENES
 from drystone.scenes.chess import board_half_width
 from drystone.solvers import SOLVERS
@@ -111,6 +114,20 @@ def test_phases_add_up(method):
     assert parts == pytest.approx(blocks["all"])
     assert row["steps"] == blocks["step"][-1] == 42
     assert row["lost"] == 0 and row["peak_gib"] > 0.01
+
+
+@pytest.mark.parametrize("flag, sleeping", [("--sleeping", True), ("--no-sleeping", False)])
+def test_bench_of_meshes_lets_bodies_sleep_if_asked(monkeypatch, flag, sleeping):
+    asked = []
+
+    def run_apart(*_, **options):
+        asked.append(options)
+        return dict.fromkeys((key for _, key, _ in phases.COLUMNS), 0)
+
+    monkeypatch.setattr(phases, "run_apart", run_apart)
+    shown = CliRunner().invoke(app, ["bench", "--mesh", "--scenes", "chess-drop", flag]).output
+    assert asked == [{"sleeping": sleeping}] * 2
+    assert f"sleeping {'on' if sleeping else 'off'}" in shown
 
 
 def test_few_contacts_hold_rings_as_all_of_them_do():

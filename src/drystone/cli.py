@@ -195,7 +195,7 @@ def bench(
     if mesh:
         from drystone.bench.phases import run_phases
 
-        run_phases(names, scale, threads, json_file, plot, screen, results)
+        run_phases(names, scale, threads, sleeping, json_file, plot, screen, results)
         return
     with _use_threads(threads):
         if shots is not None:

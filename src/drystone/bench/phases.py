@@ -50,7 +50,7 @@ COLUMNS = (
 )
 
 
-def run_phases(names, scale, threads, json_file, plot, screen, results) -> None:
+def run_phases(names, scale, threads, sleeping, json_file, plot, screen, results) -> None:
     """What `drystone bench --mesh` does: run, print a table for each scene, write and draw."""
     from drystone.compare_plots import check_plots
     from drystone.scenes import find_scene
@@ -63,9 +63,11 @@ def run_phases(names, scale, threads, json_file, plot, screen, results) -> None:
         rows = []
         for method in METHODS:
             with screen.status(f"{scene.name} with {method} ..."):
-                rows.append(run_apart(scene.name, method, scale * scene.seconds, threads))
+                seconds = scale * scene.seconds
+                rows.append(run_apart(scene.name, method, seconds, threads, sleeping=sleeping))
         all_rows += rows
-        results.print(f"{scene.name}: {scene.summary}, sleeping off", style="bold", soft_wrap=True)
+        how = f"sleeping {'on' if sleeping else 'off'}"
+        results.print(f"{scene.name}: {scene.summary}, {how}", style="bold", soft_wrap=True)
         results.print(text_table(rows, COLUMNS) + "\n", markup=False, soft_wrap=True)
     if json_file is not None:
         json_file.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +86,7 @@ def measure_phases(name, method, seconds=None, threads=None, **options) -> dict:
     """Run scene `name` with solver `method`; figures of the run, and of its blocks as lists.
 
     seconds  of simulated time, the scene's own if not given
-    options  of the scene and of its world
+    options  of the scene and of its world; nothing sleeps unless they say so
     """
     from drystone.bench.drive import compile_engine
     from drystone.cli_run import use_threads
