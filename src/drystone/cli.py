@@ -195,6 +195,11 @@ def bench(
     if mesh:
         from drystone.bench.phases import run_phases
 
+        given = {"--peers": peers, "--scaling": scaling, "--poses": poses is not None}
+        given |= {"--solver": solver != "auto"}
+        if any(given.values()):
+            idle = ", ".join(name for name, value in given.items() if value)
+            raise InputError(f"bench --mesh runs ffd and auto alone; leave out {idle}.")
         run_phases(names, scale, threads, sleeping, json_file, plot, screen, results)
         return
     with _use_threads(threads):
