@@ -301,9 +301,9 @@ class Near(NamedTuple):
     contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
     slot: np.ndarray  # (slots, 7) point, normal, gap
     share: np.ndarray  # (pairs,) of the step that a pair can go before it meets, see ccd.py
-    # row p: what two meshes that touch keep of their surfaces, see mesh_kept.py
+    # row p: what two meshes that touch, or are near, keep of their surfaces, see mesh_kept.py
     kept_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
-    kept_axis: np.ndarray  # (pairs, 8) how far they were looked for, and where the pair stood
+    kept_axis: np.ndarray  # (pairs, 8) how far was looked and where they stood; or nearest points
     kept: np.ndarray  # (pairs, 2 KEPT) triangles that were near, two and two
     kept_gap: np.ndarray  # (pairs, KEPT) float32: how far apart they were at least [m]
 

@@ -10,8 +10,9 @@ that it has (mesh_motion.py).
 
 Row p of `axis` remembers of a pair that was apart (kind APART) a lower bound of its distance and
 the relative pose at that time. As long as the two have not moved by as much, no
-contact is possible. Of one with its nearest contact alone (BESIDE) it is the distance. It never
-changes what is found.
+contact is possible. Of one with its nearest contact alone (BESIDE) it is the distance. It does not
+change what is found, but for pairs that overlap by more than can be pushed out (DEPTH): they have
+no contacts, and count as apart until they have moved.
 
 Pairs with a mesh of the other generator are those of field.py.
 """

@@ -20,7 +20,7 @@ ROUNDING = 1e-9
 MARGIN, REACH, FRONT, BOUND, WANTED, CLOSE = range(6)
 # and how the two move, see mesh_motion.py:
 SLACK, TURN_SIZE, WAY, TURN = 6, 7, 8, 11
-# and how near the two are known not to be, so that what may be no farther is nowhere [m]:
+# and their distance, if it is known: what counts no farther away than that is not there [m]:
 LEAST = 14
 LEVELS = 15
 ALL, DISTANCE, NEAREST = 0.0, 1.0, 2.0
