@@ -43,6 +43,8 @@ FRAME = np.dtype(
     ]
 )
 
+# In this order they are written out, see Recorder._write_out.
+WRITTEN = ("journal", "hash", "number", "pose", "frame")
 # What is in memory goes to the file at least so often [s]: as much as a crash can cost.
 FLUSH_SECONDS = 0.25
 # ... or when this much has gathered [bytes].
@@ -71,7 +73,7 @@ class Recorder:
         image = np.frombuffer(world_image(world), dtype=np.uint8)
         self._first_step = world.step_count
         self._rows = 0  # in `pose`
-        self._waiting = {name: [] for name in ("pose", "number", "frame", "hash", "journal")}
+        self._waiting = {name: [] for name in WRITTEN}
         self._bytes, self._flushed = 0, monotonic()
         self._file = _create(self.path, image, self.every, world)
         world._recorder = self
@@ -145,8 +147,9 @@ class Recorder:
     def _write_out(self):
         if shutil.disk_usage(self.path.parent).free < self._bytes + SPARE_BYTES:
             raise OSError("the disk is full")
-        # Edits first: a hash in the file then never depends on an edit that is not.
-        for name in ("journal", "number", "pose", "frame", "hash"):
+        # A run may be killed between any two of these. Edits come first and frames last: no hash
+        # in the file then depends on an edit that is not, no frame on poses or hashes that are not.
+        for name in WRITTEN:
             waiting, self._waiting[name] = self._waiting[name], []
             if waiting:
                 dataset = self._file[name]

@@ -16,7 +16,7 @@ from drystone.describe_joints import change_joint, restore_joint
 from drystone.elements.describe import restore_force
 from drystone.errors import DrystoneError, InputError
 from drystone.inputs import choice
-from drystone.recorder import FORMAT, FRAME, VERSION
+from drystone.recorder import FORMAT, FRAME, VERSION, WRITTEN
 from drystone.world import World
 
 SETTABLE = (
@@ -109,7 +109,7 @@ class Recording:
         """Look again how far a recording that is being written has come."""
         file = self._file
         if file.swmr_mode:
-            for name in ("hash", "frame", "pose", "number", "journal"):  # latest written first
+            for name in reversed(WRITTEN):
                 file[name].refresh()
         rows = min(len(file["pose"]), len(file["number"]))
         frames = file["frame"][()]
