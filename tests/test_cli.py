@@ -72,6 +72,12 @@ def test_recording_replays_bit_for_bit(tmp_path):
         (["run", "box-stack", "--threads", "9999"], "--threads is 9999"),
         (["replay", "nowhere.h5"], "nowhere.h5"),
         (["bench", "--scenes", "S77"], "S77"),
+        (["bench", "--mesh", "--repeat", "3", "--solver", "pgs"], "ignore --repeat, --solver;"),
+        (["bench", "--mesh", "--shots", "24"], "bench --mesh would ignore --shots"),
+        (["bench", "--shots", "24", "--json", "a.json"], "bench --shots would ignore --json"),
+        (["bench", "--orderings", "--scale", "0.1"], "bench --orderings would ignore --scale"),
+        (["bench", "--siconos", "there", "--peers"], "bench --siconos would ignore --peers"),
+        (["bench", "--plot", "a.png"], "bench without --mesh would ignore --plot"),
     ],
 )
 def test_wrong_input_gets_one_sentence_and_exit_2(arguments, message):

@@ -130,12 +130,6 @@ def test_bench_of_meshes_lets_bodies_sleep_if_asked(monkeypatch, flag, sleeping)
     assert f"sleeping {'on' if sleeping else 'off'}" in shown
 
 
-def test_bench_of_meshes_refuses_what_it_would_ignore():
-    result = CliRunner().invoke(app, ["bench", "--mesh", "--peers", "--solver", "pgs"])
-    assert result.exit_code != 0
-    assert "leave out --peers, --solver" in " ".join(result.output.split())
-
-
 def test_few_contacts_hold_rings_as_all_of_them_do():
     """Three rings on each other: the same height within 1 %, at most eleven contacts a pair."""
     ring = trimesh.creation.torus(0.1, 0.04, major_sections=16, minor_sections=8)

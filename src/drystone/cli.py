@@ -149,9 +149,19 @@ def list_solvers() -> None:
     screen.print("Next: drystone compare box-stack", markup=False)
 
 
+# What each kind of `bench` heeds beside its own option; the plain one all but these and --plot.
+HEEDED = {
+    "mesh": ("scenes", "scale", "threads", "sleeping", "json_file", "plot"),
+    "shots": ("threads",),
+    "orderings": ("threads", "json_file"),
+    "siconos": ("threads", "json_file", "peer_python"),
+}
+
+
 @app.command()
 @plainly
 def bench(
+    context: typer.Context,
     scenes: Annotated[
         str | None, typer.Option(help="Which, such as S1,S4; all if not given.")
     ] = None,
@@ -191,15 +201,11 @@ def bench(
     from drystone.bench.report import print_orderings, run_bench
     from drystone.bench.siconos import run_siconos
 
+    _refuse_idle(context)
     names = scenes.split(",") if scenes else None
     if mesh:
         from drystone.bench.phases import run_phases
 
-        given = {"--peers": peers, "--scaling": scaling, "--poses": poses is not None}
-        given |= {"--solver": solver != "auto"}
-        if any(given.values()):
-            idle = ", ".join(name for name, value in given.items() if value)
-            raise InputError(f"bench --mesh runs ffd and auto alone; leave out {idle}.")
         run_phases(names, scale, threads, sleeping, json_file, plot, screen, results)
         return
     with _use_threads(threads):
@@ -254,6 +260,24 @@ def info(file: Annotated[Path, typer.Argument(help="A recording or saved world (
     from drystone.cli_run import describe_file
 
     results.print(describe_file(file), markup=False, soft_wrap=True)
+
+
+def _refuse_idle(context: typer.Context) -> None:
+    """Refuse options of `bench` that would be ignored."""
+    given = [
+        option
+        for option in context.command.params
+        if context.get_parameter_source(option.name).name == "COMMANDLINE"
+    ]
+    kind = next((option for option in given if option.name in HEEDED), None)
+    if kind is None:
+        idle = [option.opts[0] for option in given if option.name == "plot"]
+    else:
+        heeded = (kind.name, *HEEDED[kind.name])
+        idle = [option.opts[0] for option in given if option.name not in heeded]
+    if idle:
+        command = f"bench {kind.opts[0]}" if kind else "bench without --mesh"
+        raise InputError(f"{command} would ignore {', '.join(idle)}; leave that out.")
 
 
 def _pairs(options: list[str]) -> dict:
