@@ -261,7 +261,7 @@ class Motion(NamedTuple):
     move: np.ndarray  # (n + 1, 8) displacement twists
     mean: np.ndarray  # (n, 3) spin that turns a body freely over the step
     later: np.ndarray  # (n, 3) spin at the end of the step after that turn
-    rough: np.ndarray  # (n + 1,) 1 if its contacts changed their velocity abruptly
+    rough: np.ndarray  # (n + 1,) how it moves in this step, see drift.py
     strike: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
     flown: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
     before: np.ndarray  # (n + 1, 6) velocities before a round of impacts

@@ -1,7 +1,7 @@
 """Stage 7: keep bodies apart, by moving them, not by giving them velocity.
 
 A step moves each body by its displacement twist: the mean of its velocities before and after
-where the motion is smooth, the velocity after where it was struck. Displacements that would
+where the motion is straight, the velocity after where a contact bends it. Displacements that would
 let a contact overlap, or leave an overlap as deep as it is, are corrected by impulses of their
 own in the same contacts (normals only, post-stabilization of CLINE 3.3 before the move instead
 of after it). Velocities, and with them the kinetic energy, are not touched.
@@ -17,10 +17,12 @@ from drystone.jit import inner_kernel, kernel, parallel_kernel
 
 PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 
-# A contact counts as struck when its normal velocity changes by more than this share of what
-# gravity adds in a step: then the mean of the velocities would carry the bodies into each other.
-ROUGH_SHARE = 1e-3
-
+# A contact is rough when its bodies approached or parted there as the step began, by more than the
+# error of the solver and this share of what gravity adds in a step. They were struck, or their way
+# is curved, as that of a ring that swings on a peg: the mean of two velocities, each along the
+# tangent at another place, leads below the curve, and being lifted back would add energy in every
+# step.
+ROUGH_SHARE = 1e-7
 
 # How a body moves in a step, motion.rough: with the mean of its velocities before and after if it
 # is SMOOTH, as its joints say if it is LINKED; from ROUGH on with the velocity after, and HELD by
@@ -29,10 +31,10 @@ SMOOTH, LINKED, ROUGH, HELD = range(4)
 
 
 @kernel
-def mark_rough(rough, rows, count, impacts, settings):
-    """Flag the bodies whose contacts changed their normal velocity abruptly."""
+def mark_rough(rough, rows, count, impacts, settings, residual):
+    """Flag the bodies whose contacts change their normal velocity."""
     gravity = abs(settings.gravity_x) + abs(settings.gravity_y) + abs(settings.gravity_z)
-    limit = ROUGH_SHARE * gravity * settings.dt + 2.0 * settings.tolerance
+    limit = ROUGH_SHARE * gravity * settings.dt + 2.0 * min(residual, settings.tolerance)
     for r in range(count):
         if rows.impulse[r, 0] <= 0.0:
             continue

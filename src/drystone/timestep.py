@@ -215,7 +215,7 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     since = ticks()
     impacts = int(info[INFO_IMPACTS])
-    mark_rough(motion.rough, rows, count, impacts, settings)
+    mark_rough(motion.rough, rows, count, impacts, settings, residual)
     displace_bodies(bodies, state, motion, impacts, settings.dt)
     pushes = 0
     if settings.drift != NO_DRIFT and settings.drift != BAUMGARTE:
