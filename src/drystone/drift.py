@@ -17,12 +17,14 @@ from drystone.jit import inner_kernel, kernel, parallel_kernel
 
 PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 
-# A contact is rough when its bodies approached or parted there as the step began, by more than the
-# error of the solver and this share of what gravity adds in a step. They were struck, or their way
-# is curved, as that of a ring that swings on a peg: the mean of two velocities, each along the
-# tangent at another place, leads below the curve, and being lifted back would add energy in every
-# step.
-ROUGH_SHARE = 1e-7
+# A contact is rough when its bodies parted there as the step began by more than this share of what
+# gravity adds in a step ...
+ROUGH_SHARE = 1e-3
+# ... or approached by more than this share and the error of the solver. They were struck, or their
+# way is bent upwards, as that of a ring that swings on a peg: the mean of two velocities, each along
+# the tangent at another place, leads below such a way, and being lifted back would add energy in
+# every step. Where it is bent downwards the mean only takes energy away.
+BENT_SHARE = 1e-7
 
 # How a body moves in a step, motion.rough: with the mean of its velocities before and after if it
 # is SMOOTH, as its joints say if it is LINKED; from ROUGH on with the velocity after, and HELD by
@@ -34,14 +36,16 @@ SMOOTH, LINKED, ROUGH, HELD = range(4)
 def mark_rough(rough, rows, count, impacts, settings, residual):
     """Flag the bodies whose contacts change their normal velocity."""
     gravity = abs(settings.gravity_x) + abs(settings.gravity_y) + abs(settings.gravity_z)
-    limit = ROUGH_SHARE * gravity * settings.dt + 2.0 * min(residual, settings.tolerance)
+    parting = ROUGH_SHARE * gravity * settings.dt + 2.0 * settings.tolerance
+    meeting = BENT_SHARE * gravity * settings.dt + 2.0 * min(residual, settings.tolerance)
     for r in range(count):
         if rows.impulse[r, 0] <= 0.0:
             continue
         # A contact that bounced and holds its bodies all the same came back within the step: the
         # mean would leave them at a height that nothing has paid for.
         struck = impacts > 0 and rows.struck[r, 0] > 0.0
-        if struck or abs(rows.bias[r] + rows.approach[r]) > limit:
+        change = rows.bias[r] + rows.approach[r]
+        if struck or change < -meeting or change > parting:
             for side in range(2):
                 b = rows.body[r, side]
                 rough[b] = max(rough[b], ROUGH)
