@@ -21,9 +21,9 @@ PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 # gravity adds in a step ...
 ROUGH_SHARE = 1e-3
 # ... or approached by more than this share and the error of the solver. They were struck, or their
-# way is bent upwards, as that of a ring that swings on a peg: the mean of two velocities, each along
-# the tangent at another place, leads below such a way, and being lifted back would add energy in
-# every step. Where it is bent downwards the mean only takes energy away.
+# way is bent upwards, as that of a ring that swings on a peg: the mean of two velocities, each
+# along the tangent at another place, leads below such a way, and being lifted back would add energy
+# in every step. Where it is bent downwards the mean only takes energy away.
 BENT_SHARE = 1e-7
 
 # How a body moves in a step, motion.rough: with the mean of its velocities before and after if it
