@@ -51,12 +51,11 @@ def test_a_ring_that_rolls_on_a_peg_keeps_its_energy(angle):
 
 
 def test_a_chain_of_rings_hangs_still():
-    world = ds.World(dt=1 / 240, sleeping=False)
-    world.add_fixed(ring(48), STEEL, orientation=ALONG_Y)
+    world, link = ds.World(dt=1 / 240, sleeping=False), ring(48)
+    world.add_fixed(link, STEEL, orientation=ALONG_Y)
     for k in range(1, 6):
-        world.add_body(
-            ring(48), STEEL, position=(0, 0, -0.15 * k), orientation=(ALONG_Y, ALONG_X)[k % 2]
-        )
+        turned = (ALONG_Y, ALONG_X)[k % 2]
+        world.add_body(link, STEEL, position=(0, 0, -0.15 * k), orientation=turned)
     world.run(1.0)  # they fall by a centimetre
     last = world.energy().total
     for _ in range(100):
