@@ -17,17 +17,21 @@ from drystone.errors import DrystoneError  # noqa: E402
 HERE = Path(__file__).resolve().parent
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    """Two processes with a nanny each, which starts a dead one again."""
+def local_cluster(workers, threads):
+    """Processes with a nanny each, which starts a dead one again."""
     paths = ":".join([str(HERE), *filter(None, sys.path)])
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
+    return distributed.LocalCluster(
+        n_workers=workers,
+        threads_per_worker=threads,
         processes=True,
         dashboard_address=None,
         env={"PYTHONPATH": paths, "NUMBA_NUM_THREADS": "1"},
-    ) as running:
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with local_cluster(workers=2, threads=1) as running:
         yield running
 
 
@@ -42,10 +46,15 @@ def test_a_worker_killed_on_the_way_changes_nothing(tmp_path, cluster):
     assert digests(tmp_path / "out") == digests(tmp_path / "alone")
 
 
-def test_what_kills_every_worker_is_named(tmp_path, cluster):
-    with pytest.raises(DrystoneError, match="workers of the cluster died over runs 16 to 31"):
-        run(tmp_path / "out", count=32, deadly_run=20, cluster=cluster.scheduler_address)
-    run(tmp_path / "again", count=20, cluster=cluster.scheduler_address)  # it still works
+def test_what_kills_every_worker_is_named_and_its_neighbour_done(tmp_path):
+    """Two chunks roll side by side in one process, which the first one kills each time."""
+    with local_cluster(workers=1, threads=2) as cluster:
+        lethal = dict(count=32, deadly_run=5, roll_seconds=0.05, cluster=cluster.scheduler_address)
+        with pytest.raises(DrystoneError, match="died over runs 0 to 15, tried alone"):
+            run(tmp_path / "out", **lethal)
+        parts = [part.name for part in (tmp_path / "out").rglob("*.part")]
+        assert parts == ["chunk-000001.part"]
+        run(tmp_path / "again", count=20, cluster=cluster.scheduler_address)  # it still works
 
 
 def test_no_scheduler_is_a_clear_error(tmp_path, monkeypatch):

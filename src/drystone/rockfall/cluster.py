@@ -1,13 +1,16 @@
 """Chunks on a cluster, through Dask: the scheduler gives a lost worker's chunks to another.
 
 Each chunk is one task under its own key. Its arrays come back to the caller, who alone writes
-files: a chunk that two workers computed counts once. A task carries the study, not the terrain:
+files: a chunk that two workers computed counts once. Dask holds a worker's death against every
+chunk that waited there, so a chunk that it gives up is only suspected: it is tried once more,
+alone, when all the others are done. A task carries the study, not the terrain:
 workers must reach the study's input files under the same paths, and make the plan anew. Its
 digest says whether they found the same files.
 """
 
 import threading
 from collections.abc import Iterator
+from itertools import islice
 
 from drystone.errors import DrystoneError
 from drystone.rockfall.chunk import Context, compute_chunk, make_context
@@ -35,23 +38,38 @@ def compute_on_cluster(
     with client:
         client.run_on_scheduler(_allow_failures)
         digest, waiting = plan.digest(), iter(chunks)
-        flying = distributed.as_completed(loop=client.loop)
 
-        def submit() -> None:
-            chunk = next(waiting, None)
-            if chunk is not None:
-                key = f"rockfall-{digest[:16]}-{chunk}"
-                flying.add(
-                    client.submit(compute_remotely, study, plan.roll, digest, chunk, key=key)
-                )
+        def submit(chunk: int, suspected: bool = False):
+            key = f"rockfall-{digest[:16]}-{'alone-' * suspected}{chunk}"
+            return client.submit(compute_remotely, study, plan.roll, digest, chunk, key=key)
 
-        for _ in range(AHEAD * max(sum(client.nthreads().values()), 1)):
-            submit()
+        at_once = AHEAD * max(sum(client.nthreads().values()), 1)
+        flying = distributed.as_completed(
+            [submit(chunk) for chunk in islice(waiting, at_once)], loop=client.loop
+        )
+        suspects = []
         for future in flying:
             chunk = int(future.key.rpartition("-")[2])
-            yield chunk, _result(distributed, future, plan, chunk)
+            try:
+                yield chunk, future.result()
+            except distributed.KilledWorker:
+                suspects.append(chunk)
             future.release()
-            submit()
+            for following in islice(waiting, 1):
+                flying.add(submit(following))
+        deadly = []
+        for chunk in suspects:
+            try:
+                yield chunk, submit(chunk, suspected=True).result()
+            except distributed.KilledWorker:
+                deadly.append(chunk)
+    if deadly:
+        runs = [plan.runs(chunk) for chunk in sorted(deadly)]
+        named = ", ".join(f"{some.start} to {some.stop - 1}" for some in runs)
+        raise DrystoneError(
+            f"more than {ATTEMPTS} workers of the cluster died over runs {named}, tried alone. All "
+            "others are done. See the workers' logs; then go on with resume (--resume)."
+        )
 
 
 def compute_remotely(study, roll: str, digest: str, chunk: int) -> bytes:
@@ -72,14 +90,3 @@ def compute_remotely(study, roll: str, digest: str, chunk: int) -> bytes:
 
 def _allow_failures(dask_scheduler) -> None:
     dask_scheduler.allowed_failures = max(dask_scheduler.allowed_failures, ATTEMPTS)
-
-
-def _result(distributed, future, plan: Plan, chunk: int) -> bytes:
-    try:
-        return future.result()
-    except distributed.KilledWorker:
-        runs = plan.runs(chunk)
-        raise DrystoneError(
-            f"more than {ATTEMPTS} workers of the cluster died over runs {runs.start} to "
-            f"{runs.stop - 1}. See their logs; then go on with resume (--resume)."
-        ) from None
