@@ -57,7 +57,7 @@ def _heed_interrupts():
 )
 def test_interrupted_runs_are_resumed(tmp_path, reference, workers, how):
     out = tmp_path / "out"
-    process = start(out, workers, 0.02)
+    process = start(out, workers, 0.06)
     deadline = time.monotonic() + 60
     while len(list(out.glob("parts/chunk-*.part"))) < 2:
         assert time.monotonic() < deadline and process.poll() is None
