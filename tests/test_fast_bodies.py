@@ -41,3 +41,62 @@ def test_slow_bodies_are_not_touched_by_it():
         world.run(1.0)
         states.append(np.concatenate([body.position for body in world.bodies]))
     assert (states[0] == states[1]).all()
+
+
+def flat_world(**options):
+    return ds.World(dim=2, gravity=(0, 0), sleeping=False, **options)
+
+
+@pytest.mark.parametrize("ccd", [True, False])
+def test_no_rod_of_two_dimensions_turns_past_a_post(ccd):
+    """Free rods of 1 m at 100 to 800 rad/s, posts of 1 mm: without ccd some pass them."""
+    world, rng, rods = flat_world(ccd=ccd), np.random.default_rng(2), []
+    for i in range(100):
+        at, way = rng.uniform(-3, 3), rng.uniform(0.1, 0.45)
+        post = ds.Disc(0.0005) if i % 2 else ds.Polygon.box(0.001, 0.001)
+        world.add_fixed(post, STEEL, position=(10 * i + way * np.cos(at), way * np.sin(at)))
+        rod = ds.Polygon.box(1, 0.01) if i % 3 else ds.Segment((-0.5, 0), (0.5, 0), radius=0.005)
+        rods.append(
+            world.add_body(
+                rod, STEEL, position=(10 * i, 0), angle=-at - rng.uniform(0.3, 2.8),
+                spin=rng.choice([-1, 1]) * rng.uniform(100, 800),
+            )
+        )  # fmt: skip
+    before = np.array([rod.spin[1] for rod in rods])
+    world.run(9 * world.dt)  # half a turn of the slowest
+    unhit = int(np.isclose([rod.spin[1] for rod in rods], before).sum())
+    assert unhit == 0 if ccd else unhit > 0
+
+
+@pytest.mark.parametrize(
+    "wall", [ds.Segment((0, -3), (0, 3)), ds.Polygon.box(0.001, 6)], ids=["line", "plate"]
+)
+def test_no_bullet_of_two_dimensions_passes_a_wall(wall):
+    world, rng = flat_world(), np.random.default_rng(3)
+    shapes = [
+        ds.Disc(0.005), ds.Polygon([(0, 0), (0.02, 0.001), (0, 0.004)]), ds.Polygon.box(0.01, 0.02),
+        ds.Segment((-0.01, 0), (0.01, 0), radius=0.003),
+    ]  # fmt: skip
+    for i in range(100):
+        at, slope = np.array([10.0 * i, rng.uniform(-0.6, 0.6)]), rng.uniform(-0.9, 0.9)
+        way = np.array([np.cos(slope), np.sin(slope)])
+        world.add_fixed(wall, STEEL, position=(10 * i, 0))
+        world.add_body(
+            shapes[i % 4], STEEL, position=at - rng.uniform(0.1, 2.2) * way, velocity=300 * way,
+            angle=rng.uniform(-3, 3), spin=rng.uniform(-100, 100),
+        )  # fmt: skip
+    for _ in range(4):
+        world.step()
+        assert (world.positions[:, 0] < 10 * np.arange(100) + 0.001).all()
+
+
+def test_what_slides_on_a_line_is_not_held_by_it():
+    """A line has no thickness, so each step is looked at; a slide down it is free."""
+    world = ds.World(dim=2, sleeping=False)
+    world.add_fixed(ds.Segment((0, 0), (10, -10)), ds.Material(friction=0))
+    box = world.add_body(
+        ds.Polygon.box(0.2, 0.1), ds.Material(friction=0), position=(0.5, -0.5 + 0.05 * 2**0.5),
+        angle=np.pi / 4,
+    )  # fmt: skip
+    world.run(0.5)
+    assert np.linalg.norm(box.velocity) == pytest.approx(9.81 * 0.5 / 2**0.5, rel=1e-6)

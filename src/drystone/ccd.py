@@ -17,6 +17,7 @@ from drystone.ccd_mesh import follow_meshes, is_followed_here
 from drystone.ccd_way import DEEP, DEEP_UNSEEN, FAST, MOST_STEPS, place_at, span_of
 from drystone.drift import SMOOTH
 from drystone.jit import inner_kernel, kernel
+from drystone.narrowphase.flat import collide_flat
 from drystone.narrowphase.mesh import ONE, collide_meshes, has_meshes
 from drystone.narrowphase.mesh_limits import FAR
 from drystone.narrowphase.near import collide_near
@@ -25,7 +26,7 @@ ROUNDS = 4  # a body that was stopped may be run into by one that follows it
 
 
 @kernel
-def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
+def _gap_at(share, a, b, margin, shapes, outlines, state, motion, sweep, dt):
     """Least gap of two shapes after this share of the step, and its normal; `margin` if larger."""
     boxes, near, fraction = sweep.boxes, sweep.near, sweep.fraction
     place_at(share, a, shapes, state, motion, fraction, dt, boxes.pose, a)
@@ -37,9 +38,12 @@ def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
         sweep.axis[0, 0] = ONE  # the nearest point of a mesh will do
     sweep.pair[0, 0], sweep.pair[0, 1] = a, b
     near.slot_count[0] = 0
-    collide_near(shapes, boxes, sweep.pair, sweep.axis, near, 1)
-    if has_meshes(shapes):
-        collide_meshes(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+    if outlines is None:
+        collide_near(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+        if has_meshes(shapes):
+            collide_meshes(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+    else:
+        collide_flat(shapes, outlines, boxes, sweep.pair, near, 1)
     gap, nx, ny, nz = margin, 0.0, 0.0, 0.0
     for row in range(near.slot_count[0]):
         if near.slot[row, 6] < gap:
@@ -49,7 +53,7 @@ def _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt):
 
 
 @kernel
-def _safe_share(a, b, skin, shapes, state, motion, sweep, dt):
+def _safe_share(a, b, skin, shapes, outlines, state, motion, sweep, dt):
     """Share of the step that shapes a and b can go before they meet, 1 if they do not."""
     ax, ay, az, turn_a = span_of(shapes.body[a], a, shapes, motion, sweep.fraction, dt)
     bx, by, bz, turn_b = span_of(shapes.body[b], b, shapes, motion, sweep.fraction, dt)
@@ -63,7 +67,9 @@ def _safe_share(a, b, skin, shapes, state, motion, sweep, dt):
     share, deepest = 0.0, 0.0
     for step in range(MOST_STEPS):
         margin = min(farthest, most * (1.0 - share) + skin)
-        gap, nx, ny, nz = _gap_at(share, a, b, margin, shapes, state, motion, sweep, dt)
+        gap, nx, ny, nz = _gap_at(
+            share, a, b, margin, shapes, outlines, state, motion, sweep, dt
+        )
         if step == 0:
             deepest = -max(skin, DEEP_UNSEEN * thin)
             if gap < margin:
@@ -108,7 +114,7 @@ def _moves_anew(body, before):
 
 
 @kernel
-def _follow_pairs(shapes, bodies, state, settings, work, first_round):
+def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
     """One look at all fast pairs; returns how many were stopped."""
     near, sweep = work.near, work.sweep
     kind, reach, stopped = bodies.kind, work.boxes.reach, 0
@@ -125,7 +131,9 @@ def _follow_pairs(shapes, bodies, state, settings, work, first_round):
             share, of = near.share[k], sweep.began
         else:
             skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
-            share = _safe_share(a, b, skin, shapes, state, work.motion, sweep, settings.dt)
+            share = _safe_share(
+                a, b, skin, shapes, outlines, state, work.motion, sweep, settings.dt
+            )
         if share < 1.0:
             _stop(i, share, of, kind, sweep)
             _stop(j, share, of, kind, sweep)
@@ -157,8 +165,8 @@ def some_fast(near_count, pair, near_pair, thickness, reach):
     return False
 
 
-@stage
-def stop_fast(shapes, bodies, joints, state, settings, work):
+@inner_kernel
+def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
     """Shorten the displacements of bodies that would meet on their way within this step.
 
     Returns how many pairs did.
@@ -171,12 +179,12 @@ def stop_fast(shapes, bodies, joints, state, settings, work):
         for b in range(n):
             sweep.before[b], sweep.changed[b] = sweep.changed[b], 0
             sweep.began[b] = sweep.fraction[b]
-        if has_meshes(shapes):
+        if outlines is None and has_meshes(shapes):
             follow_meshes(
                 shapes, work.boxes, state, settings, work.motion, sweep.fraction, sweep.before,
                 work.near, int(work.log.info[INFO_NEAR]), turn == 0,
             )  # fmt: skip
-        stopped = _follow_pairs(shapes, bodies, state, settings, work, turn == 0)
+        stopped = _follow_pairs(shapes, outlines, bodies, state, settings, work, turn == 0)
         if stopped == 0:
             break
         total += stopped
@@ -186,3 +194,9 @@ def stop_fast(shapes, bodies, joints, state, settings, work):
             if sweep.fraction[b] < 1.0:
                 _shorten(b, state.twist, work.motion, sweep.fraction[b])
     return total
+
+
+@stage
+def stop_fast_solids(shapes, bodies, joints, state, settings, work):
+    """The same in three dimensions, compiled once for all that call it."""
+    return stop_fast(shapes, None, bodies, joints, state, settings, work)

@@ -155,13 +155,14 @@ def _speeds(world):
     twist, radius = world._state.twist, world._build.model.bodies.radius
     travel = np.linalg.norm(twist[:, :3], axis=1) * world.dt
     turn = np.linalg.norm(twist[:, 3:], axis=1) * world.dt
-    for row in np.flatnonzero(travel > TRAVEL * 2.0 * radius):
+    blind = world._settings.ccd == 0  # else they are followed along their way (ccd.py)
+    for row in np.flatnonzero(blind & (travel > TRAVEL * 2.0 * radius)):
         yield Finding(
             "warning",
             world.bodies[row].name,
             f"moves {travel[row]:.3g} m in one step and is {2.0 * radius[row]:.3g} m large: it may "
             f"pass through thin things.",
-            f"Use dt <= {TRAVEL * 2.0 * radius[row] / travel[row] * world.dt:.2g}.",
+            f"Use ccd=True, or dt <= {TRAVEL * 2.0 * radius[row] / travel[row] * world.dt:.2g}.",
         )
     for row in np.flatnonzero(turn > TURN):
         yield Finding(

@@ -176,7 +176,7 @@ def run_dynamics() -> None:
     """Stages 1 and 5 to 8, on nothing."""
     from drystone import assemble, commit, drift, forces, impact, measures, rest, sweeps
     from drystone.arrays import Settings
-    from drystone.ccd import stop_fast
+    from drystone.ccd import stop_fast_solids
 
     model, state, work = _empty_world()
     settings, bodies, motion, rows = Settings(), model.bodies, work.motion, work.rows
@@ -191,7 +191,7 @@ def run_dynamics() -> None:
     _solve_by_newton(None)
     drift.displace_bodies(bodies, state, motion, 0, settings.dt)
     drift.make_room(motion, rows, 0, 0, settings)
-    stop_fast(model.shapes, bodies, model.joints, state, settings, work)
+    stop_fast_solids(model.shapes, bodies, model.joints, state, settings, work)
     commit.keep_contacts(
         model.shapes.body, bodies.kind, state, work.near, work.touch, rows, 0, 0
     )

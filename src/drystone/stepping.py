@@ -166,7 +166,8 @@ def end_step(
 ) -> tuple[State, Work, StepReport]:
     """Stages 6 to 8 from Python, and the report; `solved`: sweeps, residual, name of the solver."""
     sweeps, residual, name = solved
-    good = finish(model, state, settings, work, linkage, sweeps, residual)
+    model, outlines = _part(model)
+    good = finish(model, outlines, state, settings, work, linkage, sweeps, residual)
     if good and forces is not None:
         forces.settle(state, work.motion.rough, settings.dt)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []

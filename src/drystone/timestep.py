@@ -30,7 +30,7 @@ from drystone.arrays import (
 from drystone.articulate import BAUMGARTE, NO_DRIFT, keep_joints, pose_joints, solve_linked
 from drystone.assemble import assemble_rows
 from drystone.broadphase import find_pairs, place_shapes
-from drystone.ccd import some_fast, stop_fast
+from drystone.ccd import some_fast, stop_fast, stop_fast_solids
 from drystone.clock import ticks
 from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
 from drystone.contacts import gather_contacts, number_contacts, select_near
@@ -207,7 +207,7 @@ def solve(model, state, settings, work, linkage):
 
 
 @kernel
-def finish(model, state, settings, work, linkage, sweeps, residual):
+def finish(model, outlines, state, settings, work, linkage, sweeps, residual):
     """Stages 6 to 8: displacements, poses, sleep. Returns False if a number is not finite."""
     shapes, bodies, joints = model.shapes, model.bodies, model.joints
     motion, near, graph, rows = work.motion, work.near, work.graph, work.rows
@@ -224,10 +224,14 @@ def finish(model, state, settings, work, linkage, sweeps, residual):
     if linkage is not None:
         straighten(linkage, joints, bodies, state, rows, groups, settings, work.island, motion)
     since = _lap(clock, _DRIFT, since)
-    if settings.ccd == 1 and rows.flat[0] == 0:
+    if settings.ccd == 1:
         info[INFO_STOPPED] = 0.0
         if some_fast(near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach):
-            info[INFO_STOPPED] = stop_fast(shapes, bodies, joints, state, settings, work)
+            if outlines is None:
+                stopped = stop_fast_solids(shapes, bodies, joints, state, settings, work)
+            else:
+                stopped = stop_fast(shapes, outlines, bodies, joints, state, settings, work)
+            info[INFO_STOPPED] = stopped
     since = _lap(clock, _FOLLOW, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
@@ -291,7 +295,7 @@ def advance(model, outlines, state, settings, work, linkage, elements, steps):
         _pose_rows(model, state, settings, work, linkage)
         _start_rows(state, settings, work, linkage)
         sweeps, residual = _solve(model, state, settings, work, linkage)
-        if not _finish(model, state, settings, work, linkage, sweeps, residual):
+        if not _finish(model, outlines, state, settings, work, linkage, sweeps, residual):
             return done, NOT_FINITE, 0
         settle_forces(elements, model.bodies, state, work.motion.rough, settings.dt)
         if settings.hashing == 1:
