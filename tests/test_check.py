@@ -101,6 +101,27 @@ def test_a_body_below_everything():
     assert finding.object == "lost"
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_bodies_under_a_terrain(turned):
+    """A hill of 2 m, also as a wall turned by 90 degrees about x, with gravity along y."""
+    x = np.linspace(-10, 10, 21)
+    hill = 2.0 * np.exp(-(x[:, None] ** 2 + x[None] ** 2) / 20)
+    world = ds.World(gravity=(0, 9.81, 0) if turned else (0, 0, -9.81))
+    orientation = (0.5**0.5, 0.5**0.5, 0, 0) if turned else (1, 0, 0, 0)
+    world.add_fixed(ds.Terrain.from_grid(hill, 1.0, (-10, -10)), STONE, orientation=orientation)
+    slab = (2, 0.2, 2) if turned else (2, 2, 0.2)
+    for name, (px, py, pz) in {
+        "air": (0.3, 0.2, 3), "sunk": (0.3, 0.2, 1.8), "buried": (0.3, 0.2, 0.5),
+        "beyond": (20, 0, 0.5), "housed": (3.3, 3.2, -2),
+    }.items():  # fmt: skip
+        at = (px, -pz, py) if turned else (px, py, pz)
+        world.add_body(ds.Sphere(0.3), STONE, position=at, name=name)
+    floor = (3.3, 3.0, 3.2) if turned else (3.3, 3.2, -3.0)
+    world.add_fixed(ds.Box(*slab), STONE, position=floor)
+    (finding,) = found(world, "under a terrain")
+    assert finding.object == "buried" and "1.45 m under" in finding.what  # the facet is at 1.952 m
+
+
 def test_materials():
     for material, what, severity in [
         (ds.Material(friction=0, name="odd"), "no friction", "hint"),

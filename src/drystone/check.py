@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from drystone import check_joints, readout, stepping
+from drystone import check_joints, check_terrain, readout, stepping
 from drystone.arrays import FIXED, KINEMATIC, PLANE
 from drystone.build import for_new_work
 from drystone.finding import Finding
@@ -28,8 +28,8 @@ def check_world(world) -> list[Finding]:
     found = []
     for look in (
         _settings, _names, _masks, _densities, _pairs, _sizes, _meshes, _speeds, _kinematic,
-        _ground, _numbers, check_joints.far_joints, check_joints.poses, check_joints.targets,
-        check_joints.removed,
+        _ground, check_terrain.buried, _numbers, check_joints.far_joints, check_joints.poses,
+        check_joints.targets, check_joints.removed,
     ):  # fmt: skip
         found += _shortened(look(world))
     if not any(finding.severity == "error" for finding in found):
