@@ -29,7 +29,7 @@ from drystone.narrowphase.field_corner import (
 from drystone.narrowphase.field_normal import turn_deep
 from drystone.narrowphase.field_ridge import ridge_contacts
 from drystone.narrowphase.memory import moved_since, remember
-from drystone.narrowphase.mesh_features import MOST_CANDIDATES
+from drystone.narrowphase.mesh_features import COLUMNS, MOST_CANDIDATES
 from drystone.narrowphase.mesh_limits import (
     APART,
     BOUND,
@@ -187,7 +187,7 @@ def field_contacts(
 
 @kernel(_nrt=True)
 def _collide_range(lo, hi, shapes, pose, spread, pair, axis, near):
-    rows, level = np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS)
+    rows, level = np.empty((MOST_CANDIDATES, COLUMNS)), np.empty(LEVELS)
     scratch = np.empty((MOST_CANDIDATES, 4))
     waiting, stack = np.empty(STACK, np.int32), np.empty(STACK, np.int32)
     samples = Samples(

@@ -28,7 +28,7 @@ from drystone.arrays import MESH, PLANE
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.narrowphase.field import collide_fields, has_fields, is_fielded
 from drystone.narrowphase.memory import moved_since, remember
-from drystone.narrowphase.mesh_features import MOST_CANDIDATES, SPOTS, Surfaces
+from drystone.narrowphase.mesh_features import COLUMNS, MOST_CANDIDATES, SPOTS, Surfaces
 from drystone.narrowphase.mesh_kept import mark_nearest, marked_distance
 from drystone.narrowphase.mesh_limits import (
     ALL,
@@ -68,10 +68,10 @@ def make_tools(shapes):
             shapes.terrain_vertex, shapes.triangle, shapes.triangle_normal, shapes.neighbour,
             shapes.owns,
         ),
-        np.empty((MOST_CANDIDATES, 8)), np.empty(LEVELS), np.empty((SPOTS, 4)), np.empty(LANES),
-        np.empty(LANES),
+        np.empty((MOST_CANDIDATES, COLUMNS)), np.empty(LEVELS), np.empty((SPOTS, 4)),
+        np.empty(LANES), np.empty(LANES),
         np.empty((MOST_CANDIDATES, 4)), np.empty((STACK, 2), np.int32), np.empty((STACK, 2)),
-        np.empty(2 * BATCH, np.int32), np.empty(BATCH), np.empty(8),
+        np.empty(2 * BATCH, np.int32), np.empty(BATCH), np.empty(COLUMNS),
     )  # fmt: skip
 
 
@@ -127,7 +127,7 @@ def _candidates(
     if count == 0:
         return 0, APART
     if kind != TOUCHING and rows[0, 6] < close:
-        for k in range(8):
+        for k in range(COLUMNS):
             tools.nearest[k] = rows[0, k]
         bound = level[BOUND]
         count = touch(
@@ -136,7 +136,7 @@ def _candidates(
         )  # fmt: skip
         if count > 0:
             return count, TOUCHING
-        for k in range(8):
+        for k in range(COLUMNS):
             rows[0, k] = tools.nearest[k]
         level[BOUND] = bound
     mark_nearest(rows, a, b, r, t, near, p)

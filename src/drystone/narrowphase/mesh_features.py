@@ -11,6 +11,7 @@ Candidates are rows of an array of the caller:
     3..5  unit normal from A to B
     6     gap [m]
     7     what it is, see CODES
+    8, 9  of blunt ridges: 3 times the triangle and number of the edge, of A and of B
 """
 
 from math import sqrt
@@ -33,7 +34,7 @@ from drystone.narrowphase.mesh_motion import comes_within
 from drystone.shapes.tree import FLAT_BEND, MOST_AROUND, OWNS_CORNER, OWNS_EDGE
 from drystone.vec import add, cross, dot, load, mad, mul, mul_t, normalize, scale, sub
 
-MOST_CANDIDATES = 512
+MOST_CANDIDATES, COLUMNS = 512, 10
 
 # Edges may lead beyond a corner by this slope, against the face under it: faces that lie on
 # each other at a small angle touch with all their corners.
@@ -51,6 +52,8 @@ BESIDE = 1e-6
 PARALLEL = 1e-4
 # Ridges sharper than a right angle may be behind each other by this part of their length.
 BLADE = 0.05
+# Ridges that overlap by more than this part of how far they reach behind a side are not parallel.
+ALONGSIDE = 0.5
 # Feet this part of the edge outside a triangle, and crossings that part beyond the end of an
 # edge, count as inside, so that nothing falls into the crack between two triangles.
 CRACK = 1e-9
@@ -100,7 +103,7 @@ def _drop_half(rows, count, level):
     kept = 0
     for i in range(count):
         if rows[i, 6] < limit or (rows[i, 6] <= high and kept < count // 4):
-            for k in range(8):
+            for k in range(COLUMNS):
                 rows[kept, k] = rows[i, k]
             kept += 1
     if kept > 3 * count // 4:  # all are equal
@@ -116,7 +119,7 @@ def _shorten(level, reach):
 
 
 @inner_kernel
-def keep_row(rows, count, level, point, normal, gap, code):
+def keep_row(rows, count, level, point, normal, gap, code, edge_a=-1, edge_b=-1):
     """Add a candidate if it is near enough; the new count."""
     if gap >= level[MARGIN] or gap >= comes_within(level, point, normal):
         level[BOUND] = min(level[BOUND], gap)
@@ -139,6 +142,7 @@ def keep_row(rows, count, level, point, normal, gap, code):
     rows[count, 0], rows[count, 1], rows[count, 2] = point
     rows[count, 3], rows[count, 4], rows[count, 5] = normal
     rows[count, 6], rows[count, 7] = gap, code
+    rows[count, 8], rows[count, 9] = edge_a, edge_b
     level[BOUND] = min(level[BOUND], gap)
     return count + 1
 
@@ -325,10 +329,29 @@ def crosses(first, second, way, room2):
     return (first >= 0.0 or first * first <= room2) and (second <= 0.0 or second * second <= room2)
 
 
+@kernel
+def _bends_out(surfaces, base_v, base_t, row, k, s, length, gap, d):
+    """Whether a point beyond an end of edge k, at share s of it, is in the body: in a kink.
+
+    There an edge at its end leads along d, out of the body, and twice as steeply as the point is
+    beyond for its depth; at an outer corner none does.
+    """
+    if -CRACK <= s <= 1.0 + CRACK:
+        return True
+    corner, beyond = (k, -s) if s < 0.0 else ((k + 1) % 3, s - 1.0)
+    return not falls_away(surfaces, base_v, base_t, row, corner, d, beyond * length / -gap)
+
+
+@kernel(forceinline=True)
+def _behind(height, rise):
+    """How far an edge reaches behind a plane: it begins at a height and rises by so much."""
+    return -min(height, height + rise)
+
+
 @inner_kernel(forceinline=True)
 def ridge_and_ridge(
     # corners of both triangles, edges k_a from p along e and k_b from q along f, who they are
-    surfaces, spot, k_a, e, k_b, base_a, row_a, base_b, row_b,
+    surfaces, spot, k_a, e, k_b, v_a, base_a, row_a, v_b, base_b, row_b,
     # in
     r, deep,
     # in and out
@@ -379,10 +402,27 @@ def ridge_and_ridge(
         gap = dot(w, d)
         if gap <= -deep or gap >= level[REACH] or (beyond > 0.0 and gap > -beyond):
             continue
+        if beyond > 0.0 and not (
+            _bends_out(surfaces, v_a, base_a, row_a, k_a, s, sqrt(ee), gap, d)
+            and _bends_out(
+                surfaces, v_b, base_b, row_b, k_b, u, sqrt(ff), gap, mul_t(r, scale(d, -1.0))
+            )
+        ):
+            continue
+        # Nearly parallel ridges, as where a peg slides along the rim of its hole: all of the one is
+        # less behind a side of the other than the two overlap, so that side is the way out.
+        if min(
+            _behind(dot(n_a, w), nf), _behind(dot(m_a, w), mf),
+            _behind(-dot(n_b, w), ne), _behind(-dot(m_b, w), me),
+        ) < -ALONGSIDE * gap:  # fmt: skip
+            continue
         # Behind the edge of a blade is not always inside it.
         blade = min(dot(d, n_a), dot(d, m_a)) < 0.0 or max(dot(d, n_b), dot(d, m_b)) > 0.0
         if blade and gap < 0.0 and gap * gap > BLADE * BLADE * min(ee, ff):
             continue
         middle = scale(add(mad(p, e, s), mad(q, f, u)), 0.5)
-        count = keep_row(rows, count, level, middle, d, gap, 0.0 if blade else INSIDE_BOTH)
+        count = keep_row(
+            rows, count, level, middle, d, gap, 0.0 if blade else INSIDE_BOTH,
+            3 * row_a + k_a, 3 * row_b + k_b,
+        )  # fmt: skip
     return count

@@ -91,7 +91,7 @@ def triangle_pair(
                 j = CORNERS_B + (i + 1) % 3
                 if own_b & (OWNS_EDGE << i) and min(spot[CORNERS_B + i, 3], spot[j, 3]) < front:
                     count = ridge_and_ridge(
-                        surfaces, spot, k, e, i, t_a, row_a, t_b, row_b,
+                        surfaces, spot, k, e, i, v_a, t_a, row_a, v_b, t_b, row_b,
                         r, deep, rows, count, level,
                     )  # fmt: skip
     return count

@@ -43,7 +43,7 @@ class Tools(NamedTuple):
     """What a search works on, and its scratch arrays."""
 
     surfaces: Surfaces
-    rows: np.ndarray  # (MOST_CANDIDATES, 8)
+    rows: np.ndarray  # (MOST_CANDIDATES, COLUMNS)
     level: np.ndarray  # (LEVELS,)
     spot: np.ndarray  # (SPOTS, 4)
     gap: np.ndarray  # (LANES,)
@@ -53,7 +53,7 @@ class Tools(NamedTuple):
     far: np.ndarray  # (STACK, 2)
     leaf: np.ndarray  # (2 BATCH,)
     leaf_front: np.ndarray  # (BATCH,)
-    nearest: np.ndarray  # (8,) a row that is put aside
+    nearest: np.ndarray  # (COLUMNS,) a row that is put aside
 
 
 @inner_kernel
@@ -92,7 +92,8 @@ def _true_ones(shapes, a, b, r, t, radius, count, tools):
     ka, kb, rows = shapes.surface[a], shapes.surface[b], tools.rows
     count = drop_far_sides(
         tools.surfaces, shapes.lane_box, shapes.lane_link,
-        shapes.block[ka], shapes.terrain[ka, 0], shapes.block[kb], shapes.terrain[kb, 0],
+        shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
+        shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
         r, t, SHALLOW * radius, rows, count, tools.stack,
     )  # fmt: skip
     depth = -inf
@@ -208,7 +209,8 @@ def overlap_by(depth, shapes, a, b, r, t, radius, reach, small, tools):
     ka, kb = shapes.surface[a], shapes.surface[b]
     return some_way_out(
         tools.surfaces, shapes.lane_box, shapes.lane_link,
-        shapes.block[ka], shapes.terrain[ka, 0], shapes.block[kb], shapes.terrain[kb, 0],
+        shapes.block[ka], shapes.terrain[ka, 0], shapes.terrain[ka, 1],
+        shapes.block[kb], shapes.terrain[kb, 0], shapes.terrain[kb, 1],
         r, t, SHALLOW * radius, tools.rows, count, depth, small, tools.stack,
     )  # fmt: skip
 

@@ -3,10 +3,15 @@
 It did if the straight way from the one to the other lies inside the body: if it meets no other
 triangle. What is in front of a thin wall is also behind its far side, but the way there leads
 through the near side.
+
+Two ridges did not if another side of the body is a nearer way out. A pipe that stands on another
+has its rim in the plane of the other's end: there the upright edges of the one cross the rim of the
+other, deep behind each other seen from aside. Corners like that are hidden by the face that they
+stand on (mesh_reduce.py).
 """
 
 from drystone.jit import inner_kernel, kernel
-from drystone.narrowphase.mesh_features import INSIDE_BOTH
+from drystone.narrowphase.mesh_features import COLUMNS, CRACK, INSIDE_BOTH
 from drystone.narrowphase.mesh_reduce import hides
 from drystone.shapes.lanes import BLOCK, LANES
 from drystone.vec import cross, dot, load, mad, mul_t, scale, sub
@@ -15,6 +20,11 @@ from drystone.vec import cross, dot, load, mad, mul_t, scale, sub
 END = 1e-6
 # Overlaps below this part of the smaller radius are believed: there are no walls so thin.
 SHALLOW = 1e-3
+# Of two ridges: another side within this part of their overlap is the way out, unless it faces
+# away from theirs by more than this cosine, as the far side of a plate does.
+NEARER, FACING_AWAY = 0.5, -0.5
+# Triangles with this cosine to a side of the ridge, and this part of the distance from it, are it.
+SAME_PLANE, OWN = 1.0 - 1e-9, 1e-3
 
 
 @kernel
@@ -68,27 +78,91 @@ def _is_clear(surfaces, lane_box, lane_link, block, v, p, q, stack):
 
 
 @kernel
+def _has_nearer_side(
+    surfaces, lane_box, lane_link, block, v, base, edge, x, on_ridge, out, limit, stack
+):  # fmt: skip
+    """Whether point x inside a surface is nearer than `limit` to a side that is not the ridge's.
+
+    edge      3 times the triangle and number of the ridge's edge
+    on_ridge  the point of the ridge that x is to leave at, along `out`
+    """
+    row = edge // 3
+    n, beyond = load(surfaces.normal, row), surfaces.neighbour[row, edge % 3]
+    m = load(surfaces.normal, base + beyond) if beyond >= 0 else n
+    small, top = OWN * limit, 1
+    stack[0, 0] = LANES * block
+    while top > 0:
+        top -= 1
+        lane = stack[top, 0]
+        if lane_link[lane, 1] == 0:
+            first = lane_link[lane, 0]
+            for k in range(LANES):
+                at = first * BLOCK + k
+                if (
+                    abs(lane_box[at] - x[0]) <= lane_box[at + 3 * LANES] + limit
+                    and abs(lane_box[at + LANES] - x[1]) <= lane_box[at + 4 * LANES] + limit
+                    and abs(lane_box[at + 2 * LANES] - x[2]) <= lane_box[at + 5 * LANES] + limit
+                ):
+                    stack[top, 0] = first * LANES + k
+                    top += 1
+            continue
+        for row in range(lane_link[lane, 0], lane_link[lane, 0] + lane_link[lane, 1]):
+            g = load(surfaces.normal, row)
+            a = load(surfaces.vertex, v + surfaces.triangle[row, 0])
+            depth = -dot(g, sub(x, a))
+            if depth < -small or depth >= limit or dot(g, out) < FACING_AWAY:
+                continue
+            own = max(dot(g, n), dot(g, m)) > SAME_PLANE
+            if own and abs(dot(g, sub(on_ridge, a))) <= small:
+                continue
+            b = load(surfaces.vertex, v + surfaces.triangle[row, 1])
+            c = load(surfaces.vertex, v + surfaces.triangle[row, 2])
+            if _is_over(x, g, a, b) and _is_over(x, g, b, c) and _is_over(x, g, c, a):
+                return True
+    return False
+
+
+@kernel
+def _is_over(x, n, a, b):
+    """Whether x is on the inner side of the edge from a to b of a triangle with normal n."""
+    e = sub(b, a)
+    return dot(cross(e, sub(x, a)), n) >= -CRACK * dot(e, e)
+
+
+@kernel
 def _came_in(
-    surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, i, stack
+    surfaces, lane_box, lane_link, block_a, v_a, t_a, block_b, v_b, t_b, r, t, shallow,
+    rows, i, stack,
 ):  # fmt: skip
     """Whether candidate i came in the way it is to go out."""
     if rows[i, 6] >= -shallow or rows[i, 7] == 0.0:
         return True
-    half = scale((rows[i, 3], rows[i, 4], rows[i, 5]), 0.5 * rows[i, 6])
+    n = (rows[i, 3], rows[i, 4], rows[i, 5])
+    half, limit = scale(n, 0.5 * rows[i, 6]), -NEARER * rows[i, 6]
     p, q = sub(load(rows, i), half), mad(load(rows, i), half, 1.0)
     clear, both = True, rows[i, 7] == INSIDE_BOTH
     if rows[i, 7] < 0.0 or both:
         clear = _is_clear(surfaces, lane_box, lane_link, block_a, v_a, q, p, stack)
+    if clear and both:
+        clear = not _has_nearer_side(
+            surfaces, lane_box, lane_link, block_a, v_a, t_a, int(rows[i, 8]), q, p, n, limit,
+            stack,
+        )  # fmt: skip
     if clear and rows[i, 7] > 0.0:
         p, q = mul_t(r, sub(p, t)), mul_t(r, sub(q, t))
         clear = _is_clear(surfaces, lane_box, lane_link, block_b, v_b, p, q, stack)
+    if clear and both:
+        clear = not _has_nearer_side(
+            surfaces, lane_box, lane_link, block_b, v_b, t_b, int(rows[i, 9]), p, q,
+            mul_t(r, scale(n, -1.0)), limit, stack,
+        )  # fmt: skip
     return clear
 
 
 @inner_kernel
 def drop_far_sides(
-    # trees, first block and vertex of both surfaces, pose of B in the axes of A
-    surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t,
+    # trees, first block, vertex and triangle of both surfaces, pose of B in the axes of A
+    surfaces, lane_box, lane_link, block_a, v_a, t_a, block_b, v_b, t_b, r, t,
     # in: overlaps that are believed [m]
     shallow,
     # in and out
@@ -100,9 +174,10 @@ def drop_far_sides(
     kept = 0
     for i in range(count):
         if _came_in(
-            surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, i, stack
-        ):
-            for k in range(8):
+            surfaces, lane_box, lane_link, block_a, v_a, t_a, block_b, v_b, t_b, r, t, shallow,
+            rows, i, stack,
+        ):  # fmt: skip
+            for k in range(COLUMNS):
                 rows[kept, k] = rows[i, k]
             kept += 1
     return kept
@@ -111,7 +186,7 @@ def drop_far_sides(
 @inner_kernel
 def some_way_out(
     # as above
-    surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, count,
+    surfaces, lane_box, lane_link, block_a, v_a, t_a, block_b, v_b, t_b, r, t, shallow, rows, count,
     # in: depth, rounding of a height [m]
     depth, small,
     # scratch
@@ -120,15 +195,15 @@ def some_way_out(
     """Whether a candidate is as deep as that and a way out: came in there, no other hides it."""
     for me in range(count):
         if -rows[me, 6] < depth or not _came_in(
-            surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, me,
-            stack,
+            surfaces, lane_box, lane_link, block_a, v_a, t_a, block_b, v_b, t_b, r, t, shallow,
+            rows, me, stack,
         ):  # fmt: skip
             continue
         hidden = False
         for i in range(count):
             if hides(rows, i, me, small) and _came_in(
-                surfaces, lane_box, lane_link, block_a, v_a, block_b, v_b, r, t, shallow, rows, i,
-                stack,
+                surfaces, lane_box, lane_link, block_a, v_a, t_a, block_b, v_b, t_b, r, t, shallow,
+                rows, i, stack,
             ):  # fmt: skip
                 hidden = True
                 break
