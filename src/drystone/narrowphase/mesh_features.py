@@ -61,6 +61,8 @@ CRACK = 1e-9
 # to its sides as this many times its width, is under both, for a corner that rests in a
 # hollow needs both normals to stay there.
 HOLLOW_REACH = 2.0
+# But only if it is no deeper than this part of the edge: beside a deep one there may be no body.
+HOLLOW_DEPTH = 0.1
 NOT_OVER, PROPER, HOLLOW = 0, 1, 2
 # Column 7: CODES times (the number of the corner + 1) plus how it lies to the face, negative if
 # the corner is B's; INSIDE_BOTH for blunt ridges; 0 for what is not asked for its way in.
@@ -203,7 +205,8 @@ def _under_hollow(surfaces, base_t, row, k, e, y, outside, n, height, turned, r)
     bend = -dot(cross(n, m), e)
     if bend < FLAT_BEND * sqrt(ee) or along < 0.0 or along > ee or dot(m, y) >= 0.0:
         return False
-    return outside >= HOLLOW_REACH * bend * height
+    reach = HOLLOW_REACH if height * height <= HOLLOW_DEPTH * HOLLOW_DEPTH * ee else 1.0
+    return outside >= reach * bend * height
 
 
 @inner_kernel(forceinline=True)

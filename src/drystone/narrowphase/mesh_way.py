@@ -14,7 +14,7 @@ from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.mesh_features import COLUMNS, CRACK, INSIDE_BOTH
 from drystone.narrowphase.mesh_reduce import hides
 from drystone.shapes.lanes import BLOCK, LANES
-from drystone.vec import cross, dot, load, mad, mul_t, scale, sub
+from drystone.vec import cross, dot, load, mad, mul_t, norm, scale, sub
 
 # Part of the way at either end where the triangles meet that it leads from and to.
 END = 1e-6
@@ -29,7 +29,7 @@ SAME_PLANE, OWN = 1.0 - 1e-9, 1e-3
 
 @kernel
 def _meets(p, d, a, b, c):
-    """Whether the way from p along all of d crosses the triangle abc."""
+    """Whether the way from p along all of d crosses the triangle abc, or all but does."""
     n = cross(sub(b, a), sub(c, a))
     start, slope = dot(n, sub(p, a)), dot(n, d)
     if slope == 0.0:
@@ -37,11 +37,11 @@ def _meets(p, d, a, b, c):
     s = -start / slope
     if s < END or s > 1.0 - END:
         return False
-    x = mad(p, d, s)
+    x, beside = mad(p, d, s), -CRACK * dot(n, n)
     return (
-        dot(cross(sub(b, a), sub(x, a)), n) >= 0.0
-        and dot(cross(sub(c, b), sub(x, b)), n) >= 0.0
-        and dot(cross(sub(a, c), sub(x, c)), n) >= 0.0
+        dot(cross(sub(b, a), sub(x, a)), n) >= beside
+        and dot(cross(sub(c, b), sub(x, b)), n) >= beside
+        and dot(cross(sub(a, c), sub(x, c)), n) >= beside
     )
 
 
@@ -50,7 +50,8 @@ def _is_clear(surfaces, lane_box, lane_link, block, v, p, q, stack):
     """Whether no triangle of a surface lies between points p and q, in its own axes."""
     d = sub(q, p)
     m = mad(p, d, 0.5)
-    hx, hy, hz = 0.5 * abs(d[0]), 0.5 * abs(d[1]), 0.5 * abs(d[2])
+    small = CRACK * norm(d)
+    hx, hy, hz = 0.5 * abs(d[0]) + small, 0.5 * abs(d[1]) + small, 0.5 * abs(d[2]) + small
     top = 1
     stack[0, 0] = LANES * block
     while top > 0:
