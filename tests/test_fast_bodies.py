@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import trimesh
 
 import drystone as ds
 from drystone.bench.shots import KINDS, missed
@@ -100,3 +101,57 @@ def test_what_slides_on_a_line_is_not_held_by_it():
     )  # fmt: skip
     world.run(0.5)
     assert np.linalg.norm(box.velocity) == pytest.approx(9.81 * 0.5 / 2**0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("speed", [20, 50])
+def test_no_box_flies_through_a_mesh(speed):
+    plate, rng = trimesh.creation.box((1, 1, 0.1)), np.random.default_rng(7)
+    plate = ds.Mesh(plate.vertices, plate.faces)
+    for _ in range(40):
+        turn = rng.normal(size=4)
+        world = ds.World(gravity=(0, 0, 0))
+        world.add_fixed(plate)
+        box = world.add_body(
+            ds.Box(0.1, 0.1, 0.1), position=(0.1, 0.2, rng.uniform(0.15, 0.4)),
+            orientation=turn / np.linalg.norm(turn), velocity=(0, 0, -speed),
+        )  # fmt: skip
+        world.run(6 * world.dt)
+        assert box.position[2] > 0.0
+
+
+@pytest.mark.parametrize("kind", ["torus", "capsule", "hull"])
+def test_no_kinematic_door_passes_what_it_meets(kind):
+    ring = trimesh.creation.torus(0.0225, 0.006, major_sections=16, minor_sections=8)
+    shape, speed = {
+        "torus": (ds.Mesh(ring.vertices, ring.faces), 3),
+        "capsule": (ds.Capsule(0.009, 0.042), 30),
+        "hull": (ds.ConvexHull(ring.vertices), 30),
+    }[kind]
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        world, turn = ds.World(gravity=(0, 0, 0), sleeping=False), rng.normal(size=4)
+        door = world.add_body(ds.Box(0.005, 1, 1), kinematic=True, velocity=(speed, 0, 0))
+        body = world.add_body(
+            shape, position=(rng.uniform(0.06, 0.16), 0, 0), orientation=turn / np.linalg.norm(turn)
+        )
+        world.run(0.3 / speed + 0.03)
+        assert body.centre[0] > door.position[0] - 0.005
+
+
+@pytest.mark.parametrize("mesh", [True, False])
+def test_a_bounce_of_a_body_that_was_stopped_adds_no_energy(mesh):
+    """Elastic and without friction, at 20 m/s, in any direction."""
+    surface, rng = trimesh.creation.box((0.1, 0.1, 0.05)), np.random.default_rng(3)
+    shape = ds.Mesh(surface.vertices, surface.faces) if mesh else ds.ConvexHull(surface.vertices)
+    ball = ds.Material(density=1000, friction=0, restitution=1)
+    for _ in range(40):
+        world, turn = ds.World(gravity=(0, 0, 0), sleeping=False), rng.normal(size=4)
+        world.add_fixed(ds.Box(4, 4, 1), ball, position=(0, 0, -0.5))
+        world.add_body(
+            shape, ball, position=(0, 0, rng.uniform(0.1, 0.2)), velocity=(0, 0, -20),
+            orientation=turn / np.linalg.norm(turn),
+        )  # fmt: skip
+        before = world.energy().kinetic
+        for _ in range(8):
+            world.step()
+            assert world.energy().kinetic < (1 + 1e-9) * before

@@ -5,14 +5,15 @@ step may come round it. Pairs that move by more than a share of the thinner body
 followed along their way by conservative advancement [Mirtich1996]: the gap g of two bodies shrinks
 at most as fast as the bound L on the motion of their surfaces along the shortest way, so that
 nothing can happen within the next g / L of the step. Where the gap is used up, both bodies
-stop for the rest of the step. Their velocities stay: the next step finds the contact and treats it
-like any other. Pairs of meshes are followed in ccd_mesh.py.
+stop for the rest of the step; what a kinematic body meets is moved along with it. Their velocities
+stay: the next step finds the contact and treats it like any other. Pairs of meshes are followed in
+ccd_mesh.py.
 """
 
 from math import inf, sqrt
 
 from drystone.apart import stage
-from drystone.arrays import FIXED, INFO_NEAR, KINEMATIC, MESH, TERRAIN
+from drystone.arrays import FIXED, INFO_IMPACTS, INFO_NEAR, KINEMATIC, MESH, TERRAIN
 from drystone.ccd_mesh import follow_meshes, is_followed_here
 from drystone.ccd_way import DEEP, DEEP_UNSEEN, FAST, MOST_STEPS, place_at, span_of
 from drystone.drift import SMOOTH
@@ -21,6 +22,7 @@ from drystone.narrowphase.flat import collide_flat
 from drystone.narrowphase.mesh import ONE, collide_meshes, has_meshes
 from drystone.narrowphase.mesh_limits import FAR
 from drystone.narrowphase.near import collide_near
+from drystone.vec import cross, load, sub
 
 ROUNDS = 4  # a body that was stopped may be run into by one that follows it
 
@@ -101,11 +103,23 @@ def _hold_joined(joints, n, fraction, changed):
 
 
 @kernel
-def _stop(body, share, of, kind, sweep):
-    """Let a body go no farther than this share of what `of` says."""
-    if body != FIXED and kind[body] != KINEMATIC:
+def _stop(body, other, share, of, kind, position, move, sweep):
+    """Let a body go no farther than this share of what `of` says.
+
+    Before a kinematic one, which nothing stops, it is moved along for the rest of the step.
+    """
+    if body == FIXED or kind[body] == KINEMATIC:
+        return
+    sweep.changed[body] = 1
+    if other == FIXED or kind[other] != KINEMATIC or sweep.fraction[body] == 0.0:
         sweep.fraction[body] = min(sweep.fraction[body], share * of[body])
-        sweep.changed[body] = 1
+        return
+    rest = (1.0 - share) / sweep.fraction[body]
+    turn = (move[other, 3], move[other, 4], move[other, 5])
+    way = cross(turn, sub(load(position, body), load(position, other)))
+    for k in range(3):
+        move[body, k] = share * move[body, k] + rest * (move[other, k] + way[k])
+        move[body, 3 + k] = share * move[body, 3 + k] + rest * turn[k]
 
 
 @kernel
@@ -135,14 +149,23 @@ def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
                 a, b, skin, shapes, outlines, state, work.motion, sweep, settings.dt
             )
         if share < 1.0:
-            _stop(i, share, of, kind, sweep)
-            _stop(j, share, of, kind, sweep)
+            _stop(i, j, share, of, kind, state.position, work.motion.move, sweep)
+            _stop(j, i, share, of, kind, state.position, work.motion.move, sweep)
             stopped += 1
     return stopped
 
 
 @kernel
-def _shorten(b, old, motion, share):
+def _flies(b, motion, impacts):
+    """Whether nothing touched a body in this step."""
+    free = motion.rough[b] == SMOOTH and not (impacts > 0 and motion.strike[b] >= 0.0)
+    for k in range(6):
+        free = free and motion.twist[b, k] == motion.free[b, k]
+    return free
+
+
+@kernel
+def _shorten(b, old, motion, impacts, share):
     """Let body `b` go this share of its way only.
 
     A body in flight also gets that share of its change of velocity: it would else gain the energy
@@ -150,7 +173,7 @@ def _shorten(b, old, motion, share):
     """
     for k in range(6):
         motion.move[b, k] *= share
-    if motion.rough[b] == SMOOTH:
+    if _flies(b, motion, impacts):
         for k in range(3):
             motion.twist[b, k] = old[b, k] + share * (motion.twist[b, k] - old[b, k])
 
@@ -190,9 +213,10 @@ def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
         total += stopped
         _hold_joined(joints, n, sweep.fraction, sweep.changed)
     if total > 0:
+        impacts = int(work.log.info[INFO_IMPACTS])
         for b in range(n):
             if sweep.fraction[b] < 1.0:
-                _shorten(b, state.twist, work.motion, sweep.fraction[b])
+                _shorten(b, state.twist, work.motion, impacts, sweep.fraction[b])
     return total
 
 

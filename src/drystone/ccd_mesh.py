@@ -23,14 +23,14 @@ from drystone.narrowphase.field import is_fielded
 from drystone.narrowphase.memory import moved_since
 from drystone.narrowphase.mesh import make_tools, seen_from_larger
 from drystone.narrowphase.mesh_limits import APART, BESIDE, ROUNDING
-from drystone.narrowphase.mesh_search import nearest_gap, overlap_by
+from drystone.narrowphase.mesh_search import deepest_seen, nearest_gap, overlap_by
 from drystone.vec import relative_pose
 
 _CHUNK = 64  # pairs per task, taken from all over the list as in mesh.py
 # A pair with contacts is looked at whenever it may have moved by this share of the half thickness:
 # what goes through is deeper than DEEP, from either side, at one of two looks at least. So many
-# times at most. Overlaps are looked for so far, as a share of that thickness.
-SAMPLE, MOST_SAMPLES, LOOK = 1.0, 16, 0.5
+# times at most.
+SAMPLE, MOST_SAMPLES = 1.0, 16
 MOST_DEEP, LITTLE = 0.5, 0.05  # see _depth_allowed()
 ADVANCES = 8  # of a pair, then it is asked the same
 SKIPPED = 2.0  # share of a pair that is none of meshes, or slow
@@ -79,19 +79,23 @@ def _sampled_share(
     room   how near to that depth they are stopped, along their way [m]
     """
     radius, way = min(shapes.radius[a], shapes.radius[b]), most * (1.0 - begin)
-    pieces, small = ceil(way / (SAMPLE * thin)), ROUNDING * radius
+    # What is deeper than can be pushed out is not seen, so that none may pass between two looks.
+    seen = deepest_seen(shapes, a, b, radius) - depth
+    pieces, small = ceil(way / min(SAMPLE * thin, max(seen, LITTLE * thin))), ROUNDING * radius
+    # What was less deep at the last look is not deeper than that now: a plate may lie flat there.
+    look = depth + way / pieces
     last, share = begin, begin
     for i in range(pieces):
         last, share = share, begin + (1.0 - begin) * (i + 1) / pieces
         r, t = _pose_after(share, a, b, shapes, state, motion, fraction, dt, pose)
-        if overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
+        if overlap_by(depth, shapes, a, b, r, t, radius, look, small, tools):
             break
     else:
         return 1.0
     while (share - last) * most > room:
         middle = 0.5 * (last + share)
         r, t = _pose_after(middle, a, b, shapes, state, motion, fraction, dt, pose)
-        if overlap_by(depth, shapes, a, b, r, t, radius, LOOK * thin, small, tools):
+        if overlap_by(depth, shapes, a, b, r, t, radius, look, small, tools):
             share = middle
         else:
             last = middle

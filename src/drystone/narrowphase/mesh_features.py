@@ -414,7 +414,7 @@ def ridge_and_ridge(
             continue
         # Nearly parallel ridges, as where a peg slides along the rim of its hole: all of the one is
         # less behind a side of the other than the two overlap, so that side is the way out.
-        if min(
+        if gap < 0.0 and min(
             _behind(dot(n_a, w), nf), _behind(dot(m_a, w), mf),
             _behind(-dot(n_b, w), ne), _behind(-dot(m_b, w), me),
         ) < -ALONGSIDE * gap:  # fmt: skip

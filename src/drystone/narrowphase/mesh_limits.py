@@ -6,7 +6,7 @@ BESIDE = 4.0  # apart, and the distance is known
 # apart by as much need not be looked at for a while.
 LOOK = 0.05
 # How deep one may be in the other and still be pushed out, as a part of the smaller radius.
-DEPTH = 0.25
+DEPTH = 0.6
 # Contacts are looked for up to this many half thicknesses of the thinner one.
 FAR = 1.0
 # Rounding of a distance, as a part of the smaller radius.

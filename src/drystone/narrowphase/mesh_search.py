@@ -66,8 +66,8 @@ def start(level, reach, margin, close, wanted):
     level[LEAST] = -inf
 
 
-@kernel
-def _deepest(shapes, a, b, radius):
+@inner_kernel
+def deepest_seen(shapes, a, b, radius):
     """How deep one may be in the other and still be pushed out [m]: no deeper than it is thick."""
     thick = 2.0 * max(shapes.thickness[a], shapes.thickness[b])
     return min(DEPTH * radius, thick)
@@ -106,12 +106,14 @@ def _true_ones(shapes, a, b, r, t, radius, count, tools):
 def _look_deeper(shapes, a, b, r, t, radius, margin, count, tools):
     """The candidates that are there, or all if there may be deeper ones; their number.
 
-    Where one is in the other by more than triangles were looked for, there may be deeper.
+    Where one is in the other by more than triangles were looked for, there may be deeper: those
+    at the edge of a plate, say, as deep again as it is thick.
     """
-    reach, deep = tools.level[REACH], _deepest(shapes, a, b, radius)
+    reach, deep = tools.level[REACH], deepest_seen(shapes, a, b, radius)
+    thick = 2.0 * min(shapes.thickness[a], shapes.thickness[b])
     count, depth = _true_ones(shapes, a, b, r, t, radius, count, tools)
     while depth >= 0.5 * reach and reach < deep:
-        reach = min(4.0 * depth, deep)
+        reach = min(max(4.0 * depth, depth + thick), deep)
         slack = tools.level[SLACK]
         start(tools.level, reach, margin, margin, ALL)
         tools.level[SLACK] = slack
@@ -129,7 +131,7 @@ def search(shapes, a, b, r, t, radius, reach, margin, close, wanted, tools):
     """
     start(tools.level, reach, margin, close, wanted)
     tools.level[BOUND] = reach + radius
-    count = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), tools)
+    count = _walk(shapes, a, b, r, t, deepest_seen(shapes, a, b, radius), tools)
     if wanted == DISTANCE:
         return count
     return _look_deeper(shapes, a, b, r, t, radius, margin, count, tools)
@@ -167,7 +169,7 @@ def touch(
     moved  how far it has moved since the last step [m], infinite if it did not touch then
     """
     level, of, axis = tools.level, near.kept_of, near.kept_axis
-    deep, ka, kb = _deepest(shapes, a, b, radius), shapes.surface[a], shapes.surface[b]
+    deep, ka, kb = deepest_seen(shapes, a, b, radius), shapes.surface[a], shapes.surface[b]
     start(level, reach, close, close, ALL)
     set_motion(pose, way, a, b, slack, level)
     level[LEAST] = least
@@ -200,12 +202,12 @@ def touch(
 def overlap_by(depth, shapes, a, b, r, t, radius, reach, small, tools):
     """Whether two surfaces that overlap by about `reach` or less do so by `depth` at least [m]."""
     start(tools.level, reach, -depth, -depth, ALL)
-    count = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), tools)
+    count = _walk(shapes, a, b, r, t, deepest_seen(shapes, a, b, radius), tools)
     if count == 0:
         return False
     # The ways out of what is less deep may hide some of these.
     start(tools.level, reach, 0.0, 0.0, ALL)
-    count = _walk(shapes, a, b, r, t, _deepest(shapes, a, b, radius), tools)
+    count = _walk(shapes, a, b, r, t, deepest_seen(shapes, a, b, radius), tools)
     ka, kb = shapes.surface[a], shapes.surface[b]
     return some_way_out(
         tools.surfaces, shapes.lane_box, shapes.lane_link,
