@@ -192,9 +192,39 @@ def test_repair_gives_a_corner_on_a_side_to_the_neighbour():
     assert mesh.mass_properties().volume == pytest.approx(8 / 6)
 
 
+@pytest.mark.parametrize("parts", [(0.5,), (0.3, 0.8), (0.2, 0.5, 0.9)])
+def test_repair_closes_a_slit_of_any_length(parts):
+    """Corners on the long edge of a box, which the face on its other side does not know."""
+    (a, b, c), count = F[0], len(parts)
+    along = np.array([V[a] + part * (V[b] - V[a]) for part in parts])
+    fan = [a, *range(SIZE, SIZE + count), b]
+    faces = np.vstack([F[1:], [(fan[k], fan[k + 1], c) for k in range(count + 1)]])
+    mesh = Mesh(np.vstack([V, along]), faces, repair=True)
+    assert "slits were closed" in mesh.findings[0].what
+    assert len(mesh.faces) == len(F) + 2 * count
+    assert mesh.mass_properties().volume == pytest.approx(6.0)
+
+
 def test_large_holes_are_not_filled():
     with pytest.raises(InputError, match="is open"):
         Mesh(V, F[2:], repair=True)
+
+
+LOST = {
+    "a large hole": ((V, F[2:]), "is open"),
+    "a single triangle": ((V, F[:1]), "is open"),
+    "on a line": (([(k, 0, 0) for k in range(4)], [(0, 1, 2), (1, 2, 3), (0, 1, 3), (0, 2, 3)]),
+                  r"degenerate faces: face 0 .*4 such faces"),
+    "one side only": (klein_bottle(), "non-manifold edges"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_repair_cannot_cure_is_refused_without_advising_it(name):
+    (vertices, faces), phrase = LOST[name]
+    with pytest.raises(InputError, match=phrase) as refusal:
+        Mesh(vertices, faces, repair=True)
+    assert "repair=True" not in str(refusal.value)
 
 
 @settings(max_examples=30, deadline=None)

@@ -161,7 +161,7 @@ def _accepted(name: str, vertices, faces, repair: bool):
     done = []
     if repair:
         vertices, faces, done = repair_mesh(name, vertices, faces)
-    found = examine(name, vertices, faces)
+    found = examine(name, vertices, faces, repaired=repair)
     errors = [finding for finding in found.findings if finding.severity == "error"]
     if errors:
         raise InputError(_refusal(errors))

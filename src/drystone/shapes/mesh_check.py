@@ -18,7 +18,7 @@ LARGEST, SMALLEST = 1e3, 1e-4  # [m] outside of this the unit was probably not t
 # A closed surface that encloses less than this part of the cube of its size encloses nothing:
 # rounding of the sum over its faces.
 NO_VOLUME = 1e-13
-REPAIR = "repair=True does that."
+REPAIR = "repair=True does that"
 
 
 @dataclass
@@ -31,10 +31,15 @@ class Surface:
     given: np.ndarray  # (m, 3) corners as given
     face: np.ndarray  # (m, 3) corners, rows of `vertex`
     kept: np.ndarray  # rows of `face` that are triangles and no copies
+    repaired: bool = False  # what is still wrong then, repair does not cure
     findings: list = field(default_factory=list)
 
     def add(self, severity: str, what: str, fix: str) -> None:
         self.findings.append(Finding(severity, self.name, what, fix))
+
+    def or_repair(self, fix: str, repair: str = REPAIR) -> str:
+        """The fix by hand, and what repair=True would do where it was not tried."""
+        return f"{fix}." if self.repaired else f"{fix}; {repair}."
 
     @property
     def sound(self) -> bool:
@@ -56,9 +61,10 @@ def check_mesh(vertices, faces) -> list[Finding]:
     return sorted(found, key=lambda finding: order.index(finding.severity))
 
 
-def examine(name: str, vertices, faces) -> Surface:
+def examine(name: str, vertices, faces, repaired: bool = False) -> Surface:
     """The welded surface with all that was found; its arrays are of use only if it is sound."""
     surface = welded_surface(name, vertices, faces)
+    surface.repaired = repaired
     if not surface.sound:
         return surface
     _look_at_vertices(surface, len(vertices))
@@ -171,7 +177,7 @@ def _look_at_faces(surface: Surface) -> None:
             "error",
             f"has degenerate faces: face {bad[0]} ({_corners(surface, bad[0])}) has no area "
             f"({len(bad)} such faces).",
-            f"Remove them; {REPAIR}",
+            surface.or_repair("Remove them"),
         )
     copy, first = copies_of(surface.face)
     copy &= ~flat
@@ -181,7 +187,7 @@ def _look_at_faces(surface: Surface) -> None:
             "error",
             f"has duplicate faces: face {bad[0]} has the corners of face {first[bad[0]]} "
             f"({_corners(surface, bad[0])}; {len(bad)} such faces).",
-            f"Remove the copies; {REPAIR}",
+            surface.or_repair("Remove the copies"),
         )
     surface.kept = np.flatnonzero(~flat & ~copy)
 
@@ -216,7 +222,8 @@ def _look_at_edges(surface: Surface, edges: Edges) -> None:
             "error",
             f"is open: {_edge(surface, edges.open[0])} has no face on its other side "
             f"({len(edges.open)} such edges{holes}).",
-            "Close it; repair=True fills small holes. Ground that is open by nature is a Terrain.",
+            surface.or_repair("Close it", "repair=True fills small holes")
+            + " Ground that is open by nature is a Terrain.",
         )
     if len(edges.crowded):
         surface.add(
@@ -232,7 +239,7 @@ def _look_at_edges(surface: Surface, edges: Edges) -> None:
             f"has inconsistent winding: {_edge(surface, edges.against[0, 0])} and of face {other} "
             f"runs the same way in both, so one of them is turned over ({len(edges.against)} such "
             f"edges).",
-            f"Turn faces so that all are counter-clockwise seen from outside; {REPAIR}",
+            surface.or_repair("Turn faces so that all are counter-clockwise seen from outside"),
         )
 
 
@@ -264,7 +271,7 @@ def _add_inside_out(surface: Surface, which: str, volume: float) -> None:
     surface.add(
         "error",
         f"is inside-out{which}: faces are clockwise seen from outside (volume {volume:.3g} m³).",
-        f"Turn them round with faces[:, ::-1]; {REPAIR}",
+        surface.or_repair("Turn them round with faces[:, ::-1]"),
     )
 
 
@@ -296,7 +303,7 @@ def _look_at_shells(surface: Surface, edges: Edges) -> None:
                 "error",
                 f"has a shell within a shell: that of face {face} lies inside another and is "
                 f"turned outward, so its volume would count twice.",
-                f"Turn it inward if it is a cavity, else remove it; {REPAIR}",
+                surface.or_repair("Turn it inward if it is a cavity, else remove it"),
             )
         else:
             which = f" (the shell of face {face})" if count > 1 else ""

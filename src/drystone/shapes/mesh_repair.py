@@ -23,7 +23,7 @@ MOST_EDGES = 300
 def repair_mesh(name: str, vertices, faces):
     """Repaired vertices and faces, and a finding for each thing that was done.
 
-    Arrays that are no mesh at all are handed back as they are.
+    Arrays that are no mesh at all, or have no face with an area, are handed back as they are.
     """
     surface = welded_surface(name, vertices, faces)
     if not len(surface.face):
@@ -32,6 +32,8 @@ def repair_mesh(name: str, vertices, faces):
     vertex, face = surface.vertex, surface.face
     face = _merged_at_borders(vertex, face, done)
     face = _without_flat(vertex, face, done)
+    if not len(face):
+        return vertices, faces, []
     face = _without_copies(face, done)
     face = _turned_alike(vertex, face, done)
     face = _closed(vertex, face, done)
@@ -68,15 +70,19 @@ def _merged_at_borders(vertex, face, done):
 
 
 def _without_flat(vertex, face, done):
+    flat = flat_faces(vertex, face)
+    if not flat.any():
+        return face
+    done.append(f"{int(flat.sum())} degenerate faces were removed, first face {_first(flat)}.")
+    return _handed_over(vertex, face, flat)
+
+
+def _handed_over(vertex, face, flat):
     """Faces without area go; one with a corner on its longest side hands that to its neighbour.
 
     Face (p, q, b) with b on the side p -> q and its neighbour (q, p, d) become (b, p, d) and
     (d, q, b): dropping it would leave b on the side of a face that does not know it.
     """
-    flat = flat_faces(vertex, face)
-    if not flat.any():
-        return face
-    done.append(f"{int(flat.sum())} degenerate faces were removed, first face {_first(flat)}.")
     face = face.copy()
     gone = (face == np.roll(face, -1, axis=1)).any(axis=1)  # two corners are one vertex
     at = {}
@@ -152,21 +158,52 @@ def _turned_alike(vertex, face, done):
 
 
 def _closed(vertex, face, done):
+    """Small holes are filled, and slits, which lie on a line, of whatever size.
+
+    A slit is a corner on the side of a face that does not know it: the faces without area that
+    fill it hand the corner to that face.
+    """
     edges = edges_of(face, len(vertex))
     if not len(edges.open) or not edges.turned:
         return face
     size = float(np.ptp(vertex, axis=0).max())
-    filled, new = 0, [face]
+    holes, slits = [], []
     beside = _normals_at_borders(vertex, face, edges)
+    known = _corner_sets(face[edges.open // 3])
     for loop in loops_of(face, edges):
-        extent = float(np.ptp(vertex[loop], axis=0).max())
-        small = len(loop) <= MOST_EDGES and extent <= SMALL_HOLE * size
-        if len(loop) == 3 or (small and len(loop) > 3):
-            new.append(fill_loop(vertex, loop, _normals_beside(loop, beside)))
-            filled += 1
-    if filled:
-        done.append(f"{filled} holes were filled with {sum(map(len, new[1:]))} faces.")
-    return np.concatenate(new)
+        slit = _on_a_line(vertex[loop])
+        if not (slit or _is_small(vertex[loop], size)):
+            continue
+        filling = fill_loop(vertex, loop, _normals_beside(loop, beside))
+        if known & _corner_sets(filling):
+            continue  # the border of a loose face: its back would enclose nothing
+        (slits if slit else holes).append(filling)
+    if holes:
+        done.append(f"{len(holes)} holes were filled with {sum(map(len, holes))} faces.")
+    if slits:
+        done.append(f"{len(slits)} slits were closed: corners on the side of a face became its.")
+    face = np.concatenate([face, *holes, *slits])
+    flat = flat_faces(vertex, face)
+    return _handed_over(vertex, face, flat) if flat.any() else face
+
+
+def _corner_sets(face) -> set:
+    return set(map(tuple, np.sort(face, axis=1).tolist()))
+
+
+def _is_small(border, size: float) -> bool:
+    extent = float(np.ptp(border, axis=0).max())
+    return len(border) == 3 or (3 < len(border) <= MOST_EDGES and extent <= SMALL_HOLE * size)
+
+
+def _on_a_line(border) -> bool:
+    """Whether every corner is on the line through the first and the one farthest from it."""
+    if not 3 <= len(border) <= MOST_EDGES:
+        return False
+    away = border - border[0]
+    end = int(np.linalg.norm(away, axis=1).argmax())
+    rows = np.array([(0, end, k) for k in range(1, len(border)) if k != end])
+    return bool(flat_faces(border, rows).all())
 
 
 def _normals_at_borders(vertex, face, edges) -> dict:
