@@ -95,6 +95,9 @@ BROKEN = {
     "faces as floats": ((V, F.astype(float)), "faces of float64"),
     "nan": ((changed(V, 3, np.nan), F), "not finite: vertex 3"),
     "infinite": ((changed(V, 5, np.inf), F), "not finite: vertex 5"),
+    "endless": ((V * 1e155, F), r"too large: vertex 0 is .*8 such vertices"),
+    "complex": ((V + 1j, F), "vertices that are not numbers"),
+    "masked": ((np.ma.array(V, mask=V > 1), F), "vertices that are masked"),
     "counted from one": ((V, F + 1), "index out of range"),
     "negative index": ((V, changed(F, (4, 1), -1)), "index out of range: face 4"),
     "all in one point": ((np.zeros((8, 3)), F), "all its vertices at one point"),
@@ -385,8 +388,22 @@ def test_bad_files_are_refused(tmp_path):
         Mesh.load(tmp_path / "open.ply")
     with pytest.raises(InputError, match="scale"):
         Mesh.load(tmp_path / "open.ply", scale=0)
+    with pytest.raises(InputError, match="too large"):
+        BOX.export(tmp_path / "box.ply")
+        Mesh.load(tmp_path / "box.ply", scale=1e300)
+    for path in (None, 5, b"b.stl"):
+        with pytest.raises(InputError, match="the file is .*must be a text"):
+            Mesh.load(path)
+
+
+def test_bad_options_are_refused():
     with pytest.raises(InputError, match="generator is 'magic'"):
         Mesh(V, F, generator="magic")
+    for option in ("reduce", "repair"):
+        for value in ("no", None, 2, np.nan):
+            with pytest.raises(InputError, match=f"{option} is .*must be True or False"):
+                Mesh(V, F, **{option: value})
+    assert Mesh(V, F, reduce=np.bool_(False)).reduce is False
 
 
 SHARED = {
@@ -425,6 +442,14 @@ def test_decomposition_is_a_compound_of_hulls():
     assert len(mesh.decompose(threshold=1, most=1).members) == 1
     with pytest.raises(InputError, match="threshold is 7"):
         mesh.decompose(threshold=7)
+
+
+def test_options_of_a_decomposition_are_checked():
+    wrong = {"threshold": ("a", np.nan), "most": (2.5, "a", 0), "seed": ("a", -1, 0.5)}
+    for option, values in wrong.items():
+        for value in values:
+            with pytest.raises(InputError, match=f"{option} is"):
+                torus().decompose(**{option: value})
 
 
 def test_decomposition_without_coacd_names_the_extra(monkeypatch):

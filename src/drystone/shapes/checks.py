@@ -1,6 +1,7 @@
 """Checks of numbers and arrays that a person handed in: a clean copy, or one clear sentence."""
 
 from math import isfinite
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -24,6 +25,33 @@ def positive(what: str, value, unit: str = "m", fix: str = "") -> float:
     if not result > 0.0:
         raise InputError(f"{what} is {result:g} {unit}, must be > 0. {fix}".rstrip())
     return result
+
+
+def whole(what: str, value, least: int | None = None, most: int | None = None) -> int:
+    """`value` as an int from `least` to `most`; no text, no fraction, neither True nor False."""
+    if isinstance(value, bool | np.bool_) or not _is_whole(value):
+        raise InputError(f"{what} is {value!r}, must be a whole number{_between(least, most)}.")
+    result = int(value)
+    if (least is not None and result < least) or (most is not None and result > most):
+        raise InputError(f"{what} is {result}, must be a whole number{_between(least, most)}.")
+    return result
+
+
+def flag(what: str, value) -> bool:
+    """`value` as a bool: True, False, or the numbers 1 and 0; no text, however it reads."""
+    if isinstance(value, bool | np.bool_) or (_is_whole(value) and value in (0, 1)):
+        return bool(value)
+    raise InputError(f"{what} is {value!r}, must be True or False.")
+
+
+def _is_whole(value) -> bool:
+    return isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
+
+
+def _between(least, most) -> str:
+    if most is None:
+        return "" if least is None else f" >= {least}"
+    return f" <= {most}" if least is None else f" from {least} to {most}"
 
 
 def vector(what: str, value, count: int = 3) -> tuple[float, ...]:

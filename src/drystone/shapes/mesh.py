@@ -4,6 +4,7 @@ A mesh is taken as it is, never replaced by its convex hull. Its triangles lie i
 as those of a terrain; all bodies that are given the same Mesh share them.
 """
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 from drystone.arrays import MESH
 from drystone.errors import InputError
 from drystone.finding import Finding
-from drystone.shapes.checks import positive
+from drystone.shapes.checks import flag, positive
 from drystone.shapes.decompose import decompose
 from drystone.shapes.mass import MassProperties, polyhedron_mass, read_only
 from drystone.shapes.mesh_check import examine
@@ -61,15 +62,16 @@ class Mesh:
 
     def _set(self, vertex, offset, faces, findings, generator, reduce) -> None:
         """From welded vertices relative to `offset`, already checked."""
+        generator, reduce = _known(generator), flag("Mesh: reduce", reduce)
         faces = np.ascontiguousarray(faces, dtype=np.int32)
         faces.flags.writeable = False
         table = build_table(vertex, faces.astype(np.int64))
         fields = {
-            "table": replace(table, fielded=_known(generator) == "field", reduced=bool(reduce)),
+            "table": replace(table, fielded=generator == "field", reduced=reduce),
             "offset": offset,
             "faces": faces,
             "generator": generator,
-            "reduce": bool(reduce),
+            "reduce": reduce,
             "findings": tuple(findings),
         }
         for name, value in fields.items():
@@ -103,10 +105,12 @@ class Mesh:
 
         scale  metres per unit of the file: 0.001 if it is in millimetres
         """
-        path, scale = Path(path), positive("Mesh: scale", scale, "")
+        path, scale = _path(path), positive("Mesh: scale", scale, "")
         vertices, faces = _read(path)
+        with np.errstate(over="ignore"):  # what is too large is named below
+            vertices = vertices * scale
         mesh = cls.__new__(cls)
-        mesh._set(*_accepted(path.name, vertices * scale, faces, repair), generator, reduce)
+        mesh._set(*_accepted(path.name, vertices, faces, repair), generator, reduce)
         size = float(np.ptp(mesh.table.vertex, axis=0).max())
         if scale == 1.0 and size > LARGE_FILE:
             hint = Finding(
@@ -158,7 +162,7 @@ class Mesh:
 
 def _accepted(name: str, vertices, faces, repair: bool):
     """Welded vertices, their offset, faces and findings; raises InputError if they are unusable."""
-    done = []
+    done, repair = [], flag("Mesh: repair", repair)
     if repair:
         vertices, faces, done = repair_mesh(name, vertices, faces)
     found = examine(name, vertices, faces, repaired=repair)
@@ -181,6 +185,12 @@ def _known(generator) -> str:
             f"Mesh: generator is {generator!r}, must be one of {', '.join(map(repr, GENERATORS))}."
         )
     return generator
+
+
+def _path(value) -> Path:
+    if not isinstance(value, str | os.PathLike):
+        raise InputError(f"Mesh: the file is {value!r}, must be a text or a pathlib.Path.")
+    return Path(value)
 
 
 def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,8 @@ from drystone.shapes.part import rounded_offset
 from drystone.shapes.terrain_table import flat_faces, weld
 
 LARGEST, SMALLEST = 1e3, 1e-4  # [m] outside of this the unit was probably not the metre
+# [m] Beyond it moments of inertia, its fifth power, come near the largest float.
+ENDLESS = 1e50
 # A closed surface that encloses less than this part of the cube of its size encloses nothing:
 # rounding of the sum over its faces.
 NO_VOLUME = 1e-13
@@ -107,8 +109,13 @@ def welded_surface(name: str, vertices, faces) -> Surface:
 
 
 def _numbers(surface: Surface, what: str, values, kind, meaning: str):
+    if np.ma.is_masked(values):
+        surface.add("error", f"has {what} that are masked.", "Fill them in, or leave them out.")
+        return np.zeros((0, 3))
     try:
-        array = np.asarray(values, dtype=kind)
+        array = np.asarray(values)
+        # Not asked for at once: numpy would drop an imaginary part.
+        array = array if kind is None or array.dtype.kind == "c" else array.astype(kind)
     except (TypeError, ValueError):
         array = None
     if array is None or array.dtype.kind not in "iuf":
@@ -135,6 +142,14 @@ def _check_values(surface: Surface, points, corners) -> None:
             f"has numbers that are not finite: vertex {bad[0]} is {points[bad[0]].tolist()} "
             f"({len(bad)} such vertices).",
             "Remove these vertices and their faces.",
+        )
+    bad = np.flatnonzero((np.isfinite(points) & (np.abs(points) > ENDLESS)).any(axis=1))
+    if len(bad):
+        surface.add(
+            "error",
+            f"has numbers that are too large: vertex {bad[0]} is {points[bad[0]].tolist()} m "
+            f"({len(bad)} such vertices).",
+            f"Lengths are in metres, at most {ENDLESS:g}; is the scale right?",
         )
     bad = np.flatnonzero(((corners < 0) | (corners >= len(points))).any(axis=1))
     if len(bad):
