@@ -18,6 +18,7 @@ from drystone.shapes.checks import flag, positive
 from drystone.shapes.decompose import decompose
 from drystone.shapes.mass import MassProperties, polyhedron_mass, read_only
 from drystone.shapes.mesh_check import examine
+from drystone.shapes.mesh_files import read_mesh
 from drystone.shapes.mesh_repair import repair_mesh
 from drystone.shapes.part import Part
 from drystone.shapes.terrain_table import TerrainTable, build_table
@@ -106,7 +107,7 @@ class Mesh:
         scale  metres per unit of the file: 0.001 if it is in millimetres
         """
         path, scale = _path(path), positive("Mesh: scale", scale, "")
-        vertices, faces = _read(path)
+        vertices, faces = read_mesh(path)
         with np.errstate(over="ignore"):  # what is too large is named below
             vertices = vertices * scale
         mesh = cls.__new__(cls)
@@ -191,17 +192,3 @@ def _path(value) -> Path:
     if not isinstance(value, str | os.PathLike):
         raise InputError(f"Mesh: the file is {value!r}, must be a text or a pathlib.Path.")
     return Path(value)
-
-
-def _read(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    import trimesh  # slow to import
-
-    if not path.is_file():
-        raise InputError(f"Mesh: there is no file {path}.")
-    try:
-        mesh = trimesh.load(path, force="mesh", process=False)
-    except Exception as error:  # every format has errors of its own
-        raise InputError(f"Mesh: cannot read {path.name} as a mesh: {error}") from None
-    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
-        raise InputError(f"Mesh: {path.name} holds no triangles.")
-    return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
