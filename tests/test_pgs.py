@@ -259,7 +259,7 @@ def test_elliptic_friction_is_refused():
         ({"friction": "conic"}, "Did you mean 'cone'"),
         ({"ordering": "greedy"}, "unknown"),
         ({"relaxation": 1.3}, "splitting 'sor'"),
-        ({"splitting": "sor", "relaxation": 2.0}, "must be < 2"),
+        ({"splitting": "sor", "relaxation": 2.0}, "must be between 0 and 2"),
         ({"splitting": "jacobi", "ordering": "coordinate"}, "has no ordering"),
     ],
 )

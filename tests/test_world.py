@@ -527,6 +527,9 @@ def test_the_problem_of_a_step_can_be_solved_again():
         (lambda: ds.World(tolerance=-1), "tolerance is -1 m/s, must be > 0"),
         (lambda: ds.World(on_nonconverged="shout"), "on_nonconverged is 'shout'"),
         (lambda: ds.World(dim=4), "dim is 4"),
+        (lambda: ds.World(ccd="no"), "ccd is 'no', must be True or False"),
+        (lambda: ds.World(ccd=float("nan")), "ccd is nan, must be True or False"),
+        (lambda: ds.World(sleeping="no"), "sleeping is 'no', must be True or False"),
         (lambda: ds.World(sleep_speed=-1), "sleep_speed is -1, must be >= 0"),
     ],
 )

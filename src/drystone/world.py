@@ -20,7 +20,7 @@ from drystone.massframe import check_material
 from drystone.materials import Material, checked_overrides
 from drystone.problem import SolveInfo
 from drystone.run import complain, fail, run_world
-from drystone.shapes.checks import positive
+from drystone.shapes.checks import flag, positive
 from drystone.solving import make_solver
 from drystone.spaces import space_of
 from drystone.steppers import PLANNED_STEPPERS, STEPPERS, drift_settings, take_steps
@@ -87,12 +87,12 @@ class World:
             tolerance=self._solver.tolerance,
             max_sweeps=getattr(self._solver, "max_sweeps", 0),
             newton=getattr(self._solver, "newton", 0),
-            sleeping=int(bool(sleeping)),
+            sleeping=int(flag("sleeping", sleeping)),
             sleep_speed=not_negative("sleep_speed", sleep_speed),
             sleep_delay=not_negative("sleep_delay", sleep_delay),
             bounce_speed=not_negative("bounce_speed", bounce_speed),
             skin=not_negative("skin", skin),
-            ccd=int(bool(ccd)),
+            ccd=int(flag("ccd", ccd)),
         )
         self._settings = drift_settings(self._settings, drift, baumgarte)
         self.checkpoint_folder = None if checkpoint_folder is None else Path(checkpoint_folder)

@@ -10,6 +10,9 @@ from drystone.inputs import did_you_mean
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
+_READABLE = (bool, int, float, str)
+
+
 @dataclass(frozen=True)
 class Scene:
     """A scene by name. `fill(world, **options)` places the bodies; its keywords are the options."""
@@ -46,7 +49,7 @@ class Scene:
         """A new world of this scene; options of the scene and settings of the world alike."""
         from drystone.world import World
 
-        of_world = inspect.signature(World).parameters
+        of_world = _world_options()
         known = (*self.options, *of_world)
         for name in options:
             if name not in known:
@@ -58,8 +61,8 @@ class Scene:
 
     def read_option(self, name: str, text: str):
         """`text` as the kind of value that option `name` holds, for the command line."""
-        default = self.options.get(name)
-        if default is None:  # unknown here: build() says so, with a guess
+        default = (_world_options() | self.options).get(name)
+        if not isinstance(default, _READABLE):  # or unknown: build() says so, with a guess
             return text
         kind = type(default)
         try:
@@ -68,3 +71,10 @@ class Scene:
             raise InputError(
                 f"{self.name}: {name} is {text!r}, must be of the kind of {default!r}."
             ) from None
+
+
+def _world_options() -> dict:
+    """Name and default of every setting of a world."""
+    from drystone.world import World
+
+    return {p.name: p.default for p in inspect.signature(World).parameters.values()}

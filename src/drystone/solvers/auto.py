@@ -24,7 +24,7 @@ from drystone.laws import law_errors
 from drystone.matrix_problem import MatrixProblem
 from drystone.measures import MEASURE_NATURAL, MEASURES
 from drystone.problem import History, measures_of, solve_info
-from drystone.solvers.checks import refuse_elliptic
+from drystone.solvers.checks import check_options, refuse_elliptic
 from drystone.solvers.prox_newton import ProxNewton
 
 MANY_SWEEPS = 10_000  # of an island that Newton does not solve
@@ -44,6 +44,9 @@ class Auto:
     max_sweeps: int = 0  # of an island before Newton; 0: MANY_SWEEPS, in a step those of nsgs
     measure: str = "velocity"
     history: bool = False
+
+    def __post_init__(self):
+        check_options(self, "auto")
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""

@@ -12,7 +12,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.errors import InputError
 from drystone.ffd_passes import (
     agree,
     bounce_back,
@@ -25,6 +24,7 @@ from drystone.ffd_sides import fill_sides, side_room
 from drystone.inputs import choice
 from drystone.laws import law_errors
 from drystone.problem import History, measure, measures_of, relative_error, residual, solve_info
+from drystone.solvers.checks import check_options, check_relaxation
 
 PROJECTIONS = ("exact", "surrogate")
 LIMITS = ("impulse", "velocity")
@@ -53,12 +53,10 @@ class Ffd:
     history: bool = False
 
     def __post_init__(self):
+        check_options(self, "ffd")
         choice("ffd: projection", self.projection, PROJECTIONS)
         choice("ffd: limit", self.limit, LIMITS)
-        if not self.tangents >= 3:
-            raise InputError(f"ffd: tangents is {self.tangents!r}, must be 3 or more.")
-        if not 0.0 < self.relaxation < 2.0:
-            raise InputError(f"ffd: relaxation is {self.relaxation!r}, must be between 0 and 2.")
+        check_relaxation("ffd", self.relaxation)
 
     @classmethod
     def published(cls, **options) -> "Ffd":

@@ -34,7 +34,7 @@ import scipy.sparse
 from drystone.inputs import choice
 from drystone.jit import kernel
 from drystone.judge import Judge
-from drystone.solvers.checks import refuse_elliptic
+from drystone.solvers.checks import check_options, refuse_elliptic
 
 DIRECTIONS = ("exact", "fletcher-reeves")
 
@@ -220,7 +220,8 @@ class FischerNewton:
     history: bool = False
 
     def __post_init__(self):
-        choice("direction", self.direction, DIRECTIONS)
+        check_options(self, "fischer-newton")
+        choice("fischer-newton: direction", self.direction, DIRECTIONS)
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""

@@ -24,7 +24,7 @@ import scipy.sparse
 from drystone.errors import InputError
 from drystone.judge import Judge
 from drystone.lcp.lemke import follow_path
-from drystone.solvers.checks import refuse_elliptic
+from drystone.solvers.checks import check_options, refuse_elliptic
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,16 @@ class Lemke:
     measure: str = "velocity"
     history: bool = False
 
+    def __post_init__(self):
+        check_options(self, "lemke")
+        if self.facets % 2:
+            raise InputError(f"lemke: facets is {self.facets}, must be an even number.")
+
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver.
 
         Pivoting has no use for a guess, except to see that it solves the problem already.
         """
-        if self.facets < 4 or self.facets % 2:
-            raise InputError(f"facets is {self.facets}, must be an even number of at least 4.")
         refuse_elliptic(problem, "lemke")
         judge = Judge(self, problem, impulse, 1, "lemke")
         pivots, endings = 0, set()

@@ -13,7 +13,7 @@ import numpy as np
 from drystone.judge import Judge
 from drystone.problem import invert_blocks, measure, residual, solve_info
 from drystone.rooms import row_room
-from drystone.solvers.checks import refuse_elliptic
+from drystone.solvers.checks import check_options, refuse_elliptic
 from drystone.solvers.nsgs_matrix import solve_matrix
 from drystone.sweeps import push_all, solve_rows
 from drystone.visits import sweep_limit
@@ -37,6 +37,9 @@ class Nsgs:
     max_sweeps: int = 0  # of a step; 0: 200, and for islands of few contacts more (sweep_limit)
     measure: str = "velocity"
     history: bool = False
+
+    def __post_init__(self):
+        check_options(self, "nsgs")
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""

@@ -26,8 +26,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.inputs import choice
 from drystone.jit import kernel
-from drystone.shapes.checks import positive
-from drystone.solvers.checks import refuse_elliptic
+from drystone.solvers.checks import check_options, check_relaxation, refuse_elliptic
 from drystone.solvers.orderings import AXES, ORDERINGS, STAGGERED, visiting_order
 
 SPLITTINGS = ("jacobi", "gauss-seidel", "sor")
@@ -216,13 +215,12 @@ class Pgs:
     history: bool = False
 
     def __post_init__(self):
+        check_options(self, "pgs")
         choice("pgs: splitting", self.splitting, SPLITTINGS)
         choice("pgs: friction", self.friction, FRICTIONS)
         choice("pgs: ordering", self.ordering, ORDERINGS)
         choice("pgs: axis", self.axis, AXES)
-        positive("pgs: relaxation", self.relaxation, "")
-        if self.relaxation >= 2.0:
-            raise InputError(f"pgs: relaxation is {self.relaxation:g}, must be < 2 to converge.")
+        check_relaxation("pgs", self.relaxation)
         if self.splitting == "gauss-seidel" and self.relaxation != 1.0:
             raise InputError(
                 f"pgs: relaxation is {self.relaxation:g}, which makes it splitting 'sor'; say so."

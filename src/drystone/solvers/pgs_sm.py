@@ -22,8 +22,8 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from drystone.inputs import choice, not_negative
-from drystone.solvers.checks import refuse_elliptic
+from drystone.inputs import choice
+from drystone.solvers.checks import check_options, refuse_elliptic
 from drystone.solvers.pgs import Iteration, Pgs
 
 REDUCED = ("factorisation", "cg")
@@ -59,9 +59,9 @@ class PgsSm:
     history: bool = False
 
     def __post_init__(self):
+        check_options(self, "pgs-sm")
         choice("pgs-sm: reduced", self.reduced, REDUCED)
         choice("pgs-sm: damped", self.damped, DAMPED)
-        not_negative("pgs-sm: regularisation", self.regularisation)
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""

@@ -32,6 +32,7 @@ from drystone.jit import kernel
 from drystone.judge import Judge
 from drystone.sections import project_on_section
 from drystone.shapes.checks import positive
+from drystone.solvers.checks import check_options
 
 STRATEGIES = ("fixed", "diagonal", "adaptive")
 SCHEMES = ("jacobi", "gauss-seidel")
@@ -97,10 +98,11 @@ class Prox:
     history: bool = False
 
     def __post_init__(self):
-        choice("scheme", self.scheme, SCHEMES)
-        choice("strategy", self.strategy, STRATEGIES)
+        check_options(self, "prox")
+        choice("prox: scheme", self.scheme, SCHEMES)
+        choice("prox: strategy", self.strategy, STRATEGIES)
         if self.r is not None:
-            positive("r", self.r, "kg")
+            object.__setattr__(self, "r", positive("prox: r", self.r, "kg"))
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""

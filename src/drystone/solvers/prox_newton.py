@@ -28,7 +28,7 @@ from drystone.newton import (
     cut_to_cones,
     press_touching,
 )
-from drystone.solvers.checks import refuse_elliptic
+from drystone.solvers.checks import check_options, refuse_elliptic
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,9 @@ class ProxNewton:
     max_iterations: int = 500  # Newton steps; problems of others took 2 to 230
     measure: str = "velocity"
     history: bool = False
+
+    def __post_init__(self):
+        check_options(self, "prox-newton")
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
