@@ -84,6 +84,51 @@ def test_option_texts_are_read_as_the_kind_of_their_default():
         scene.read_option("courses", "many")
 
 
+WRONG = {
+    bool: ("maybe", None, 2),
+    int: (-1, 2.5, "many", None, True),
+    float: (np.inf, np.nan, "much", None),
+}
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_option_is_checked(name):
+    for option, default in SCENES[name].options.items():
+        for value in WRONG[type(default)]:
+            with pytest.raises(InputError, match=f"{name}: {option} is"):
+                SCENES[name].build(**{option: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("loop", {"rise_deg": 0}),
+        ("loop", {"turn_deg": 0}),
+        ("loop", {"loop": 0}),
+        ("hopper", {"per_side": 0}),
+        ("helmets", {"per_side": 0}),
+        ("gears", {"teeth": 0}),
+        ("gears", {"teeth": 1}),
+        ("gears", {"rows": 0}),
+        ("chess-drop", {"lean_deg": -1}),
+        ("slider-crank", {"rod": 0.01}),
+        ("rope-bridge", {"slack": 0.5}),
+    ],
+)
+def test_options_out_of_range_are_named(name, options):
+    with pytest.raises(InputError, match=f"{name}.* {next(iter(options))}"):
+        SCENES[name].build(**options)
+
+
+def test_a_scene_may_do_without_its_extras():
+    for name, option in (
+        ("vehicle", "bumps"),
+        ("rope-bridge", "crates"),
+        ("newton-cradle", "moving"),
+    ):
+        SCENES[name].build(**{option: 0})
+
+
 def test_equal_seeds_make_equal_walls():
     first, second, other = (SCENES["wall"].build(seed=s, **SMALL["wall"]) for s in (1, 1, 2))
     assert np.array_equal(first.positions, second.positions)

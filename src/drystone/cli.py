@@ -118,7 +118,7 @@ def compare(
     """Solve the same problems by several solvers: table, convergence, performance profile."""
     from drystone.cli_compare import run_compare
 
-    names = solvers.split(",") if solvers else None
+    names = None if solvers is None else solvers.split(",")
     finished, fine = run_compare(
         what, names, tolerance, measure, steps, _pairs(options or []), seconds_limit, output, plot,
         screen, results,
@@ -202,7 +202,7 @@ def bench(
     from drystone.bench.siconos import run_siconos
 
     _refuse_idle(context)
-    names = scenes.split(",") if scenes else None
+    names = None if scenes is None else scenes.split(",")
     if mesh:
         from drystone.bench.phases import run_phases
 

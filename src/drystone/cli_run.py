@@ -9,6 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from drystone.errors import InputError
+from drystone.inputs import not_negative
 from drystone.precompile import is_compiled, log
 from drystone.recorder import record as record_world
 from drystone.scenes import find_scene
@@ -23,13 +24,14 @@ def run_scene(
     options = {k: scene.read_option(k, v) if isinstance(v, str) else v for k, v in options.items()}
     if "seed" in options and "seed" not in scene.options:
         raise InputError(f"{name} draws no random numbers, so it takes no seed.")
+    seconds = scene.seconds if seconds is None else not_negative("--seconds", seconds)
     if picture is not None:
         from drystone import render
 
         render._pyvista()  # better to miss it now than after the run
     with use_threads(threads) if threads else nullcontext():
         world = scene.build(**options)
-        steps = round((scene.seconds if seconds is None else seconds) / world.dt)
+        steps = round(seconds / world.dt)
         screen.print(
             f"{name}: {len(world)} bodies, {steps} steps of {1e3 * world.dt:.3g} ms", markup=False
         )

@@ -94,6 +94,7 @@ SCENES = [
         "crates fall on planks that hang on two ropes between two banks",
         fill_rope_bridge,
         seconds=8.0,
+        ranges={"crates": (0, None)},
         expect="the bridge swings and holds; the crates stay on it or slide to its middle",
         picture_time=1.0,
     ),

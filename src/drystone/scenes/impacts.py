@@ -94,6 +94,7 @@ SCENES = [
         "five equal balls in a row on a frictionless plane, the first one thrown",
         fill_newton_cradle,
         seconds=0.5,
+        ranges={"moving": (0, None)},
         expect="one ball comes in, one ball goes out with the same speed",
         settings={"dt": 1 / 1000, "sleeping": False},
     ),

@@ -55,6 +55,12 @@ SCENES = [
         finding="stays on the track on the first pass; friction makes it fall on the second",
         # In a step the ball turns by v dt / R on its way, which costs the square of that.
         settings={"dt": 1 / 2000},
+        ranges={
+            "slope_deg": (1, 89),
+            "rise_deg": (1, 89),
+            "turn_deg": (0.05, 30),
+            "loop": (0.1, None),
+        },
         picture_time=1.5,
     )
 ]

@@ -157,6 +157,7 @@ SCENES = [
         "pyramid of 30 gears, each on four others",
         fill_gears,
         seconds=2.0,
+        ranges={"teeth": (4, None)},
         expect="nothing moves",
         source="GRAPP 2010 (Silcowitz, Niebe, Erleben), gears, Fig. 2f and 2g",
         finding="PGS-SM converges on the small pyramid; on larger ones it does as PGS does",

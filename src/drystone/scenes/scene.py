@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from drystone.errors import InputError
 from drystone.inputs import did_you_mean
+from drystone.shapes.checks import flag, whole, within
 
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -25,6 +26,8 @@ class Scene:
     source: str = ""  # where the scene comes from, if not from us
     finding: str = ""  # what the source found with it
     ours: str = ""  # what we found with it
+    # (least, most) of options, where they are not what `_checked` takes for granted
+    ranges: dict = field(default_factory=dict)
     settings: dict = field(default_factory=dict)  # of the world, where they differ from its own
     picture_time: float = 0.0  # when the first of the two pictures is taken [s]; the other: the end
     view: tuple = (-0.6, -1.0, 0.45)  # from where the pictures look at the scene
@@ -56,8 +59,28 @@ class Scene:
                 raise InputError(f"{self.name}: no option {name!r}. {did_you_mean(name, known)}")
         settings = {k: v for k, v in options.items() if k in of_world}
         world = World(**(self.settings | settings))
-        self.fill(world, **{k: v for k, v in options.items() if k not in of_world})
+        own = {k: self._checked(k, v) for k, v in options.items() if k not in of_world}
+        try:
+            self.fill(world, **own)
+        except (ArithmeticError, ValueError) as error:  # options that do not fit each other
+            if not own:
+                raise
+            given = ", ".join(f"{name}={value}" for name, value in own.items())
+            raise InputError(f"{self.name} cannot be built with {given}: {error}") from error
         return world
+
+    def _checked(self, name: str, value):
+        """`value` of the kind of the default and in the range of option `name`, or InputError.
+
+        Unless `ranges` says otherwise whole numbers are 1 or more, seeds 0 or more, and other
+        numbers finite: shapes and materials refuse what they cannot be.
+        """
+        what, kind = f"{self.name}: {name}", type(self.options[name])
+        if kind is bool:
+            return flag(what, value)
+        if kind is int:
+            return whole(what, value, *self.ranges.get(name, (0 if name == "seed" else 1, None)))
+        return within(what, value, *self.ranges.get(name, (None, None)))
 
     def read_option(self, name: str, text: str):
         """`text` as the kind of value that option `name` holds, for the command line."""

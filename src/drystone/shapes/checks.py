@@ -37,6 +37,14 @@ def whole(what: str, value, least: int | None = None, most: int | None = None) -
     return result
 
 
+def within(what: str, value, least: float | None = None, most: float | None = None) -> float:
+    """`value` as a finite float from `least` to `most`."""
+    result = number(what, value)
+    if (least is not None and result < least) or (most is not None and result > most):
+        raise InputError(f"{what} is {result:g}, must be a number{_between(least, most)}.")
+    return result
+
+
 def flag(what: str, value) -> bool:
     """`value` as a bool: True, False, or the numbers 1 and 0; no text, however it reads."""
     if isinstance(value, bool | np.bool_) or (_is_whole(value) and value in (0, 1)):
