@@ -142,6 +142,13 @@ def test_standing_box_is_said_to_stand():
     assert not drive.standing(scene, poses)["stands"]
 
 
+def test_single_steps_are_timed_with_the_solver_that_was_chosen(monkeypatch):
+    built, build = [], drive.build_world
+    monkeypatch.setattr(drive, "build_world", lambda *a: built.append(a[2]) or build(*a))
+    drive.drive(standard_scene("S1", 0.01), solver="pgs")
+    assert built == ["pgs", "pgs"]
+
+
 def test_chain_is_held_by_its_hinges():
     """At the start nothing is open or lost; a link that is moved opens a gap, and costs energy."""
     scene = standard_scene("S9", 0.01)

@@ -10,6 +10,7 @@ import pytest
 import drystone as ds
 from drystone import arrays, readout, rooms, stepping, timestep
 from drystone.solvers.nsgs import Nsgs
+from drystone.watch import Watch
 
 STONE = ds.Material(friction=0.5, restitution=0.3)
 
@@ -174,6 +175,20 @@ def test_stage_seconds_name_all_stages():
     seconds = stepping.stage_seconds(world._work)
     assert tuple(seconds) == timestep.STAGES
     assert all(value >= 0 for value in seconds.values()) and seconds["solve"] > 0
+
+
+@pytest.mark.parametrize("solver", ["ffd", "pgs", "nsgs"])
+def test_stage_seconds_know_solvers_in_python(solver):
+    """Stages take no more than the steps do, and a solver in Python most of them."""
+    world = small_scene(solver=solver)
+    watch = Watch(world)
+    watch.advance(1, timed=False)
+    for _ in range(20):
+        watch.advance(1)
+    assert watch.stages_ms["solve"] > 0.0
+    assert sum(watch.stages_ms.values()) <= 1.05 * watch.ms_per_step
+    if solver != "nsgs":
+        assert watch.stages_ms["solve"] > 0.3 * watch.ms_per_step
 
 
 @pytest.mark.parametrize("dt", [1 / 60, 1 / 240])

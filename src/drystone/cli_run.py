@@ -13,7 +13,7 @@ from drystone.inputs import not_negative
 from drystone.precompile import is_compiled, log
 from drystone.recorder import record as record_world
 from drystone.scenes import find_scene
-from drystone.watch import Watch, stage_seconds
+from drystone.watch import Watch
 
 
 def run_scene(
@@ -147,7 +147,7 @@ def summary(watch, start, finished) -> dict:
         "tolerance_m_s": world.settings.tolerance,
         "steps_not_converged": watch.nonconverged,
         "sweeps_per_step": watch.sweeps / max(watch.steps, 1),
-        "stages_ms": {k: 1e3 * v / max(watch.steps, 1) for k, v in stage_seconds(world).items()},
+        "stages_ms": watch.stages_ms,
         "hash": world.hash(),
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone import precompile, rooms
 from drystone.arrays import INFO_CONTACTS, Model, Outlines, Settings, State, Work
-from drystone.clock import tick_seconds
+from drystone.clock import tick_seconds, ticks
 from drystone.commit import hash_state
 from drystone.drift import HELD
 from drystone.elliptic import contact_ellipses
@@ -34,6 +34,9 @@ from drystone.timestep import (
     solve,
     start_rows,
 )
+
+# A place of the clock behind the stages: when the contacts were found, less what was noted by then.
+FOUND = len(STAGES)
 
 
 class Loop:
@@ -157,6 +160,7 @@ def find_contacts(
         if forces is not None:
             forces.drop(state)
         if status == DONE:
+            work.log.clock[FOUND] = _unnoted(work)
             return state, work
         state, work = _make_room(state, work, status, int(number))
 
@@ -166,12 +170,21 @@ def end_step(
 ) -> tuple[State, Work, StepReport]:
     """Stages 6 to 8 from Python, and the report; `solved`: sweeps, residual, name of the solver."""
     sweeps, residual, name = solved
+    # Compiled stages note their own time. What nobody noted since the contacts were found is that
+    # of a solver in Python.
+    clock = work.log.clock
+    clock[STAGES.index("solve")] += np.uint64(_unnoted(work) - int(clock[FOUND]))
     model, outlines = _part(model)
     good = finish(model, outlines, state, settings, work, linkage, sweeps, residual)
     if good and forces is not None:
         forces.settle(state, work.motion.rough, settings.dt)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
     return state, work, step_report(work, settings, int(good), not good, hashes, name)
+
+
+def _unnoted(work: Work) -> int:
+    """Ticks by now that no stage has noted; only a difference of two such numbers has a meaning."""
+    return int(ticks()) - int(work.log.clock[: len(STAGES)].sum())
 
 
 def _solve_in_python(model, state, work, solver, ellipses, linkage):

@@ -23,6 +23,7 @@ class Watch:
     steps: int = 0
     timed_steps: int = 0  # those that count for the pace
     seconds: float = 0.0  # that they took, on the clock of the wall
+    before: dict = field(default_factory=dict)  # seconds of each stage that do not count
     nonconverged: int = 0  # steps whose solve stopped above the tolerance
     worst_residual: float = 0.0  # [m/s]
     worst_penetration: float = 0.0  # deepest overlap at the start of any step [m]
@@ -41,6 +42,8 @@ class Watch:
             self.timed_steps += report.done
             self.seconds += elapsed
             self.block_ms.append(1e3 * elapsed / max(report.done, 1))
+        else:
+            self.before = stage_seconds(self.world)
         self.nonconverged += report.nonconverged
         self.worst_residual = max(self.worst_residual, report.worst_residual)
         self.worst_penetration = max(self.worst_penetration, report.worst_penetration)
@@ -62,6 +65,14 @@ class Watch:
                 show(self)
                 if interrupted():
                     raise KeyboardInterrupt
+
+    @property
+    def stages_ms(self) -> dict[str, float]:
+        """Milliseconds of each stage in a step, of those steps that count for the pace."""
+        return {
+            stage: 1e3 * (seconds - self.before.get(stage, 0.0)) / max(self.timed_steps, 1)
+            for stage, seconds in stage_seconds(self.world).items()
+        }
 
     @property
     def ms_per_step(self) -> float:

@@ -68,7 +68,7 @@ def run_bench(
             screen.print(f"Not installed: {', '.join(missing)}; pip install 'drystone[bench]'",
                          markup=False)  # fmt: skip
     with compiling(screen):
-        drive.compile_engine(joints="S9" in (names or SUMMARIES))
+        drive.compile_engine(joints="S9" in (names or SUMMARIES), solver=solver)
     if with_scaling:
         _run_scaling(scale, json_file, screen, results)
         if names is None:
