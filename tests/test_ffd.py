@@ -267,6 +267,45 @@ def test_ball_rolls_on_for_ever_and_comes_to_five_sevenths():
     assert world.energy().kinetic == pytest.approx(before, rel=1e-6)
 
 
+combinations = pytest.mark.parametrize(
+    "options",
+    [
+        dict(projection=projection, limit=limit, **passes)
+        for projection in ("exact", "surrogate")
+        for limit in ("impulse", "velocity")
+        for passes in ({}, dict(max_iterations=1, warm_start=False))
+    ],
+    ids=lambda options: "-".join(map(str, options.values())),
+)
+
+
+@combinations
+def test_sliding_ball_comes_to_roll(options):
+    """At 5/7 of its speed, by whatever projection and limit; the solver's tolerance is 1e-5 m/s."""
+    world = ds.World(solver=Ffd(**options), sleeping=False)
+    stone = ds.Material(friction=0.3)
+    world.add_fixed(ds.Plane(), stone)
+    ball = world.add_body(ds.Sphere(0.1), stone, position=(0, 0, 0.1), velocity=(3, 0, 0))
+    world.run(1.5)
+    assert ball.velocity[0] == pytest.approx(15 / 7, abs=5e-5)
+    assert 0.1 * ball.spin[1] == pytest.approx(15 / 7, abs=5e-5)
+
+
+@combinations
+@pytest.mark.parametrize("mu", [0.1, 0.3, 0.8])
+def test_sliding_box_stops_where_coulomb_says(mu, options):
+    """After v² / (2 mu g), straight ahead. Each step of the braking may be off by a little: exact
+    projections are within 1e-4, surrogates, which lift the box, within 2e-3."""
+    world = ds.World(solver=Ffd(**options), sleeping=False)
+    stone = ds.Material(friction=mu)
+    world.add_fixed(ds.Plane(), stone)
+    box = world.add_body(ds.Box(0.4, 0.4, 0.2), stone, position=(0, 0, 0.1), velocity=(3, 0, 0))
+    world.run(1.1 * 3 / (mu * G))
+    error = 1e-4 if options["projection"] == "exact" else 2e-3
+    assert box.position[0] == pytest.approx(9 / (2 * mu * G), rel=error)
+    assert abs(box.position[1]) < 1e-5 and abs(box.velocity[0]) < 1e-6
+
+
 @pytest.mark.parametrize("height, falls", [(1.5, False), (3.0, True)])
 def test_tall_box_tips_where_friction_holds_its_foot(height, falls):
     """On a slope of 25 degrees with mu = 1 a box tips if tan(25°) > width / height."""

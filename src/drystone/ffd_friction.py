@@ -172,17 +172,26 @@ def _can_stop(lo, hi, change, friction, friction_2, sides):
 
 
 @kernel(inline="always")
+def _has_friction(lo, hi, sides):
+    """Whether some contact that clings has had friction, in sides.was."""
+    for e in range(lo, hi):
+        if _clings(e, sides) and (sides.was[e, 0] != 0.0 or sides.was[e, 1] != 0.0):
+            return True
+    return False
+
+
+@kernel(inline="always")
 def _go_on(lo, hi, sides):
-    """The friction sides.was of the contacts that cling as a start; whether there is any."""
-    y, some = ZERO, False
+    """The friction sides.was of the contacts that cling as a start, in sides.hold; its y."""
+    y = ZERO
     for e in range(lo, hi):
         clings = _clings(e, sides)
         for axis in range(1, 3):
             was = sides.was[e, axis - 1] if clings else 0.0
             sides.hold[e, axis] = was
             if was != 0.0:
-                y, some = plus(y, e, axis, sides.bent, was), True
-    return y, some
+                y = plus(y, e, axis, sides.bent, was)
+    return y
 
 
 @kernel(inline="always")
@@ -191,9 +200,8 @@ def _hold_by_contacts(b, lo, hi, base, y, old, friction, friction_2, sides, prec
     bent, give, stir, hold, slip = sides.bent, sides.give, sides.stir, sides.hold, sides.turn
     if _can_stop(lo, hi, backward(sides.normal, b, mix(y, old, -1.0)), friction, friction_2, sides):
         return y, 0
-    so_far, some = _go_on(lo, hi, sides)
-    if some:  # passes go on anyway, so a few visits are enough
-        y, limit = so_far, VISITS
+    if _has_friction(lo, hi, sides):  # passes go on anyway, so a few visits are enough
+        y, limit = _go_on(lo, hi, sides), VISITS
     for e in range(lo, hi):
         slip[e, 0], slip[e, 1] = slip_of(e, 1, base, sides), slip_of(e, 2, base, sides)
     for done in range(limit):

@@ -51,7 +51,8 @@ def _resolve_every(
         if first == last:
             continue
         fill_rest(b, body, frame, arm, bias, impulse, twist, sides)
-        start = start_of(first, last, impulse, exact, friction, friction_2, sides)
+        shared = exact and not by_velocity  # what normals gain in (24), they gain without friction
+        start = start_of(first, last, impulse, shared, friction, friction_2, sides)
         x, rounds = push_body(b, first, last, start, exact, sides, relaxation, precision, limit)
         x, more = hold_body(
             b, first, last, start, x, exact and rounds == 0, friction, friction_2, circle, exact,
