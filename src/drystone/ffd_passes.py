@@ -140,21 +140,21 @@ def store_answers(free, sides, twist):
 
 @kernel
 def bounce_back(bounce, impulse, sides):
-    """Poisson's restitution: the share bounce (nc,) of what pushed pushes again (line 34)."""
+    """Poisson's restitution: the share bounce (nc,) of what pushed pushes again (line 34).
+
+    Also of what friction has changed of it: so sides that agree go on to agree.
+    """
     for b in range(sides.answer.shape[0]):
         x = ZERO
         for e in range(sides.first[b], sides.first[b + 1]):
-            x = plus(x, e, 0, sides.row, bounce[sides.contact[e]] * sides.push[e])
+            back = bounce[sides.contact[e]] * max(0.0, side_impulse(e, 0, sides))
+            sides.hold[e, 0] += back
+            x = plus(x, e, 0, sides.row, back)
         for k in range(6):
             sides.answer[b, k] += x[k]
     for c in range(impulse.shape[0]):
-        a, b = sides.place[c, 0], sides.place[c, 1]
-        pushed = 0.0
-        if a >= 0 and b >= 0:
-            pushed = 0.5 * (sides.push[a] + sides.push[b])
-        elif a >= 0 or b >= 0:
-            pushed = sides.push[max(a, b)]
-        impulse[c, 0] += bounce[c] * pushed
+        if max(sides.place[c, 0], sides.place[c, 1]) >= 0:
+            impulse[c, 0] = _mean_of_sides(c, 0, sides)
 
 
 @kernel

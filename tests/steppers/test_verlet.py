@@ -84,6 +84,28 @@ def test_elastic_balls_change_their_velocities(solver):
         assert world.info.momentum_error < 1e-9
 
 
+@pytest.mark.parametrize("projection", ["exact", "surrogate"])
+@pytest.mark.parametrize("passes", [1, 10])
+def test_momentum_error_is_that_of_the_bounce_too(projection, passes):
+    """A spinning ball against a box, one contact: what momentum changes by is momentum_error times
+    its impulse; with passes enough it hardly changes."""
+    rubber = ds.Material(restitution=1.0, friction=0.3)
+    solver = Ffd(projection=projection, max_iterations=passes)
+    world = ds.World(stepper="verlet", solver=solver, gravity=(0, 0, 0), sleeping=False)
+    world.add_body(
+        ds.Sphere(0.1), rubber, position=(-0.5, 0, 0.05), velocity=(5, 0, 0), spin=(0, 0, 20)
+    )
+    box = world.add_body(ds.Box(0.3, 0.2, 0.2), rubber, position=(0.5, 0, 0))
+    start = world.momentum().linear
+    while not box.velocity.any() and world.time < 0.5:
+        info = world.step()
+    change = np.linalg.norm(world.momentum().linear - start)
+    impulse = np.linalg.norm(world.contacts().impulse)
+    assert impulse > 0.5 * np.linalg.norm(start)
+    assert change == pytest.approx(info.momentum_error * impulse, rel=1e-6)
+    assert change > 0.01 * impulse if passes == 1 else change < 1e-6 * impulse
+
+
 @solvers
 def test_block_on_a_slope_sticks_or_slides(solver):
     """Below the friction angle it stays; above, a = g (sin - mu cos), within 0.1 %."""
