@@ -1,20 +1,17 @@
 """A corner of one body against the signed distance of another, and what is kept of it.
 
 A contact is where the distance is least along the surface: no edge of the corner may lead deeper.
-In a hollow a corner is held by more than one face, and each of them is a contact. Points and
-directions are in the axes of the body whose distance it is, the solid.
+In a hollow a corner is held by more than one face, and each of them is a contact. A corner whose
+nearest face cannot hold it may be held by another, see field_flush.py. Points and directions
+are in the axes of the body whose distance it is, the solid.
 """
 
 from typing import NamedTuple
 
 from drystone.jit import inner_kernel, kernel
-from drystone.narrowphase.mesh_features import (
-    BOUND,
-    LYING,
-    MARGIN,
-    REACH,
-    keep_row,
-)
+from drystone.narrowphase.field_flush import NO_EDGE, rises, way_out
+from drystone.narrowphase.mesh_features import BOUND, LYING, MARGIN, REACH, keep_row
+from drystone.narrowphase.mesh_limits import ROUNDING
 from drystone.shapes.nearest import other_face, signed_distance
 from drystone.vec import add, dot, load, mad, mul, scale, sub
 
@@ -75,15 +72,6 @@ def keep_place(meeting, x, n, gap, code, rows, count, level):
 
 
 @inner_kernel
-def rises(meeting, around, first, last, n, slope):
-    """Whether no direction along the surface leads against n by more than `slope`."""
-    for i in range(first, last):
-        if dot(mul(meeting.to_solid, load(around, i)), n) < -slope:
-            return False
-    return True
-
-
-@inner_kernel
 def corner_contacts(
     # in
     solids, meeting, x, around, first, last,
@@ -100,13 +88,18 @@ def corner_contacts(
         return count
     if f <= -deep:
         return count
-    if rises(meeting, around, first, last, n, LYING):
+    small, held = ROUNDING * meeting.radius, rises(meeting, around, first, last, n, LYING)
+    if not held and f < small:
+        depth, m = way_out(solids, meeting, x, NO_EDGE, around, first, last, stack)
+        if depth < deep:
+            f, n, held = -depth, m, True
+    if held:
         count = keep_place(meeting, x, n, f, meeting.code, rows, count, level)
     elif f < -DEEP * meeting.radius:
         return keep_place(meeting, x, n, f, ASTRAY * meeting.code, rows, count, level)
     if f >= level[MARGIN]:
         return count
-    foot, small, m = mad(x, n, -f), 1e-9 * meeting.radius, n
+    foot, m = mad(x, n, -f), n
     limit = max(level[MARGIN], -HOLLOW_REACH * f)
     for _ in range(2):
         height, face = other_face(solids, meeting.solid, x, limit, n, m, ALIKE, foot, small, stack)

@@ -13,8 +13,10 @@ Where f is level over a stretch, as on a face, its two ends are contacts too.
 from math import ceil, floor, sqrt
 
 from drystone.jit import inner_kernel, kernel
-from drystone.narrowphase.field_corner import RIDGES, keep_place, rises
-from drystone.narrowphase.mesh_features import BOUND, CROSSING, REACH
+from drystone.narrowphase.field_corner import RIDGES, keep_place
+from drystone.narrowphase.field_flush import rises, way_out
+from drystone.narrowphase.mesh_features import BOUND, CROSSING, LYING, REACH
+from drystone.narrowphase.mesh_limits import ROUNDING
 from drystone.shapes.nearest import signed_distance
 from drystone.shapes.octree import interpolated_distance
 from drystone.shapes.samples import SPACING
@@ -91,15 +93,18 @@ def _stretch(
         if h0 < -FALLS and h1 > FALLS:
             mean = _across(m0, m1, e)
         count = _keep(
-            meeting, mad(p, e, s), e, mean, f, m0, m1, around, first, last, rows, count, level
-        )
+            solids, meeting, mad(p, e, s), e, mean, f, m0, m1, around, first, last,
+            rows, count, level, stack,
+        )  # fmt: skip
         if way == 0 and h0 < -CROSSING and h1 > CROSSING:
             break
     return count
 
 
 @kernel
-def _keep(meeting, x, e, mean, f, m0, m1, around, first, last, rows, count, level):
+def _keep(
+    solids, meeting, x, e, mean, f, m0, m1, around, first, last, rows, count, level, stack
+):  # fmt: skip
     """Add a contact at x along `mean` of the normals m0, m1 on both sides; the new count."""
     mean = mad(mean, e, -dot(mean, e))
     length = sqrt(dot(mean, mean))
@@ -109,7 +114,13 @@ def _keep(meeting, x, e, mean, f, m0, m1, around, first, last, rows, count, leve
     if gap <= -meeting.deep or gap >= level[REACH]:
         return count
     if not rises(meeting, around, first, last, n, CROSSING):
-        return count
+        inside = gap < ROUNDING * meeting.radius
+        if not inside or rises(meeting, around, first, last, n, LYING):
+            return count
+        depth, n = way_out(solids, meeting, x, e, around, first, last, stack)
+        if depth >= meeting.deep:
+            return count
+        return keep_place(meeting, x, n, -depth, RIDGES, rows, count, level)
     if gap < 0.0:
         # Behind the edge of a blade is not always inside it. The normals beside the piece are
         # e x t1 and t2 x e, where t1 and t2 lead into its faces.

@@ -52,7 +52,7 @@ def vertex_normals(vertex: np.ndarray, triangle: np.ndarray, normal: np.ndarray)
 
 
 @kernel
-def _box_distance2(node_box, i, x):
+def box_distance2(node_box, i, x):
     dx = max(node_box[i, 0] - x[0], 0.0, x[0] - node_box[i, 3])
     dy = max(node_box[i, 1] - x[1], 0.0, x[1] - node_box[i, 4])
     dz = max(node_box[i, 2] - x[2], 0.0, x[2] - node_box[i, 5])
@@ -60,7 +60,7 @@ def _box_distance2(node_box, i, x):
 
 
 @kernel
-def _foot(a, b, c, x):
+def foot_on(a, b, c, x):
     """Nearest point of a triangle and what holds it: 0 its face, 1 ... 3 corners, 4 ... 6 edges.
 
     [Ericson2005] 5.1.5.
@@ -91,7 +91,7 @@ def _foot(a, b, c, x):
 
 
 @kernel
-def _corners(solids, first, row):
+def corners_of(solids, first, row):
     return (
         load(solids.vertex, first + solids.triangle[row, 0]),
         load(solids.vertex, first + solids.triangle[row, 1]),
@@ -127,13 +127,13 @@ def signed_distance(solids, k, x, limit, stack):
     while top > 0:
         top -= 1
         i = stack[top]
-        if _box_distance2(solids.node_box, i, x) >= best2:
+        if box_distance2(solids.node_box, i, x) >= best2:
             continue
         link, count = solids.node_link[i, 0], solids.node_link[i, 1]
         if count == 0:
             near, far = i + 1, link
-            near2 = _box_distance2(solids.node_box, near, x)
-            far2 = _box_distance2(solids.node_box, far, x)
+            near2 = box_distance2(solids.node_box, near, x)
+            far2 = box_distance2(solids.node_box, far, x)
             if far2 < near2:
                 near, far, near2, far2 = far, near, far2, near2
             if far2 < best2:
@@ -144,8 +144,8 @@ def signed_distance(solids, k, x, limit, stack):
                 top += 1
             continue
         for row in range(link, link + count):
-            a, b, c = _corners(solids, first, row)
-            y, feature = _foot(a, b, c, x)
+            a, b, c = corners_of(solids, first, row)
+            y, feature = foot_on(a, b, c, x)
             d = sub(x, y)
             distance2 = dot(d, d)
             if distance2 < best2:
@@ -160,7 +160,7 @@ def _with_side(solids, k, row, feature, x, y):
     """Signed distance of x from its nearest point y, and the gradient."""
     n = _pseudo_normal(solids, k, row, feature)
     d = sub(x, y)
-    a, b, _ = _corners(solids, solids.terrain[k, 0], row)
+    a, b, _ = corners_of(solids, solids.terrain[k, 0], row)
     if feature == 0:
         return dot(n, sub(x, a)), n
     distance, e = sqrt(dot(d, d)), sub(b, a)
@@ -174,9 +174,9 @@ def _with_side(solids, k, row, feature, x, y):
 def other_face(solids, k, x, limit, n, m, alike, foot, small, stack):
     """Height of x over, and normal of, the nearest face that holds it besides those along n, m.
 
-    It must be within `limit` and straight over or under x, its normal not `alike` [cosine] n or
-    m, and `foot`, the nearest point of all, in front of it: in a hollow the feet on its sides
-    are in front of each other, on a ridge they are not.
+    It must be within `limit` and straight over or under x to `small`, its normal not `alike`
+    [cosine] n or m, and `foot`, the nearest point of all, in front of it: in a hollow the feet on
+    its sides are in front of each other, on a ridge they are not.
     """
     first = solids.terrain[k, 0]
     best, best_height, found = limit, inf, n
@@ -185,7 +185,7 @@ def other_face(solids, k, x, limit, n, m, alike, foot, small, stack):
     while top > 0:
         top -= 1
         i = stack[top]
-        if _box_distance2(solids.node_box, i, x) >= best * best:
+        if box_distance2(solids.node_box, i, x) >= best * best:
             continue
         link, count = solids.node_link[i, 0], solids.node_link[i, 1]
         if count == 0:
@@ -196,10 +196,11 @@ def other_face(solids, k, x, limit, n, m, alike, foot, small, stack):
             face = load(solids.normal, row)
             if max(dot(face, n), dot(face, m)) > alike:
                 continue
-            a, b, c = _corners(solids, first, row)
+            a, b, c = corners_of(solids, first, row)
             height = dot(face, sub(x, a))
             if abs(height) >= best or dot(face, sub(foot, a)) <= small:
                 continue
-            if _foot(a, b, c, x)[1] == 0:
+            aside = mad(sub(x, foot_on(a, b, c, x)[0]), face, -height)
+            if dot(aside, aside) <= small * small:
                 best, best_height, found = abs(height), height, face
     return best_height, found
