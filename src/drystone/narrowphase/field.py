@@ -34,7 +34,6 @@ from drystone.narrowphase.mesh_limits import (
     APART,
     BOUND,
     CLOSE,
-    DEPTH,
     DISTANCE,
     FAR,
     LEVELS,
@@ -52,6 +51,9 @@ from drystone.shapes.octree import interpolated_distance
 from drystone.vec import add, load, mul, mul_t, pose_position, pose_rotation, relative_pose, scale
 
 _CHUNK = 16  # pairs per task
+# How deep one may be in the other and still be pushed out, as a part of the smaller radius: deeper,
+# the nearest face need not be the one that it came in through.
+DEEP = 0.25
 
 
 class Samples(NamedTuple):
@@ -161,9 +163,9 @@ def field_contacts(
     count = 0
     for side in range(2):
         if side == 0:
-            meeting = Meeting(ka, r, t, here, nowhere, CORNER_OF_B, radius, DEPTH * radius)
+            meeting = Meeting(ka, r, t, here, nowhere, CORNER_OF_B, radius, DEEP * radius)
         else:
-            meeting = Meeting(kb, back, t_back, r, t, CORNER_OF_A, radius, DEPTH * radius)
+            meeting = Meeting(kb, back, t_back, r, t, CORNER_OF_A, radius, DEEP * radius)
         count = _walk_samples(
             samples, solids, meeting, shapes.sample_root[kb if side == 0 else ka],
             ridges_of_b == (side == 0), shapes.radius[a if side == 0 else b],
