@@ -182,7 +182,9 @@ class Settings(NamedTuple):
     # 3 post-stabilization alone.
     drift: int = 0
     baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
-    ccd: int = 1  # 1: pairs that move far are followed along their way (ccd.py)
+    # 1: pairs that move far are followed along their way (ccd.py); 2: so they are, and not all of
+    # their contacts act, as in the half steps of steppers/verlet.py.
+    ccd: int = 1
     hashing: int = 0  # 1: hash the state after every step
 
 

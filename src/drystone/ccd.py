@@ -15,7 +15,16 @@ from math import inf, sqrt
 from drystone.apart import stage
 from drystone.arrays import FIXED, INFO_IMPACTS, INFO_NEAR, KINEMATIC, MESH, TERRAIN
 from drystone.ccd_mesh import follow_meshes, is_followed_here
-from drystone.ccd_way import DEEP, DEEP_UNSEEN, FAST, MOST_STEPS, place_at, span_of
+from drystone.ccd_way import (
+    DEEP,
+    DEEP_FREE,
+    DEEP_UNSEEN,
+    FAST,
+    FREE,
+    MOST_STEPS,
+    place_at,
+    span_of,
+)
 from drystone.drift import SMOOTH
 from drystone.jit import inner_kernel, kernel
 from drystone.narrowphase.flat import collide_flat
@@ -55,7 +64,7 @@ def _gap_at(share, a, b, margin, shapes, outlines, state, motion, sweep, dt):
 
 
 @kernel
-def _safe_share(a, b, skin, shapes, outlines, state, motion, sweep, dt):
+def _safe_share(a, b, skin, deep, shapes, outlines, state, motion, sweep, dt):
     """Share of the step that shapes a and b can go before they meet, 1 if they do not."""
     ax, ay, az, turn_a = span_of(shapes.body[a], a, shapes, motion, sweep.fraction, dt)
     bx, by, bz, turn_b = span_of(shapes.body[b], b, shapes, motion, sweep.fraction, dt)
@@ -75,7 +84,7 @@ def _safe_share(a, b, skin, shapes, outlines, state, motion, sweep, dt):
         if step == 0:
             deepest = -max(skin, DEEP_UNSEEN * thin)
             if gap < margin:
-                deepest = min(gap, 0.0) - DEEP * thin
+                deepest = min(gap, 0.0) - deep * thin
         if gap <= deepest:
             return share
         # Convex shapes stay apart along the normal they have now, whatever else comes nearest.
@@ -132,6 +141,7 @@ def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
     """One look at all fast pairs; returns how many were stopped."""
     near, sweep = work.near, work.sweep
     kind, reach, stopped = bodies.kind, work.boxes.reach, 0
+    deep = DEEP_FREE if settings.ccd == FREE else DEEP
     for k in range(int(work.log.info[INFO_NEAR])):
         a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
         thin = min(shapes.thickness[a], shapes.thickness[b])
@@ -146,7 +156,7 @@ def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
         else:
             skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
             share = _safe_share(
-                a, b, skin, shapes, outlines, state, work.motion, sweep, settings.dt
+                a, b, skin, deep, shapes, outlines, state, work.motion, sweep, settings.dt
             )
         if share < 1.0:
             _stop(i, j, share, of, kind, state.position, work.motion.move, sweep)

@@ -12,6 +12,9 @@ FAST = 0.5
 # How deep a pair may come before it is stopped, as a share of that thickness: pairs that the step
 # knew nothing of, and pairs with contacts, which are kept apart by these but may roll and pivot.
 DEEP_UNSEEN, DEEP = 0.01, 0.25
+# Where not all contacts act, settings.ccd is FREE and the latter less: spheres that graze each
+# other pass without ever being deep. Advances are as much shorter, so it is not less than this.
+FREE, DEEP_FREE = 2, 0.05
 MOST_STEPS = 200  # of a pair; one that takes more is stopped where it is
 
 

@@ -29,6 +29,7 @@ from drystone.timestep import (
     advance,
     detect,
     finish,
+    follow_bodies,
     measure_step,
     pose_rows,
     solve,
@@ -163,6 +164,12 @@ def find_contacts(
             work.log.clock[FOUND] = _unnoted(work)
             return state, work
         state, work = _make_room(state, work, status, int(number))
+
+
+def stop_fast_bodies(model, state, work, settings) -> int:
+    """Stage 7b from Python, for the displacements in work.motion.move; how many pairs it stops."""
+    model, outlines = _part(model)
+    return follow_bodies(model, outlines, state, settings, work)
 
 
 def end_step(

@@ -207,6 +207,22 @@ def solve(model, state, settings, work, linkage):
 
 
 @kernel
+def follow_bodies(model, outlines, state, settings, work):
+    """Stage 7b: bodies that would meet on their way stop there. Returns how many pairs do."""
+    shapes, bodies, joints, near = model.shapes, model.bodies, model.joints, work.near
+    near_count, stopped = int(work.log.info[INFO_NEAR]), 0
+    if some_fast(near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach):
+        if outlines is None:
+            stopped = stop_fast_solids(shapes, bodies, joints, state, settings, work)
+        else:
+            stopped = stop_fast(shapes, outlines, bodies, joints, state, settings, work)
+    return stopped
+
+
+_follow_bodies = inlined(follow_bodies)
+
+
+@kernel
 def finish(model, outlines, state, settings, work, linkage, sweeps, residual):
     """Stages 6 to 8: displacements, poses, sleep. Returns False if a number is not finite."""
     shapes, bodies, joints = model.shapes, model.bodies, model.joints
@@ -224,14 +240,8 @@ def finish(model, outlines, state, settings, work, linkage, sweeps, residual):
     if linkage is not None:
         straighten(linkage, joints, bodies, state, rows, groups, settings, work.island, motion)
     since = _lap(clock, _DRIFT, since)
-    if settings.ccd == 1:
-        info[INFO_STOPPED] = 0.0
-        if some_fast(near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach):
-            if outlines is None:
-                stopped = stop_fast_solids(shapes, bodies, joints, state, settings, work)
-            else:
-                stopped = stop_fast(shapes, outlines, bodies, joints, state, settings, work)
-            info[INFO_STOPPED] = stopped
+    if settings.ccd != 0:
+        info[INFO_STOPPED] = _follow_bodies(model, outlines, state, settings, work)
     since = _lap(clock, _FOLLOW, since)
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later

@@ -11,22 +11,25 @@ energy (integrate.py); the explicit gyroscopic term of FFD (15) could blow up.
 A contact that bounces is left alone until it touches at a middle: overlaps by up to speed * h are
 resolved when they are there. Then `ffd` gives back Poisson's share of the normal impulse (line
 34); with the others the normal velocity after is -e times the one before, CLINE 4.16.
+
+Bodies that could pass through others within half a step are followed along their way in both
+halves (ccd.py), for which the first one looks for pairs of its own.
 """
 
 import numpy as np
 
 from drystone import stepping, timestep
-from drystone.arrays import INFO_CONTACTS, KINEMATIC
+from drystone.arrays import COUNTER_STEP, INFO_CONTACTS
 from drystone.capabilities import solver_name
-from drystone.drift import ROUGH
+from drystone.ccd_way import FAST, FREE
+from drystone.commit import move_bodies
+from drystone.drift import ROUGH, displace_bodies
 from drystone.elliptic import contact_ellipses
 from drystone.errors import UnsupportedFeature
 from drystone.forced import Forces
-from drystone.integrate import turn_freely, turn_quaternion
-from drystone.jit import kernel
+from drystone.forces import free_twists
 from drystone.readout import last_problem
 from drystone.steppers.bodywise import solve_rows, with_info
-from drystone.vec import load, rotation_matrix
 
 FAR = 1e6  # [m], [m/s]: the gap and the bias of a contact that is not to act
 
@@ -37,44 +40,78 @@ def step(world):
         raise UnsupportedFeature("stepper 'verlet' does not support joints; use 'time-stepping'.")
     model, settings, old = world._build.model, world._settings, world._state
     begin = [array.copy() for array in (old.position, old.rotation, old.twist)]
-    drift_bodies(model.bodies, old, 0.5 * settings.dt)
+    half = settings._replace(
+        dt=0.5 * settings.dt, sleep_delay=0.5 * settings.sleep_delay, hashing=0,
+        ccd=FREE if settings.ccd else 0,
+    )  # fmt: skip
+    state, work, met, flown = _drift(model, old, world._work, half)
     forces = Forces(world) if world._forces else None
     if forces is not None:
         forces.ahead = 0.5 * settings.dt
-    state, work = stepping.find_contacts(model, old, world._work, settings, None, forces)
+    state, work = stepping.find_contacts(model, state, work, settings, None, forces)
     timestep.pose_rows(model, state, settings, work, None)
     share = _take_restitution(work, settings)
     with contact_ellipses(model, state, work, world._build.ellipses):
         timestep.start_rows(state, settings, work, None)
     work.motion.rough[:] = ROUGH  # they move with the velocity after, for half a step
     info, solved = _solve(world, state, work, share)
-    half = settings._replace(dt=0.5 * settings.dt, sleep_delay=0.5 * settings.sleep_delay)
     state, work, report = stepping.end_step(model, state, work, half, None, None, solved)
     if report.failed:
         for array, before in zip((state.position, state.rotation, state.twist), begin, strict=True):
             array[:] = before
+    else:
+        flown = 0.5 * (flown + _share_gone(work, report.info.stopped))
+        _take_back_fall(state, work, begin[2], flown)
+        if settings.hashing:
+            report = report._replace(hashes=np.array([timestep.hash_state(state)], np.uint64))
+    report = report._replace(info=report.info._replace(stopped=report.info.stopped + met))
     return state, work, report if info is None else with_info(report, info)
 
 
-@kernel
-def drift_bodies(bodies, state, dt):
-    """Move all bodies that are awake freely, without any force, for `dt` [s]."""
-    position, rotation, twist = state.position, state.rotation, state.twist
-    for b in range(position.shape[0]):
-        if state.asleep[b] == 1:
-            continue
-        spin = (twist[b, 3], twist[b, 4], twist[b, 5])
-        q = (rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3])
-        mean, later = spin, spin
-        if bodies.kind[b] != KINEMATIC:
-            r_wb = rotation_matrix(q[0], q[1], q[2], q[3])
-            mean, later = turn_freely(spin, load(bodies.inertia, b), r_wb, dt)
-        q = turn_quaternion(q, (dt * mean[0], dt * mean[1], dt * mean[2]))
-        for k in range(3):
-            position[b, k] += dt * twist[b, k]
-            twist[b, 3 + k] = later[k]
-        for k in range(4):
-            rotation[b, k] = q[k]
+def _drift(model, state, work, half):
+    """The first half step, of half.dt: bodies move freely, and stop where they meet.
+
+    Returns state, work, how many pairs met, and what share (n,) of its way each body has gone.
+    """
+    bodies = model.bodies
+    follow = half.ccd and _may_pass(model, state, half.dt)
+    if follow:
+        state, work = stepping.find_contacts(model, state, work, half)
+    else:
+        free_twists(bodies, state, half, work.motion)
+    motion = work.motion
+    motion.twist[:-1, :6], motion.rough[:] = state.twist, ROUGH
+    displace_bodies(bodies, state, motion, 0, half.dt)
+    met = stepping.stop_fast_bodies(model, state, work, half) if follow else 0
+    move_bodies(bodies, state, motion, half.dt)
+    state.counter[COUNTER_STEP] -= 1  # it was no whole step
+    return state, work, met, _share_gone(work, met)
+
+
+def _may_pass(model, state, dt) -> bool:
+    """Whether any body is so fast that it has to be followed past the thinnest of all shapes."""
+    spin = np.linalg.norm(state.twist[:, 3:], axis=1)
+    speed = np.linalg.norm(state.twist[:, :3], axis=1) + model.bodies.radius * spin
+    thinnest = model.shapes.thickness.min(initial=np.inf)
+    return bool(2.0 * dt * speed.max(initial=0.0) > FAST * thinnest)
+
+
+def _share_gone(work, stopped: int) -> np.ndarray:
+    """What share (n,) of the half step each body has gone, if so many pairs were stopped."""
+    fraction = work.sweep.fraction
+    return fraction.copy() if stopped else np.ones_like(fraction)
+
+
+def _take_back_fall(state, work, old, flown) -> None:
+    """Bodies in flight that were stopped get the forces of the time they flew.
+
+    They would else gain the energy of a fall that they have not done.
+    """
+    rows, count = work.rows, int(work.log.info[INFO_CONTACTS])
+    stopped = np.append(flown < 1.0, False)
+    stopped[rows.body[:count][rows.impulse[:count, 0] > 0.0]] = False
+    b = np.flatnonzero(stopped)
+    state.twist[b, :3] = old[b, :3] + flown[b, None] * (state.twist[b, :3] - old[b, :3])
 
 
 def _take_restitution(work, settings) -> np.ndarray:
