@@ -1,12 +1,11 @@
 """One hash: for any number of threads, for every run, and across a checkpoint."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 
 from drystone.solvers import SOLVERS
+from two_threads import printed_by
 
 SCRIPT = """
 import sys
@@ -63,14 +62,7 @@ print("contacts", most)
 
 def run_pile(threads, solver, path="-"):
     """Twenty hashes over 1000 steps, and the largest number of contacts."""
-    # Passive: where another program has the second core, threads that spin wait for milliseconds.
-    threading = {"NUMBA_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
-    result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(threads), str(path), solver],
-        env=os.environ | threading, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert result.returncode == 0, result.stderr
-    *hashes, contacts = result.stdout.split("\n")[:-1]
+    *hashes, contacts = printed_by(SCRIPT, threads, path, solver).split("\n")[:-1]
     return hashes, int(contacts.split()[1])
 
 

@@ -1,8 +1,6 @@
 """ffd: its two projections against exact answers, and what it promises of energy and momentum."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -17,6 +15,7 @@ from drystone.problem import ContactProblem, residual
 from drystone.scenes import SCENES
 from drystone.solvers.ffd import Bodywise, Ffd
 from hand_built import DT, GRAVITY, box_stack
+from two_threads import printed_by
 
 G = 9.81
 
@@ -399,12 +398,7 @@ for threads in (1, 2):
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
 def test_bits_do_not_depend_on_threads():
-    threading = {"NUMBA_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
-    result = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=os.environ | threading, capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
-    one, two = result.stdout.split()
+    one, two = printed_by(SCRIPT).split()
     assert one == two
 
 

@@ -1,8 +1,6 @@
 """stepper="verlet": half steps around one collision check at the middle."""
 
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 import drystone as ds
 from drystone.bench import shots
 from drystone.solvers.ffd import Ffd
+from two_threads import printed_by
 
 G = 9.81
 solvers = pytest.mark.parametrize("solver", ["ffd", "auto", "prox"])
@@ -184,12 +183,7 @@ for threads in (1, 2):
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
 def test_bits_do_not_depend_on_threads_where_bodies_are_stopped():
-    threading = {"NUMBA_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
-    result = subprocess.run(
-        [sys.executable, "-c", SCRIPT], env=os.environ | threading, capture_output=True,
-        text=True, check=True,
-    )  # fmt: skip
-    one, two = result.stdout.split()
+    one, two = printed_by(SCRIPT).split()
     assert one == two
 
 

@@ -46,28 +46,34 @@ def _meets(p, d, a, b, c):
 
 
 @kernel
+def _open(lane_box, block, m, half, stack, top):
+    """Put the lanes of a block that meet the box about m on the stack; how many wait there."""
+    for k in range(LANES):
+        at = block * BLOCK + k
+        if (
+            abs(lane_box[at] - m[0]) <= lane_box[at + 3 * LANES] + half[0]
+            and abs(lane_box[at + LANES] - m[1]) <= lane_box[at + 4 * LANES] + half[1]
+            and abs(lane_box[at + 2 * LANES] - m[2]) <= lane_box[at + 5 * LANES] + half[2]
+        ):
+            stack[top, 0] = block * LANES + k
+            top += 1
+    return top
+
+
+@kernel
 def _is_clear(surfaces, lane_box, lane_link, block, v, p, q, stack):
     """Whether no triangle of a surface lies between points p and q, in its own axes."""
     d = sub(q, p)
     m = mad(p, d, 0.5)
     small = CRACK * norm(d)
-    hx, hy, hz = 0.5 * abs(d[0]) + small, 0.5 * abs(d[1]) + small, 0.5 * abs(d[2]) + small
+    half = (0.5 * abs(d[0]) + small, 0.5 * abs(d[1]) + small, 0.5 * abs(d[2]) + small)
     top = 1
     stack[0, 0] = LANES * block
     while top > 0:
         top -= 1
         lane = stack[top, 0]
         if lane_link[lane, 1] == 0:
-            first = lane_link[lane, 0]
-            for k in range(LANES):
-                at = first * BLOCK + k
-                if (
-                    abs(lane_box[at] - m[0]) <= lane_box[at + 3 * LANES] + hx
-                    and abs(lane_box[at + LANES] - m[1]) <= lane_box[at + 4 * LANES] + hy
-                    and abs(lane_box[at + 2 * LANES] - m[2]) <= lane_box[at + 5 * LANES] + hz
-                ):
-                    stack[top, 0] = first * LANES + k
-                    top += 1
+            top = _open(lane_box, lane_link[lane, 0], m, half, stack, top)
             continue
         for row in range(lane_link[lane, 0], lane_link[lane, 0] + lane_link[lane, 1]):
             a = load(surfaces.vertex, v + surfaces.triangle[row, 0])
@@ -96,16 +102,7 @@ def _has_nearer_side(
         top -= 1
         lane = stack[top, 0]
         if lane_link[lane, 1] == 0:
-            first = lane_link[lane, 0]
-            for k in range(LANES):
-                at = first * BLOCK + k
-                if (
-                    abs(lane_box[at] - x[0]) <= lane_box[at + 3 * LANES] + limit
-                    and abs(lane_box[at + LANES] - x[1]) <= lane_box[at + 4 * LANES] + limit
-                    and abs(lane_box[at + 2 * LANES] - x[2]) <= lane_box[at + 5 * LANES] + limit
-                ):
-                    stack[top, 0] = first * LANES + k
-                    top += 1
+            top = _open(lane_box, lane_link[lane, 0], x, (limit, limit, limit), stack, top)
             continue
         for row in range(lane_link[lane, 0], lane_link[lane, 0] + lane_link[lane, 1]):
             g = load(surfaces.normal, row)
