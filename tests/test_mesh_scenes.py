@@ -1,5 +1,8 @@
 """Scenes of meshes do what they say: piles, in small variants, and the benchmark of phases."""
 
+import json
+import os
+
 import numpy as np
 import pytest
 import trimesh
@@ -108,12 +111,42 @@ def test_fit_with_bodies():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_phases_add_up(method):
-    row = measure_phases("chess-drop", method, 0.2, **SMALL["chess-drop"])
+    shown = []
+    small = SMALL["chess-drop"]
+    row = measure_phases("chess-drop", method, 0.2, show=lambda *at: shown.append(at), **small)
+    assert shown == [(10, 42), (20, 42), (30, 42), (40, 42), (42, 42)]
     blocks = {key: np.array(values) for key, values in row["blocks"].items()}
     parts = blocks["detection"] + blocks["resolution"] + blocks["other"]
     assert parts == pytest.approx(blocks["all"])
     assert row["steps"] == blocks["step"][-1] == 42
     assert row["lost"] == 0 and row["peak_gib"] > 0.01
+
+
+def row_of_zeros():
+    return dict.fromkeys((key for _, key, _ in phases.COLUMNS), 0)
+
+
+def test_bench_of_meshes_keeps_what_is_done_when_it_is_stopped(monkeypatch, tmp_path):
+    def run_apart(_, method, *rest, **options):
+        if method == phases.METHODS[-1]:
+            raise KeyboardInterrupt
+        return row_of_zeros()
+
+    monkeypatch.setattr(phases, "run_apart", run_apart)
+    path = tmp_path / "new" / "rows.json"
+    CliRunner().invoke(app, ["bench", "--mesh", "--scenes", "chess-drop", "--json", str(path)])
+    assert [json.loads(line) for line in path.read_text().splitlines()] == [row_of_zeros()]
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
+def test_a_run_in_a_process_of_its_own_says_how_far_it_is(monkeypatch):
+    monkeypatch.setattr(phases, "SHOWN_EVERY", 0.001)
+    shown = []
+    row = phases.run_apart(
+        "chess-drop", "auto", 0.5, 1, lambda *at: shown.append(at), **SMALL["chess-drop"]
+    )
+    assert row["steps"] == 105 and row["lost"] == 0
+    assert shown and all(at <= 105 == end for at, end in shown)
 
 
 @pytest.mark.parametrize("flag, sleeping", [("--sleeping", True), ("--no-sleeping", False)])
@@ -122,7 +155,7 @@ def test_bench_of_meshes_lets_bodies_sleep_if_asked(monkeypatch, flag, sleeping)
 
     def run_apart(*_, **options):
         asked.append(options)
-        return dict.fromkeys((key for _, key, _ in phases.COLUMNS), 0)
+        return row_of_zeros()
 
     monkeypatch.setattr(phases, "run_apart", run_apart)
     shown = CliRunner().invoke(app, ["bench", "--mesh", "--scenes", "chess-drop", flag]).output

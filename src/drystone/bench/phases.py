@@ -14,7 +14,7 @@ own.
 import json
 import resource
 import sys
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from time import perf_counter
 
@@ -27,6 +27,7 @@ METHODS = ("ffd", "auto")
 BLOCK = 10  # steps
 ALL_PASSES = 1e-9  # [m/s] tolerance that ten passes do not reach
 ROUNDS = 20  # in which solves are done again: on a busy machine five left R² at 0.95
+SHOWN_EVERY = 1.0  # [s] how far a run is
 # Stages; the rest is resolution.
 DETECTION, OTHER = ("pairs", "collide", "follow"), ("forces", "drift", "move")
 
@@ -58,34 +59,64 @@ def run_phases(names, scale, threads, sleeping, json_file, plot, screen, results
     scenes = [find_scene(name) for name in names or SCENES]
     if plot is not None:
         check_plots()
+    if json_file is not None:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
     all_rows = []
     for scene in scenes:
         rows = []
         for method in METHODS:
-            with screen.status(f"{scene.name} with {method} ..."):
-                seconds = scale * scene.seconds
-                rows.append(run_apart(scene.name, method, seconds, threads, sleeping=sleeping))
-        all_rows += rows
+            seconds = scale * scene.seconds
+            rows.append(_run_shown(scene.name, method, seconds, threads, sleeping, screen))
+            all_rows.append(rows[-1])
+            if json_file is not None:  # at once: the next run may take an hour, or be stopped
+                json_file.write_text("".join(json.dumps(row) + "\n" for row in all_rows))
         how = f"sleeping {'on' if sleeping else 'off'}"
         results.print(f"{scene.name}: {scene.summary}, {how}", style="bold", soft_wrap=True)
         results.print(text_table(rows, COLUMNS) + "\n", markup=False, soft_wrap=True)
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text("".join(json.dumps(row) + "\n" for row in all_rows))
     if plot is not None:
         draw_phases(all_rows, plot)
 
 
-def run_apart(name, method, seconds=None, threads=None, **options) -> dict:
-    """`measure_phases` in a process of its own."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(measure_phases, name, method, seconds, threads, **options).result()
+def _run_shown(name, method, seconds, threads, sleeping, screen) -> dict:
+    with screen.status(f"{name} with {method} ...") as status:
+
+        def show(at, end):
+            status.update(f"{name} with {method}: step {at} of {end} ...")
+
+        return run_apart(name, method, seconds, threads, show, sleeping=sleeping)
 
 
-def measure_phases(name, method, seconds=None, threads=None, **options) -> dict:
+def run_apart(name, method, seconds=None, threads=None, show=None, **options) -> dict:
+    """`measure_phases` in a process of its own; show(step, steps) while it runs."""
+    context = get_context("spawn")
+    at = context.Array("q", 2)
+    with ProcessPoolExecutor(1, context, _share, (at,)) as pool:
+        run = pool.submit(_measure_shared, name, method, seconds, threads, **options)
+        while not wait([run], SHOWN_EVERY).done:
+            if show is not None and at[1] > 0:
+                show(*at)
+        return run.result()
+
+
+def _share(at) -> None:
+    global _at
+    _at = at
+
+
+def _measure_shared(*run, **options) -> dict:
+    """`measure_phases`; the process that waits for it sees how far it is."""
+
+    def show(*at):
+        _at[:] = at
+
+    return measure_phases(*run, show=show, **options)
+
+
+def measure_phases(name, method, seconds=None, threads=None, show=None, **options) -> dict:
     """Run scene `name` with solver `method`; figures of the run, and of its blocks as lists.
 
     seconds  of simulated time, the scene's own if not given
+    show     called with the step reached and how many there are, after every block
     options  of the scene and of its world; nothing sleeps unless they say so
     """
     from drystone.bench.drive import compile_engine
@@ -95,7 +126,7 @@ def measure_phases(name, method, seconds=None, threads=None, **options) -> dict:
     scene = find_scene(name)
     if threads is not None:
         with use_threads(threads):
-            return measure_phases(name, method, seconds, **options)
+            return measure_phases(name, method, seconds, show=show, **options)
     compile_engine()
     solver = _solver(method)
     _load(solver)
@@ -105,7 +136,7 @@ def measure_phases(name, method, seconds=None, threads=None, **options) -> dict:
     if method == "ffd":
         world._solver = _KeepsSolve(solver)
     world.run(world.dt)  # makes the arrays, and compiles what only meshes need
-    blocks, depth, solves = _run_blocks(world, steps)
+    blocks, depth, solves = _run_blocks(world, steps, show)
     if solves:
         blocks["solving"] = _solve_again(solves, solver)
     return {
@@ -153,7 +184,7 @@ def _load(solver) -> None:
     world.run(2 * world.dt)
 
 
-def _run_blocks(world, steps) -> tuple[dict, float, list]:
+def _run_blocks(world, steps, show) -> tuple[dict, float, list]:
     """Columns of figures, one value for each block of steps [ms per step], and the worst depth.
 
     Also the last solve of every block, by a solver that keeps it.
@@ -174,6 +205,8 @@ def _run_blocks(world, steps) -> tuple[dict, float, list]:
         rows.append((watch.steps, watch.contacts[-1], _touching(world), *times, count))
         if isinstance(world._solver, _KeepsSolve):
             solves.append(world._solver.last)
+        if show is not None:
+            show(watch.steps, steps)
     table = np.array(rows, float)
     table[:, 3:7] *= 1e3 / table[:, 7:]
     names = ("step", "contacts", "touching", "detection", "resolution", "other", "all")
