@@ -9,8 +9,9 @@ Impulses follow Newton's law u_n+ = -e u_n- (CLINE 4.16) with friction on the tr
 [Smith2012]: all contacts that approach are struck together, then those that approach now, and so
 on. One round of all contacts at once would move the balls of Newton's cradle as a block.
 An impact never adds kinetic energy: a round that would (Newton's law with friction can, [Kane1985])
-is taken again with smaller e. Joints pass the blows on: in a round their rows keep the velocity
-they had, by impulses that are found in the same sweeps as those of the contacts.
+is taken again with smaller e. Joints pass the blows on, by impulses that are found in the same
+sweeps as those of the contacts. They fit before the first round: what they pull bodies to is no
+part of a blow, and a joint that kept tearing through it would do work.
 """
 
 from math import inf, sqrt
@@ -106,7 +107,7 @@ def _hold_joints(linkage, motion):
                 continue
             own = own_block(r, rows, motion.mass) + rows.softness[r]
             if own > 0.0:
-                w = row_velocity(r, rows, motion.twist) - row_velocity(r, rows, motion.before)
+                w = row_velocity(r, rows, motion.twist)
                 push_joint_row(r, -w / own, rows, motion.mass, motion.twist)
                 worst = max(worst, abs(w))
     return worst
@@ -246,9 +247,11 @@ def strike(state, settings, motion, rows, count, linkage):
     for k in range(6):
         motion.flown[n, k] = 0.0
         motion.before[n, k] = 0.0
-    for b in range(n):
-        for k in range(6):
-            motion.before[b, k] = motion.twist[b, k]
+    if linkage is not None:
+        for _ in range(LINKED_SWEEPS):
+            if _hold_joints(linkage, motion) <= PRECISION * settings.bounce_speed:
+                break
+    _copy_all(motion.twist, motion.before)
     rounds, slack = 0, 0.0 if linkage is None else UNPASSED
     while rounds < 2 * ROUNDS:
         share = 1.0 if rounds < ROUNDS else 0.0

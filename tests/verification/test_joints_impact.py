@@ -67,3 +67,22 @@ def test_thin_rod_that_bounces_to_and_fro_gains_nothing(restitution):
             bounces += 1
         before = rod.spin[2]
     assert bounces >= 2
+
+
+@pytest.mark.parametrize("drift", ["default", "post", "none"])
+@pytest.mark.parametrize("gap, speed, spin", [(0.473, 12.7, 84), (0.462, 8.8, 73)])
+def test_whirling_pair_that_strikes_a_wall_gains_nothing(gap, speed, spin, drift):
+    """It turns by more than a radian within a step: its joint fits before the blow, not after."""
+    world = ds.World(gravity=(0, 0, 0), sleeping=False, drift=drift)
+    glass = ds.Material(density=2000, friction=0.3, restitution=1.0)
+    world.add_fixed(ds.Box(0.001, 3, 3), glass)
+    rod, v = ds.Box(0.1, 0.02, 0.02), (speed, 0, 0)
+    one = world.add_body(rod, glass, position=(-gap, 0, 0), velocity=v, spin=(0, 0, spin))
+    other = world.add_body(rod, glass, position=(0.12 - gap, 0, 0), velocity=v)
+    world.add_joint(ds.Ball(one, other, point=(0.06 - gap, 0, 0)))
+    world.step()
+    start = world.energy().kinetic
+    for _ in range(30):
+        world.step()
+        assert world.energy().kinetic < start * (1 + 1e-3)
+    assert one.centre[0] < 0 and one.velocity[0] < 0
