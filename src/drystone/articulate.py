@@ -12,16 +12,14 @@ from drystone.apart import stage
 from drystone.condense import WITH_DRIVES
 from drystone.drift import HELD
 from drystone.grasp import solve_grasped
-from drystone.island_matrix import (
-    solve_by_newton,
-)
+from drystone.island_matrix import solve_by_newton
 from drystone.jit import kernel
 from drystone.joint_sweeps import sweep_linked
-from drystone.joints.layout import PLANAR
+from drystone.joints.layout import PLANAR, ROW_EQUALITY
 from drystone.joints.rows import fill_joint, is_filled, note_filled
 from drystone.rattle import set_guess, solve_smooth
 from drystone.sweeps import DEEPER, DEEPEST
-from drystone.swing import solve_tree_smoothly, start_again, tree_of
+from drystone.swing import TORN, solve_tree_smoothly, start_again, tree_of
 from drystone.taut import has_stiff, stiffen_bodies
 from drystone.visits import push_rows
 
@@ -83,6 +81,18 @@ def _mark_rough(first, last, joints, linkage, rough):
 
 
 @kernel
+def _is_torn(first, last, linkage):
+    """Whether a joint is so far open that straighten.py has to close it: smooth motion keeps it."""
+    rows = linkage.rows
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > TORN:
+                return True
+    return False
+
+
+@kernel
 def _push_contacts(lo, hi, rows, linkage, motion):
     """The warm start of contacts lo .. hi, after start_again()."""
     for r in range(lo, hi):
@@ -109,7 +119,7 @@ def solve_linked(linkage, joints, bodies, state, rows, groups, settings, work, m
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
         error, sweeps = np.inf, 0
         smooth = settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT
-        if smooth and not has_stiff(first, last, linkage):
+        if smooth and not has_stiff(first, last, linkage) and not _is_torn(first, last, linkage):
             set_guess(first, last, linkage, state.joint_curve, True, False)
             t = tree_of(first, linkage)
             if t >= 0:
