@@ -57,19 +57,31 @@ def pole_energy(number, away):
         return np.where(log, 0.5 * strength * np.log(u), far)
 
 
-def _check_pole(element) -> None:
-    who = type(element).__name__
-    check_one(element)
-    object.__setattr__(element, "position", vector(f"{who}: position", element.position))
-    strength = positive(f"{who}: strength", element.strength, "N m^power")
-    object.__setattr__(element, "strength", strength)
-    for name in ("power", "core"):
-        value = not_negative(f"{who}: {name}", getattr(element, name))
-        object.__setattr__(element, name, value)
-
-
 @dataclass(frozen=True, eq=False)
-class Attractor(Element):
+class _Pole(Element):
+    position: tuple[float, float, float]
+    strength: float
+    body: object = None
+    power: float = 2.0
+    core: float = 0.0
+
+    _kind, _fixed, _sign = POLE, ("body",), 1.0
+
+    def __post_init__(self):
+        who = type(self).__name__
+        check_one(self)
+        object.__setattr__(self, "position", vector(f"{who}: position", self.position))
+        strength = positive(f"{who}: strength", self.strength, "N m^power")
+        object.__setattr__(self, "strength", strength)
+        for name in ("power", "core"):
+            value = not_negative(f"{who}: {name}", getattr(self, name))
+            object.__setattr__(self, name, value)
+
+    def _numbers(self):
+        return self._sign * self.strength, self.power, self.core
+
+
+class Attractor(_Pole):
     """A point that pulls `body`, or every body if that is None, the harder the nearer it is.
 
     position   [m]; move it with set(position=...)
@@ -78,41 +90,11 @@ class Attractor(Element):
     core       within about this distance the force no longer grows [m]
     """
 
-    position: tuple[float, float, float]
-    strength: float
-    body: object = None
-    power: float = 2.0
-    core: float = 0.0
 
-    _kind, _fixed = POLE, ("body",)
-
-    def __post_init__(self):
-        _check_pole(self)
-
-    def _numbers(self):
-        return self.strength, self.power, self.core
-
-
-@dataclass(frozen=True, eq=False)
-class Repulsor(Element):
+class Repulsor(_Pole):
     """A point that pushes `body`, or every body if that is None, the harder the nearer it is.
 
-    position   [m]; move it with set(position=...)
-    strength   the force at 1 m [N], the same for light and heavy bodies
-    power      the force falls with distance to this power
-    core       within about this distance the force no longer grows [m]
+    What it is given means the same as for an Attractor.
     """
 
-    position: tuple[float, float, float]
-    strength: float
-    body: object = None
-    power: float = 2.0
-    core: float = 0.0
-
-    _kind, _fixed = POLE, ("body",)
-
-    def __post_init__(self):
-        _check_pole(self)
-
-    def _numbers(self):
-        return -self.strength, self.power, self.core
+    _sign = -1.0
