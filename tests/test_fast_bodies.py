@@ -155,3 +155,31 @@ def test_a_bounce_of_a_body_that_was_stopped_adds_no_energy(mesh):
         for _ in range(8):
             world.step()
             assert world.energy().kinetic < (1 + 1e-9) * before
+
+
+def test_a_stream_that_is_held_up_gains_no_energy():
+    """Rings that fall down a shaft so fast that most are stopped on their way, in every step."""
+    ring = trimesh.creation.torus(0.05, 0.02, major_sections=12, minor_sections=6)
+    mesh, wood = ds.Mesh(ring.vertices, ring.faces), ds.Material(density=700, friction=0.3)
+    world = ds.World(dt=1 / 120, solver="ffd", sleeping=False)
+    world.add_fixed(ds.Plane(), wood)
+    for side in (-0.3, 0.3):
+        world.add_fixed(ds.Box(0.1, 1, 20), wood, position=(side, 0, 10))
+        world.add_fixed(ds.Box(1, 0.1, 20), wood, position=(0, side, 10))
+    rng = np.random.default_rng(1)
+    for k in range(54):
+        place = 0.16 * np.array([k % 3 - 1, k // 3 % 3 - 1, k // 9]) + (0, 0, 0.3)
+        turn = rng.normal(size=4)
+        world.add_body(
+            mesh, wood, position=place, orientation=turn / np.linalg.norm(turn),
+            velocity=(0, 0, -15), spin=rng.normal(0, 10, 3),
+        )  # fmt: skip
+    stopped, before = 0, np.inf
+    for _ in range(45):
+        world.step()
+        energy = world.energy()
+        after = energy.kinetic + energy.potential
+        assert after - before < 0.1
+        before = after
+        stopped += world.info.stopped
+    assert stopped > 450

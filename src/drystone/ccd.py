@@ -31,7 +31,7 @@ from drystone.narrowphase.flat import collide_flat
 from drystone.narrowphase.mesh import ONE, collide_meshes, has_meshes
 from drystone.narrowphase.mesh_limits import FAR
 from drystone.narrowphase.near import collide_near
-from drystone.vec import cross, load, sub
+from drystone.vec import cross, dot, load, sub
 
 ROUNDS = 4  # a body that was stopped may be run into by one that follows it
 
@@ -175,17 +175,26 @@ def _flies(b, motion, impacts):
 
 
 @kernel
-def _shorten(b, old, motion, impacts, share):
+def _shorten(b, old, motion, impacts, share, settings):
     """Let body `b` go this share of its way only.
 
-    A body in flight also gets that share of its change of velocity: it would else gain the energy
-    of a fall that it has not done.
+    It would else gain the energy of a fall that it has not done. So a body in flight gets that
+    share of its change of velocity, and one that falls among others loses what gravity gave it on
+    the rest of the way.
     """
+    twist = motion.twist
     for k in range(6):
         motion.move[b, k] *= share
     if _flies(b, motion, impacts):
         for k in range(3):
-            motion.twist[b, k] = old[b, k] + share * (motion.twist[b, k] - old[b, k])
+            twist[b, k] = old[b, k] + share * (twist[b, k] - old[b, k])
+        return
+    g = (settings.gravity_x, settings.gravity_y, settings.gravity_z)
+    size, fall = dot(g, g), dot(g, load(twist, b))
+    if fall > 0.0:
+        less = min((1.0 - share) * settings.dt, fall / size)
+        for k in range(3):
+            twist[b, k] -= less * g[k]
 
 
 @inner_kernel
@@ -226,7 +235,7 @@ def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
         impacts = int(work.log.info[INFO_IMPACTS])
         for b in range(n):
             if sweep.fraction[b] < 1.0:
-                _shorten(b, state.twist, work.motion, impacts, sweep.fraction[b])
+                _shorten(b, state.twist, work.motion, impacts, sweep.fraction[b], settings)
     return total
 
 
