@@ -19,12 +19,13 @@ from drystone.joints.layout import PLANAR, ROW_EQUALITY
 from drystone.joints.rows import fill_joint, is_filled, note_filled
 from drystone.rattle import set_guess, solve_smooth
 from drystone.sweeps import DEEPER, DEEPEST
-from drystone.swing import TORN, solve_tree_smoothly, start_again, tree_of
+from drystone.swing import solve_tree_smoothly, start_again, tree_of
 from drystone.taut import has_stiff, stiffen_bodies
 from drystone.visits import push_rows
 
 DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
 
+OPEN = 1e-3  # [m], [rad]: joints that miss more are closed before they move smoothly again
 FEW = 4  # contacts with which joints are solved to DEEPEST of the tolerance; with more, to DEEPER
 
 
@@ -82,12 +83,12 @@ def _mark_rough(first, last, joints, linkage, rough):
 
 @kernel
 def _is_torn(first, last, linkage):
-    """Whether a joint is so far open that straighten.py has to close it: smooth motion keeps it."""
+    """Whether a joint is so far open that straighten.py has to close it: smooth motion does not."""
     rows = linkage.rows
     for d in range(first, last):
         for k in range(3):
             r = linkage.node_row[linkage.node_list[d], k]
-            if r >= 0 and rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > TORN:
+            if r >= 0 and rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > OPEN:
                 return True
     return False
 

@@ -189,6 +189,8 @@ def _shorten(b, old, motion, impacts, share, settings):
         for k in range(3):
             twist[b, k] = old[b, k] + share * (twist[b, k] - old[b, k])
         return
+    if settings.ccd == FREE:
+        return  # verlet.py does it for both halves of the step
     g = (settings.gravity_x, settings.gravity_y, settings.gravity_z)
     size, fall = dot(g, g), dot(g, load(twist, b))
     if fall > 0.0:

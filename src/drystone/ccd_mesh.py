@@ -81,8 +81,8 @@ def _sampled_share(
     radius, way = min(shapes.radius[a], shapes.radius[b]), most * (1.0 - begin)
     # What is deeper than can be pushed out is not seen, so that none may pass between two looks.
     seen = deepest_seen(shapes, a, b, radius) - depth
-    if depth > thin or seen < LITTLE * thin:
-        return 1.0  # it is beyond the middle, or as deep as is seen: no look would help
+    if seen < (thin if depth > thin else LITTLE * thin):
+        return 1.0  # it is beyond the middle, or nearly as deep as is seen: no look would help
     pieces, small = ceil(way / min(SAMPLE * thin, seen)), ROUNDING * radius
     # What was less deep at the last look is not deeper than that now: a plate may lie flat there.
     look = depth + way / pieces

@@ -44,20 +44,6 @@ NEWTON_STEPS = 100
 
 
 @inner_kernel
-def predict_pose(b, state, linkage, move, dt):
-    """Where the displacement leads body `b`."""
-    q = state.rotation
-    for k in range(3):
-        linkage.position[b, k] = state.position[b, k] + dt * move[b, k]
-    turned = turn_quaternion(
-        (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
-        (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
-    )
-    for k in range(4):
-        linkage.rotation[b, k] = turned[k]
-
-
-@inner_kernel
 def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, dt):
     """Where the step leads the bodies of the blocks first .. last; if `again`, displace them.
 
@@ -74,8 +60,15 @@ def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, d
             stamp[b] = stamp[mark]
             if again:
                 displace_body(b, bodies, state, motion, impacts, dt)
-            predict_pose(b, state, linkage, motion.move, dt)
-            move = motion.move
+            move, q = motion.move, state.rotation
+            for k in range(3):
+                linkage.position[b, k] = state.position[b, k] + dt * move[b, k]
+            turned = turn_quaternion(
+                (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
+                (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
+            )
+            for k in range(4):
+                linkage.rotation[b, k] = turned[k]
             most = max(most, dt * (abs(move[b, 3]) + abs(move[b, 4]) + abs(move[b, 5])))
     return most
 

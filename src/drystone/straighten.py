@@ -3,9 +3,7 @@
 Post-stabilization of CLINE 3.3, as a problem of the same kind as that of the velocities: contacts
 without friction, limits one-sided, joints both ways, drives and friction of joints absent. The
 answer moves bodies and gives them no velocity. It is done before the move, on what the joints will
-miss after it, so that the pose at the end of a step is a good one. Where bodies turn by a radian or
-more no straight line leads there: a round that makes it worse is undone, and the joints are
-closed row by row.
+miss after it, so that the pose at the end of a step is a good one.
 """
 
 import numpy as np
@@ -18,17 +16,13 @@ from drystone.gather import band_numbers, order_island
 from drystone.grasp import straighten_grasped
 from drystone.island_matrix import MOST_OPERATIONS, fill_island, link_group
 from drystone.jit import kernel
-from drystone.joint_sweeps import own_block
 from drystone.joints.layout import ROW_EQUALITY, ROW_LIMIT
-from drystone.joints.rows import fill_joint
 from drystone.linkage import SOFTNESS, push_joint_row
 from drystone.newton import prox_newton
-from drystone.rattle import NEWTON_STEPS, look_ahead, predict_pose, predict_poses
-from drystone.swing import TORN
+from drystone.rattle import NEWTON_STEPS, look_ahead, predict_poses
 
 STRAIGHT = 1e-8  # [m], [rad]: what joints may miss
 ROUNDS = 3  # at most; each gains a factor of about spin * dt
-SWEEPS = 50  # where that is no gain
 
 
 @kernel(inline="always")
@@ -115,56 +109,6 @@ def _straighten_group(lo, contacts, first, nodes, rows, linkage, motion, setting
         _displace(lo, contacts, n, first, rows, linkage, motion.mass, links, motion.move)
 
 
-@kernel
-def _copy_bodies(lo, hi, first, last, rows, linkage, source, target):
-    """Copy the rows of all bodies of a group, which a round may displace."""
-    for d in range(first, last):
-        for side in range(2):
-            b = linkage.node_body[linkage.node_list[d], side]
-            for k in range(6):
-                target[b, k] = source[b, k]
-    for r in range(lo, hi):
-        for side in range(2):
-            b = rows.body[r, side]
-            for k in range(6):
-                target[b, k] = source[b, k]
-
-
-@kernel
-def _close(r, joints, j, state, linkage, motion, dt):
-    """Displace the two bodies of row `r` until it fits; what it missed [m], [rad]."""
-    ahead = linkage.ahead
-    for side in range(2):
-        b = joints.body[j, side]
-        if b < state.position.shape[0]:
-            predict_pose(b, state, linkage, motion.move, dt)
-    fill_joint(joints, j, linkage.position, linkage.rotation, dt, ahead)
-    missed = ahead.error[r] / dt
-    if ahead.kind[r] == ROW_LIMIT:
-        missed = min(missed + ahead.bias[r], 0.0)
-    own = own_block(r, ahead, motion.mass)
-    if ahead.kind[r] != ROW_EQUALITY and ahead.kind[r] != ROW_LIMIT or own == 0.0:
-        return 0.0
-    push_joint_row(r, -missed / own, ahead, motion.mass, motion.move)
-    return abs(missed) * dt
-
-
-@kernel
-def _close_one_by_one(first, last, joints, state, linkage, motion, dt):
-    """Joints that are torn far apart, where no straight line leads back: row by row."""
-    for _ in range(SWEEPS):
-        worst = 0.0
-        for d in range(first, last):
-            node = linkage.node_list[d]
-            for k in range(3):
-                r = linkage.node_row[node, k]
-                if r >= 0:
-                    j = np.int64(linkage.node_joint[node])
-                    worst = max(worst, _close(r, joints, j, state, linkage, motion, dt))
-        if worst <= TORN:
-            break
-
-
 @stage
 def straighten(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """Correct the displacements of all groups with joints."""
@@ -178,17 +122,11 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
             continue
         lo = np.int64(rows.slab_first[rows.group_first[g]])
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
-        before = np.inf
-        for k in range(ROUNDS + 1):
+        for _ in range(ROUNDS):
             predict_poses(first, last, bodies, state, linkage, motion, False, 0, settings.dt)
             look_ahead(first, last, joints, linkage, settings.dt)
-            missed = _missed(first, last, linkage)
-            if not missed <= before:
-                _copy_bodies(lo, hi, first, last, rows, linkage, motion.before, motion.move)
-            if not missed <= before or not missed > STRAIGHT or k == ROUNDS:
+            if not _missed(first, last, linkage) > STRAIGHT:
                 break
-            before = missed
-            _copy_bodies(lo, hi, first, last, rows, linkage, motion.move, motion.before)
             if not straighten_grasped(
                 g, lo, hi - lo, first, last, joints, bodies, rows, linkage, settings, work, motion
             ):
@@ -196,5 +134,3 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
                 _straighten_group(
                     lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
                 )
-        if min(missed, before) > TORN:
-            _close_one_by_one(first, last, joints, state, linkage, motion, settings.dt)
