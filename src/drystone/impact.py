@@ -14,12 +14,13 @@ sweeps as those of the contacts. They fit before the first round: what they pull
 part of a blow, and a joint that kept tearing through it would do work.
 """
 
-from math import inf, sqrt
+from math import sqrt
 
 from drystone.apart import stage
 from drystone.coulomb import push, solve_contact, velocity_at
 from drystone.jit import kernel
 from drystone.joint_sweeps import own_block
+from drystone.joints.layout import ROW_EQUALITY
 from drystone.linkage import push_joint_row, row_velocity
 
 ROUNDS = 20  # of striking; after that e = 0, which ends the chatter of contacts that are left
@@ -94,7 +95,7 @@ def _spread_over_joints(linkage, motion):
 def _hold_joints(linkage, motion):
     """Visit once the rows of joints between struck bodies; the largest correction [m/s], [rad/s].
 
-    Only those that hold in both directions: a blow on a limit is left to the solver.
+    Only those that always hold: blows on limits, motors and springs are left to the solver.
     """
     worst = 0.0
     if linkage is not None:
@@ -103,9 +104,9 @@ def _hold_joints(linkage, motion):
             a, b = rows.body[r, 0], rows.body[r, 1]
             if motion.strike[a] < 0.0 and motion.strike[b] < 0.0:
                 continue
-            if rows.lower[r] > -inf or rows.upper[r] < inf:
+            if rows.kind[r] != ROW_EQUALITY:
                 continue
-            own = own_block(r, rows, motion.mass) + rows.softness[r]
+            own = own_block(r, rows, motion.mass)
             if own > 0.0:
                 w = row_velocity(r, rows, motion.twist)
                 push_joint_row(r, -w / own, rows, motion.mass, motion.twist)
@@ -246,7 +247,6 @@ def strike(state, settings, motion, rows, count, linkage):
                 motion.flown[b, k] = 0.0
     for k in range(6):
         motion.flown[n, k] = 0.0
-        motion.before[n, k] = 0.0
     if linkage is not None:
         for _ in range(LINKED_SWEEPS):
             if _hold_joints(linkage, motion) <= PRECISION * settings.bounce_speed:
