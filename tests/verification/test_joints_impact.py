@@ -86,3 +86,16 @@ def test_whirling_pair_that_strikes_a_wall_gains_nothing(gap, speed, spin, drift
         world.step()
         assert world.energy().kinetic < start * (1 + 1e-3)
     assert one.centre[0] < 0 and one.velocity[0] < 0
+
+
+def test_a_spring_passes_no_blow_on():
+    """Of two balls on a soft spring one strikes a wall: it comes back, the other flies on."""
+    world = ds.World(gravity=(0, 0, 0), sleeping=False)
+    rubber = ds.Material(density=1000, friction=0.0, restitution=1.0)
+    world.add_fixed(ds.Box(0.2, 3, 3), rubber, position=(0.6, 0, 0))
+    back = world.add_body(ds.Sphere(0.05), rubber, velocity=(1, 0, 0))
+    front = world.add_body(ds.Sphere(0.05), rubber, position=(0.3, 0, 0), velocity=(2, 0, 0))
+    world.add_joint(ds.SpringDamper(back, front, back.centre, front.centre, stiffness=2))
+    world.run(0.1)
+    assert front.velocity[0] == pytest.approx(-2, rel=0.05)
+    assert back.velocity[0] == pytest.approx(1, rel=0.05)
