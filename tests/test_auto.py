@@ -1,8 +1,5 @@
 """auto: every problem to its tolerance, by the method that it says, the best iterate if not."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import scipy.sparse
@@ -19,13 +16,8 @@ from drystone.solvers import auto
 from drystone.solvers.auto import Auto
 from drystone.solvers.prox_newton import ProxNewton
 from hand_built import DT, GRAVITY, box_stack, point_mass
+from shared_data import PROBLEM_FILES
 from well_posed import random_problem
-
-DATA = Path(
-    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
-FRICTION = DATA / "problems" / "friction"
-FILES = sorted(FRICTION.iterdir()) if FRICTION.is_dir() else []
 
 
 def solve(problem, **options):
@@ -180,8 +172,8 @@ def test_elliptic_friction_is_refused():
         solve(problem)
 
 
-@pytest.mark.skipif(not FILES, reason="the problems of other people are not here (DRYSTONE_DATA)")
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.split(".")[0])
+@pytest.mark.skipif(not PROBLEM_FILES, reason="no problems of others here (DRYSTONE_DATA)")
+@pytest.mark.parametrize("path", PROBLEM_FILES, ids=lambda path: path.name.split(".")[0])
 def test_problems_of_other_people(path):
     """From zero to the relative natural-map error 1e-8 of [Acary2018]."""
     problem = load_problem(path)

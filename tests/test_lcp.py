@@ -1,8 +1,6 @@
 """Lemke's algorithm against exact fractions, known solutions and the problems of others."""
 
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +10,8 @@ from hypothesis import strategies as st
 
 import drystone as ds
 from drystone.lcp import lcp_error, load, murty, solve, solve_mixed
+from shared_data import DATA
 
-DATA = Path(
-    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
 LCP_FILES = sorted((DATA / "problems" / "lcp").glob("*.dat"))
 MLCP_FILES = sorted((DATA / "problems" / "mlcp").glob("*.dat"))
 

@@ -1,8 +1,6 @@
 """Pivoting as a contact solver: the polyhedral law, its closed forms, and problems of others."""
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +13,8 @@ from drystone.laws import law_errors, project_on_polygon
 from drystone.matrix_problem import MatrixProblem
 from drystone.problem import residual
 from drystone.solvers.lemke import Lemke, contact_rows
+from shared_data import DATA
 
-DATA = Path(
-    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
 G = 9.81
 
 

@@ -1,10 +1,8 @@
 """Meshes as shapes: defects that are named, repair, exact mass, files, sharing, saving."""
 
-import os
 import re
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +16,8 @@ from drystone.errors import InputError
 from drystone.shapes import Mesh, check_mesh
 from drystone.shapes.mesh_cross import crossing_faces, near_pairs
 from mesh_twin import box_mesh, channel, torus
+from shared_data import DATA
 
-DATA = Path(os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 MESHES = DATA / "meshes"
 needs_data = pytest.mark.skipif(not MESHES.is_dir(), reason="the shared meshes are not here")
 

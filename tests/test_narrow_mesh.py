@@ -1,8 +1,5 @@
 """Meshes against meshes, planes and terrains: distances, overlaps, thin walls, no bumps."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -11,6 +8,7 @@ from drystone.narrowphase.mesh import ONE
 from drystone.narrowphase.mesh_limits import BESIDE, TOUCHING
 from drystone.shapes import Plane, Terrain
 from narrow_twin import pose_row, random_rotation, turn
+from shared_data import DATA
 from triangle_twin import (
     bare_parts,
     box_mesh,
@@ -27,7 +25,6 @@ from triangle_twin import (
     torus,
 )
 
-DATA = Path(os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[2] / "shared/data"))
 ERLEBEN = DATA / "meshes" / "erleben"
 RNG = np.random.default_rng(5)
 MESHES = {

@@ -1,7 +1,6 @@
 """Gauss-Seidel on problems given by their matrix: its twin, its counts, its limits."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,9 +15,7 @@ from drystone.matrix_problem import MatrixProblem, local_problem
 from drystone.problem import ContactProblem, measure, residual
 from drystone.solvers.nsgs import Nsgs
 from drystone.solvers.nsgs_matrix import FLATTEST, lifted_blocks, sweep_blocks
-
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-FRICTION = Path(os.environ.get("DRYSTONE_DATA", SHARED)) / "problems" / "friction"
+from shared_data import PROBLEMS
 
 # Sweeps of a plain block Gauss-Seidel from zero to a relative natural-map error of 1e-4, 1e-6 and
 # 1e-8: the table beside the data.
@@ -106,9 +103,9 @@ def test_sweeps_equal_those_of_the_slow_twin(seed, skew):
 @pytest.mark.parametrize("name", SWEEPS)
 def test_sweep_counts_of_the_literature(name):
     """Within 20 % of the table, and the error asked for is reached."""
-    if not (FRICTION / name).is_file():
+    if not (PROBLEMS / name).is_file():
         pytest.skip("The data folder with other people's problems is not here.")
-    problem = ds.ContactProblem.load(FRICTION / name)
+    problem = ds.ContactProblem.load(PROBLEMS / name)
     for tolerance, expected in zip((1e-4, 1e-6, 1e-8), SWEEPS[name], strict=False):
         impulse, info = ds.solve(problem, "nsgs", tolerance=tolerance, measure="relative")
         assert info.converged

@@ -1,7 +1,6 @@
 """Problems from files: every storage against its dense matrix, and files that are broken."""
 
 import os
-from pathlib import Path
 
 import h5py
 import numpy as np
@@ -13,11 +12,8 @@ import drystone as ds
 import problem_writers as write
 from drystone.matrix_problem import MatrixProblem
 from drystone.problem import ContactProblem
+from shared_data import PROBLEMS
 
-DATA = Path(
-    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
-FRICTION = DATA / "problems" / "friction"
 TEXT_STORAGES = {
     "dense": write.dense_text,
     "blocks": lambda a: write.block_text(a, [a.shape[0]], [a.shape[1]]),
@@ -383,9 +379,9 @@ KNOWN = {
 
 
 def data_files():
-    if not FRICTION.is_dir():
+    if not PROBLEMS.is_dir():
         pytest.skip("The data folder with other people's problems is not here.")
-    return sorted(FRICTION.iterdir())
+    return sorted(PROBLEMS.iterdir())
 
 
 def test_all_files_of_others_are_read():

@@ -5,13 +5,13 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 import numba
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from drystone.errors import InputError
 from drystone.inputs import not_negative
 from drystone.precompile import is_compiled, log
 from drystone.recorder import record as record_world
+from drystone.run import progress_bar
 from drystone.scenes import find_scene
 from drystone.watch import Watch
 
@@ -63,7 +63,14 @@ def _run(watch, steps, scene, states, screen) -> bool:
             with compiling(screen):
                 states.append((world.time, world.positions, world.orientations))
                 watch.advance(1, timed=False)
-        with _bar(screen, steps) as show:
+        with progress_bar(screen, steps) as update:
+
+            def show(watch):
+                update(
+                    completed=watch.steps, time=world.time, contacts=watch.contacts[-1],
+                    pace=watch.block_ms[-1],
+                )  # fmt: skip
+
             pause = round(scene.picture_time / world.dt)
             if watch.steps < pause < steps:
                 watch.run(pause - watch.steps, show)
@@ -73,28 +80,6 @@ def _run(watch, steps, scene, states, screen) -> bool:
     except KeyboardInterrupt:
         screen.print(f"Stopped at t = {world.time:.3f} s; the world is whole.", markup=False)
         return False
-
-
-@contextmanager
-def _bar(screen, steps):
-    columns = (
-        TextColumn("t = {task.fields[time]:.3f} s"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f} steps"),
-        TextColumn("{task.fields[contacts]} contacts"),
-        TextColumn("{task.fields[pace]:.3f} ms/step"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=screen) as bar:
-        task = bar.add_task("", total=steps, time=0.0, contacts=0, pace=0.0)
-
-        def show(watch):
-            bar.update(
-                task, completed=watch.steps, time=watch.world.time, contacts=watch.contacts[-1],
-                pace=watch.block_ms[-1],
-            )  # fmt: skip
-
-        yield show
 
 
 @contextmanager

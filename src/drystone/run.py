@@ -3,6 +3,7 @@
 import signal
 import threading
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from time import perf_counter
 from warnings import warn
 
@@ -85,12 +86,26 @@ def _interrupt_flag():
 
 
 def _bar(world, count, progress):
-    return _progress_bar(world, count) if progress else nullcontext(lambda done, report: None)
+    return _world_bar(world, count) if progress else nullcontext(lambda done, report: None)
 
 
 @contextmanager
-def _progress_bar(world, count):
+def _world_bar(world, count):
     from rich.console import Console
+
+    with progress_bar(Console(stderr=True), count, world.time) as update:
+        start = perf_counter()
+
+        def show(done, report):
+            pace = 1e3 * (perf_counter() - start) / max(done, 1)
+            update(completed=done, time=world.time, contacts=report.contacts, pace=pace)
+
+        yield show
+
+
+@contextmanager
+def progress_bar(screen, steps: int, time: float = 0.0):
+    """A bar of steps; yields update(completed=, time= [s], contacts=, pace= [ms/step])."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -101,14 +116,5 @@ def _progress_bar(world, count):
         TextColumn("{task.fields[pace]:.3f} ms/step"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=count, time=world.time, contacts=0, pace=0.0)
-        start = perf_counter()
-
-        def show(done, report):
-            pace = 1e3 * (perf_counter() - start) / max(done, 1)
-            bar.update(
-                task, completed=done, time=world.time, contacts=report.contacts, pace=pace
-            )
-
-        yield show
+    with Progress(*columns, console=screen) as bar:
+        yield partial(bar.update, bar.add_task("", total=steps, time=time, contacts=0, pace=0.0))

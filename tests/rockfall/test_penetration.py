@@ -1,8 +1,6 @@
 """The measure of penetration sees what is put into the ground; rolled rocks are not in it."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +15,8 @@ from drystone.rockfall.records import ARC, STATE, Trajectory
 from drystone.rockfall.rock import Rock
 from drystone.rockfall.slope import Slope
 from drystone.rockfall.trials import ROCKS, Trials, read_terrain, resized
+from shared_data import DATA
 
-DATA = Path(
-    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
-)
 TERRAIN = DATA / "terrain" / "avaKot.asc"
 
 

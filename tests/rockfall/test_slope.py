@@ -1,8 +1,5 @@
 """Slopes: every height where it belongs, holes as holes, systems without metres refused."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,11 +7,11 @@ from hypothesis import strategies as st
 
 from drystone.errors import InputError
 from drystone.rockfall.slope import Slope
+from shared_data import DATA
 
 rasterio = pytest.importorskip("rasterio", reason="needs the extra drystone[rockfall]")
 trimesh = pytest.importorskip("trimesh")
 
-DATA = Path(os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 TERRAIN = DATA / "terrain"
 here = pytest.mark.skipif(not TERRAIN.is_dir(), reason="no real terrain here (DRYSTONE_DATA)")
 

@@ -1,8 +1,6 @@
 """Studies: what is read is what was written, and a run depends on the seed and its number alone."""
 
-import os
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,13 +15,13 @@ from drystone.rockfall.rock import Rock
 from drystone.rockfall.roll import Options, roll_many
 from drystone.rockfall.study import Study
 from drystone.rockfall.valley import CORNER, new_study, valley_heights
+from shared_data import DATA
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
 import pyogrio  # noqa: E402
 import shapely  # noqa: E402
 
-DATA = Path(os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[3] / "shared/data"))
 TERRAIN = DATA / "terrain" / "avaKot.asc"
 
 

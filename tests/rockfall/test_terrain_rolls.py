@@ -1,8 +1,5 @@
 """Rocks on a real elevation model: nothing penetrates, nothing tunnels, everything ends."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from rock_scenes import matrix
@@ -12,10 +9,8 @@ from drystone.rockfall.records import FAILED, LEFT, POSITION, REASONS, VELOCITY
 from drystone.rockfall.rock import Rock
 from drystone.rockfall.roll import Scene, Start, roll_many
 from drystone.rockfall.slope import Slope
+from shared_data import DATA
 
-DATA = Path(
-    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")
-)
 TERRAIN = DATA / "terrain" / "avaKot.asc"
 
 pytestmark = pytest.mark.skipif(not TERRAIN.exists(), reason=f"{TERRAIN} is not there")

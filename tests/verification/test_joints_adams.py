@@ -6,19 +6,14 @@ but they differ by up to 8.4e-4 m. We are 4e-6 m from the first one, so that thi
 the second.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import drystone as ds
+from shared_data import DATA
 
-DATA = Path(
-    os.environ.get("DRYSTONE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data")
-)
-DATA = DATA / "joints"
-pytestmark = pytest.mark.skipif(not DATA.exists(), reason="no ADAMS records")
+RECORDED = DATA / "joints"
+pytestmark = pytest.mark.skipif(not RECORDED.exists(), reason="no ADAMS records")
 DT, G, RECORDS = 5e-4, 9.80665, 501
 S = np.sqrt(0.5)
 
@@ -61,7 +56,7 @@ def run(request):
 
 
 def record(case, name):
-    return np.loadtxt(DATA / f"{case}_Case01_ADAMS_{name}.txt", skiprows=3)[:RECORDS, 1:]
+    return np.loadtxt(RECORDED / f"{case}_Case01_ADAMS_{name}.txt", skiprows=3)[:RECORDS, 1:]
 
 
 def rms(ours, theirs):
