@@ -3,13 +3,14 @@
 Post-stabilization of CLINE 3.3, as a problem of the same kind as that of the velocities: contacts
 without friction, limits one-sided, joints both ways, drives and friction of joints absent. The
 answer moves bodies and gives them no velocity. It is done before the move, on what the joints will
-miss after it, so that the pose at the end of a step is a good one.
+miss after it, so that the pose at the end of a step is a good one. Where bodies turn by radians no
+straight line leads there: what has torn joints wider open in the end is undone.
 """
 
 import numpy as np
 
 from drystone.apart import stage
-from drystone.articulate import BAUMGARTE, NO_DRIFT
+from drystone.articulate import BAUMGARTE, NO_DRIFT, OPEN
 from drystone.coulomb import normal_velocity_at, push
 from drystone.drift import room_wanted
 from drystone.gather import band_numbers, order_island
@@ -109,6 +110,21 @@ def _straighten_group(lo, contacts, first, nodes, rows, linkage, motion, setting
         _displace(lo, contacts, n, first, rows, linkage, motion.mass, links, motion.move)
 
 
+@kernel
+def _copy_bodies(lo, hi, first, last, rows, linkage, source, target):
+    """Copy the rows of all bodies of a group."""
+    for d in range(first, last):
+        for side in range(2):
+            b = linkage.node_body[linkage.node_list[d], side]
+            for k in range(6):
+                target[b, k] = source[b, k]
+    for r in range(lo, hi):
+        for side in range(2):
+            b = rows.body[r, side]
+            for k in range(6):
+                target[b, k] = source[b, k]
+
+
 @stage
 def straighten(linkage, joints, bodies, state, rows, groups, settings, work, motion):
     """Correct the displacements of all groups with joints."""
@@ -122,10 +138,19 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
             continue
         lo = np.int64(rows.slab_first[rows.group_first[g]])
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
-        for _ in range(ROUNDS):
+        start = 0.0
+        for k in range(ROUNDS + 1):
             predict_poses(first, last, bodies, state, linkage, motion, False, 0, settings.dt)
             look_ahead(first, last, joints, linkage, settings.dt)
-            if not _missed(first, last, linkage) > STRAIGHT:
+            missed = _missed(first, last, linkage)
+            if not missed > STRAIGHT:
+                break
+            if k == 0:
+                start = missed
+                _copy_bodies(lo, hi, first, last, rows, linkage, motion.move, motion.before)
+            if k == ROUNDS:
+                if missed > max(OPEN, start):
+                    _copy_bodies(lo, hi, first, last, rows, linkage, motion.before, motion.move)
                 break
             if not straighten_grasped(
                 g, lo, hi - lo, first, last, joints, bodies, rows, linkage, settings, work, motion

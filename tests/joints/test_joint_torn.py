@@ -51,3 +51,18 @@ def test_straightening_leaves_contacts_alone():
     world.run(1.0)
     assert widest(world) < 1e-3
     assert [box.position[2] for box in boxes] == pytest.approx([0.01] * 3, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 28, 50])
+def test_chain_that_turns_by_radians_a_step_is_not_torn_wider(seed):
+    """Between two walls, 60 steps a second: what cannot be straightened is left as it is."""
+    world = ds.World(dt=1 / 60, gravity=(0, 0, 0), sleeping=False)
+    glass = ds.Material(density=2000, friction=0.0, restitution=1.0)
+    for x in (-0.55, 0.55):
+        world.add_fixed(ds.Box(0.2, 3, 3), glass, position=(x, 0, 0))
+    rng = np.random.default_rng(seed)
+    for box in row_of_boxes(world, 4, material=glass):
+        box.velocity, box.spin = (25, 0, 0), rng.normal(0, 60, 3)
+    for _ in range(20):
+        world.step()
+        assert widest(world) < 1.0
