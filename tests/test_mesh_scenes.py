@@ -122,6 +122,21 @@ def test_phases_add_up(method):
     assert row["lost"] == 0 and row["peak_gib"] > 0.01
 
 
+@pytest.mark.parametrize("shorter, rounds", [(0.99, phases.MOST_ROUNDS), (1.0, phases.ROUNDS)])
+def test_solves_are_timed_until_none_gets_quicker(monkeypatch, shorter, rounds):
+    clock, times = [0.0], []
+
+    class Solver:
+        def solve_bodies(self, *_):
+            times.append(shorter ** len(times))
+            clock[0] += times[-1]
+
+    monkeypatch.setattr(phases, "perf_counter", lambda: clock[0])
+    (least,) = phases._solve_again([(None, np.zeros((1, 3)), None)], Solver())
+    assert len(times) == rounds
+    assert least == pytest.approx(1e3 * times[-1])
+
+
 def row_of_zeros():
     return dict.fromkeys((key for _, key, _ in phases.COLUMNS), 0)
 

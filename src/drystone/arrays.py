@@ -266,7 +266,7 @@ class Motion(NamedTuple):
     rough: np.ndarray  # (n + 1,) how it moves in this step, see drift.py
     strike: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
     flown: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
-    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts, moves before one of drift
+    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move, not straightened
     after: np.ndarray  # (n + 1, 6) velocities right after the impact
 
 

@@ -26,9 +26,11 @@ STRAIGHT = 1e-8  # [m], [rad]: what joints may miss
 ROUNDS = 3  # at most; each gains a factor of about spin * dt
 
 
-@kernel(inline="always")
-def _missed(first, last, linkage):
-    """The most that the joints of these blocks miss after the step [m], [rad]."""
+@kernel
+def _look(first, last, joints, bodies, state, linkage, motion, dt):
+    """Rows of the joints of these blocks after the step; the most that they miss [m], [rad]."""
+    predict_poses(first, last, bodies, state, linkage, motion, False, 0, dt)
+    look_ahead(first, last, joints, linkage, dt)
     worst, ahead = 0.0, linkage.ahead
     for d in range(first, last):
         for k in range(3):
@@ -138,20 +140,11 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
             continue
         lo = np.int64(rows.slab_first[rows.group_first[g]])
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
-        start = 0.0
-        for k in range(ROUNDS + 1):
-            predict_poses(first, last, bodies, state, linkage, motion, False, 0, settings.dt)
-            look_ahead(first, last, joints, linkage, settings.dt)
-            missed = _missed(first, last, linkage)
-            if not missed > STRAIGHT:
-                break
-            if k == 0:
-                start = missed
-                _copy_bodies(lo, hi, first, last, rows, linkage, motion.move, motion.before)
-            if k == ROUNDS:
-                if missed > max(OPEN, start):
-                    _copy_bodies(lo, hi, first, last, rows, linkage, motion.before, motion.move)
-                break
+        start = missed = _look(first, last, joints, bodies, state, linkage, motion, settings.dt)
+        if not start > STRAIGHT:
+            continue
+        _copy_bodies(lo, hi, first, last, rows, linkage, motion.move, motion.before)
+        for _ in range(ROUNDS):
             if not straighten_grasped(
                 g, lo, hi - lo, first, last, joints, bodies, rows, linkage, settings, work, motion
             ):
@@ -159,3 +152,8 @@ def straighten(linkage, joints, bodies, state, rows, groups, settings, work, mot
                 _straighten_group(
                     lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
                 )
+            missed = _look(first, last, joints, bodies, state, linkage, motion, settings.dt)
+            if not missed > STRAIGHT:
+                break
+        if missed > max(OPEN, start):
+            _copy_bodies(lo, hi, first, last, rows, linkage, motion.before, motion.move)

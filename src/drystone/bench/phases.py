@@ -230,7 +230,7 @@ def _solve_again(solves, solver) -> np.ndarray:
                 solver.solve_bodies(problem, start, bounce)
                 least[k] = min(least[k], perf_counter() - begin)
             totals.append(least.sum())
-            if len(totals) >= ROUNDS and totals[-1] > (1 - SHORTENED) * totals[-IDLE_ROUNDS]:
+            if len(totals) >= ROUNDS and totals[-1] > (1 - SHORTENED) * totals[-1 - IDLE_ROUNDS]:
                 break
     return 1e3 * least
 
