@@ -17,9 +17,7 @@ world.run(2.0)
 print(f"top fell to z = {top.position[2]:.4f} m")
 assert abs(top.position[2] - 0.5) < 1e-4 and top.asleep
 
-ball = world.add_body(
-    ds.Sphere(0.2), wood, position=(-3, 0, 0.5), velocity=(8, 0, 1), name="ball"
-)
+ball = world.add_body(ds.Sphere(0.2), wood, position=(-3, 0, 0.5), velocity=(8, 0, 1), name="ball")
 world.run(1.0)
 print(f"the ball moved it by {top.position[0] * 1000:.1f} mm")
 assert len(world) == 2 and top.position[0] > 1e-3

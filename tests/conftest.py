@@ -14,7 +14,7 @@ def pytest_configure(config):
         return
     # Threads of two processes on two cores: whoever waits must not keep a core busy.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    from drystone.precompile import compile_engine
+    from drystone.steppers.precompile import compile_engine
 
     compile_engine(linked=True, meshed=True, fielded=False)
 

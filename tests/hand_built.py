@@ -3,8 +3,8 @@
 import numpy as np
 import scipy.sparse
 
-from drystone.matrix_problem import MatrixProblem
-from drystone.problem import ContactProblem
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem
 
 DT = 0.01  # [s]
 GRAVITY = 9.81

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.optimize import minimize
 
-from drystone.arrays import FIXED
-from drystone.narrowphase import collide_pairs
+from drystone.collision.narrowphase.dispatch import collide_pairs
+from drystone.model.arrays import FIXED
 from drystone.shapes import ConvexHull, Entry, build_shapes
 
 MOST = 16  # rows per pair

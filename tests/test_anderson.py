@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from drystone.anderson import MEMORY, anderson_room, keep_start, mix, restart
-from drystone.blocks import block_matrix, island_error, islands_of, sweep_blocks
+from drystone.solvers.gauss_seidel.anderson import MEMORY, anderson_room, keep_start, mix, restart
+from drystone.solvers.gauss_seidel.block_matrix import (
+    block_matrix,
+    island_error,
+    islands_of,
+    sweep_blocks,
+)
 from hand_built import box_stack
 
 ALL = np.arange(4, dtype=np.int32)

@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone import islandwise
-from drystone.matrix_problem import MatrixProblem
-from drystone.measures import MEASURE_NATURAL
-from drystone.problem import measure, residual
-from drystone.problem_files import load_problem
+from drystone.constraints.error_measures import MEASURE_NATURAL
+from drystone.constraints.files.load import load_problem
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import measure, residual
 from drystone.solvers import auto
 from drystone.solvers.auto import Auto
+from drystone.solvers.newton import hybrid
 from drystone.solvers.prox_newton import ProxNewton
 from hand_built import DT, GRAVITY, box_stack, point_mass
 from shared_data import PROBLEM_FILES
@@ -95,7 +95,7 @@ def test_large_island_goes_to_sparse_factors(monkeypatch):
 
 
 def small_room(blocks, member, start):
-    room = islandwise.room_for(blocks, member, start)
+    room = hybrid.room_for(blocks, member, start)
     return room._replace(newton=room.newton._replace(matrix=np.zeros(10)))
 
 

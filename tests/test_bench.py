@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from drystone.bench import drive, yardstick
+from drystone.bench import drystone_driver, overlap_measure
 from drystone.bench.chain import chain_figures
 from drystone.bench.scaling import scaling_rows
-from drystone.bench.standard import (
+from drystone.bench.standard_scenes import (
     SUMMARIES,
     make_hulls,
     pile,
@@ -55,7 +55,7 @@ def test_hulls_sit_at_their_centre_along_principal_axes():
 
 def test_world_has_the_masses_and_inertias_of_the_scene():
     scene = pile("S5r", 8, 1.2, 20, 10, per_side=2)
-    world = drive.build_world(scene)
+    world = drystone_driver.build_world(scene)
     for b, body in enumerate(world.bodies):
         assert body.mass == pytest.approx(scene.mass[b])
         assert np.diag(body.inertia) == pytest.approx(scene.inertia[b])
@@ -68,7 +68,7 @@ def test_yardstick_measures_spheres_in_closed_form():
     position[:, 2] += 5.0
     position[1] = position[0] + (0.199, 0, 0)  # radius 0.1: one millimetre of overlap
     position[2, 2] = 0.0975  # 2.5 mm in the ground
-    figures = yardstick.measure_overlap(scene._asdict(), position, scene.orientation)
+    figures = overlap_measure.measure_overlap(scene._asdict(), position, scene.orientation)
     assert figures["pair_max_mm"] == pytest.approx(1.0)
     assert figures["touching"] == 1
     assert figures["fixed_max_mm"] == pytest.approx(2.5)
@@ -78,7 +78,7 @@ def test_yardstick_measures_spheres_in_closed_form():
 def test_yardstick_measures_boxes():
     pytest.importorskip("coal")
     scene = unit_boxes("S2", [(0, 0, 0.5), (0, 0, 1.499)], [1.0, 1.0], 10)
-    figures = yardstick.measure_overlap(scene._asdict(), scene.position, scene.orientation)
+    figures = overlap_measure.measure_overlap(scene._asdict(), scene.position, scene.orientation)
     assert figures["pair_max_mm"] == pytest.approx(1.0, abs=1e-6)
     assert figures["fixed_max_mm"] == 0.0
 
@@ -102,8 +102,8 @@ def test_yardstick_knows_how_deep_a_point_lies_in_a_torus():
     normal /= np.linalg.norm(normal, axis=1)[:, None]
     for depth in (-1e-3, 0.0, 1e-4, 2e-3):
         point = (a + b + c) / 3 - depth * normal
-        assert yardstick.torus_depth(point, 0.1, 0.04) == pytest.approx(depth, abs=1e-12)
-    assert np.abs(yardstick.torus_depth(corner, 0.1, 0.04)).max() < 1e-12
+        assert overlap_measure.torus_depth(point, 0.1, 0.04) == pytest.approx(depth, abs=1e-12)
+    assert np.abs(overlap_measure.torus_depth(corner, 0.1, 0.04)).max() < 1e-12
 
 
 def test_yardstick_measures_tori():
@@ -112,19 +112,21 @@ def test_yardstick_measures_tori():
     width = 2 * 0.04 * np.sin(np.pi / 2)  # the profile has corners above and below
     position = np.array([(0.0, 0.0, 1.0), (0.0, 0.0, 1.0 + width - 4e-4)])
     upright = np.tile([1.0, 0.0, 0.0, 0.0], (2, 1))
-    figures = yardstick.measure_overlap(scene._asdict(), position, upright)
+    figures = overlap_measure.measure_overlap(scene._asdict(), position, upright)
     assert figures["touching"] == 1
     # A ridge of 150 degrees that enters by h is h cos 15 degrees from the sides it came through.
     assert figures["pair_max_mm"] == pytest.approx(0.4 * np.cos(np.pi / 12), rel=1e-2)
     linked = position[1] - (0.0, 0.0, width) + (0.1, 0.0, 0.0)
     turned = np.array([upright[0], [0.5**0.5, 0.5**0.5, 0.0, 0.0]])
-    figures = yardstick.measure_overlap(scene._asdict(), np.array([position[0], linked]), turned)
+    figures = overlap_measure.measure_overlap(
+        scene._asdict(), np.array([position[0], linked]), turned
+    )
     assert figures["touching"] == 0
 
 
 def test_drive_times_phases_apart():
     scene = pile("S4", 8, 1.2, 25, 15, per_side=2)
-    rows, poses = drive.drive(scene)
+    rows, poses = drystone_driver.drive(scene)
     assert [(row["phase"], row["steps"]) for row in rows] == [("fall", 15), ("settled", 10)]
     assert poses["steps"] == 25 and poses["pos"].shape == (8, 3)
     for row in rows:
@@ -134,25 +136,25 @@ def test_drive_times_phases_apart():
 
 def test_standing_box_is_said_to_stand():
     scene = standard_scene("S1", 0.01)
-    rows, poses = drive.drive(scene)
-    figures = drive.standing(scene, poses)
+    rows, poses = drystone_driver.drive(scene)
+    figures = drystone_driver.standing(scene, poses)
     assert figures["stands"] and figures["drift_mm"] < 1e-3
     assert {row["phase"] for row in rows} == {"all", "step()"}
     poses["pos"] = poses["pos"] - [0, 0, 0.3]
-    assert not drive.standing(scene, poses)["stands"]
+    assert not drystone_driver.standing(scene, poses)["stands"]
 
 
 def test_single_steps_are_timed_with_the_solver_that_was_chosen(monkeypatch):
-    built, build = [], drive.build_world
-    monkeypatch.setattr(drive, "build_world", lambda *a: built.append(a[2]) or build(*a))
-    drive.drive(standard_scene("S1", 0.01), solver="pgs")
+    built, build = [], drystone_driver.build_world
+    monkeypatch.setattr(drystone_driver, "build_world", lambda *a: built.append(a[2]) or build(*a))
+    drystone_driver.drive(standard_scene("S1", 0.01), solver="pgs")
     assert built == ["pgs", "pgs"]
 
 
 def test_chain_is_held_by_its_hinges():
     """At the start nothing is open or lost; a link that is moved opens a gap, and costs energy."""
     scene = standard_scene("S9", 0.01)
-    poses = drive.poses_of(drive.build_world(scene))
+    poses = drystone_driver.poses_of(drystone_driver.build_world(scene))
     figures = chain_figures(scene, poses)
     assert figures["joint_gap_mm"] < 1e-9 and abs(figures["energy_drift"]) < 1e-12
     poses["pos"] = poses["pos"] + np.array([0, 0, 1e-3])
@@ -164,7 +166,7 @@ def test_chain_is_held_by_its_hinges():
 
 def test_chain_swings_without_loss():
     scene = standard_scene("S9", 0.1)
-    rows, poses = drive.drive(scene)
+    rows, poses = drystone_driver.drive(scene)
     figures = chain_figures(scene, poses)
     assert rows[0]["converged"] == 1.0
     assert figures["joint_gap_mm"] < 1e-3 and abs(figures["energy_drift"]) < 1e-3

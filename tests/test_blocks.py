@@ -6,10 +6,16 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.blocks import block_matrix, island_error, islands_of, sweep_blocks
-from drystone.gather import gather_island, island_room, order_island
-from drystone.matrix_problem import MatrixProblem
-from drystone.problem import relative_error, residual
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import relative_error, residual
+from drystone.model.capacity import island_room
+from drystone.solvers.gauss_seidel.block_matrix import (
+    block_matrix,
+    island_error,
+    islands_of,
+    sweep_blocks,
+)
+from drystone.solvers.newton.ordering import gather_island, order_island
 from drystone.solvers.nsgs import Nsgs
 from hand_built import box_stack
 from well_posed import random_problem

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.arrays import COUNTER_PAIRS, FIXED, KINEMATIC, PLANE
+from drystone.model.arrays import COUNTER_PAIRS, FIXED, KINEMATIC, PLANE
 
 
 def crowd(seed, count=120):

@@ -10,13 +10,12 @@ import scipy.sparse
 from typer.testing import CliRunner
 
 import drystone as ds
-from drystone import capabilities
-from drystone.capabilities import FEATURES, MEANING, features, require, with_table
+from drystone.bench.solver_comparison import LIMITS
 from drystone.cli import app
-from drystone.compare import LIMITS
+from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.errors import InputError
-from drystone.matrix_problem import MatrixProblem
-from drystone.solvers import SOLVERS
+from drystone.solvers import SOLVERS, supported_features
+from drystone.solvers.supported_features import FEATURES, MEANING, features, require, with_table
 
 ROOT = Path(__file__).parents[1]
 
@@ -53,7 +52,7 @@ def test_every_solver_can_be_bounded(name):
 
 
 def test_table_has_every_solver_and_feature():
-    table = capabilities.capabilities()
+    table = supported_features.capabilities()
     assert list(table) == list(SOLVERS)
     for name, row in table.items():
         assert list(row) == list(FEATURES)
@@ -63,16 +62,16 @@ def test_table_has_every_solver_and_feature():
 def test_unknown_features_and_silence_are_errors(monkeypatch):
     monkeypatch.setitem(SOLVERS, "plain", type("X", (Plain,), {"supports": frozenset({"jonits"})}))
     with pytest.raises(InputError, match="plain supports jonits"):
-        capabilities.capabilities()
+        supported_features.capabilities()
     monkeypatch.setitem(SOLVERS, "plain", object)
     with pytest.raises(AttributeError, match="supports"):
-        capabilities.capabilities()
+        supported_features.capabilities()
 
 
 def test_documented_table_is_that_of_the_code():
-    path = ROOT / capabilities.DOCUMENT
+    path = ROOT / supported_features.DOCUMENT
     text = path.read_text()
-    fix = "run: python -m drystone.capabilities"
+    fix = "run: python -m drystone.solvers.supported_features"
     assert text == with_table(text, path.parent), fix
     for feature in FEATURES:
         assert f"- `{feature}`" in text and feature in MEANING
@@ -80,9 +79,9 @@ def test_documented_table_is_that_of_the_code():
 
 def test_table_links_to_the_pages_that_exist(tmp_path):
     name = next(iter(SOLVERS))
-    assert f"| `{name}` |" in capabilities.markdown_table(tmp_path)
+    assert f"| `{name}` |" in supported_features.markdown_table(tmp_path)
     (tmp_path / f"{name}.md").touch()
-    assert f"| [`{name}`]({name}.md) |" in capabilities.markdown_table(tmp_path)
+    assert f"| [`{name}`]({name}.md) |" in supported_features.markdown_table(tmp_path)
     with pytest.raises(InputError, match="marks"):
         with_table("no marks", tmp_path)
 

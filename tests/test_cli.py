@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from drystone.cli import app
-from drystone.cli_plain import Debug
+from drystone.cli.console import Debug
 
 runner = CliRunner()
 

@@ -13,15 +13,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from drystone import cli_compare, compare
-from drystone.capabilities import FEATURES
+from drystone.bench import solver_comparison
+from drystone.bench.solver_comparison import (
+    Outcome,
+    find_solvers,
+    performance_profile,
+    thinned,
+    try_solver,
+)
 from drystone.cli import app
-from drystone.compare import Outcome, find_solvers, performance_profile, thinned, try_solver
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, History
 from drystone.errors import InputError
-from drystone.judge import Judge
-from drystone.matrix_problem import MatrixProblem
-from drystone.problem import ContactProblem, History
 from drystone.solvers import SOLVERS
+from drystone.solvers.convergence import Judge
+from drystone.solvers.supported_features import FEATURES
 
 runner = CliRunner()
 
@@ -145,7 +151,7 @@ def written(path):
 def test_bound_grows_until_the_tolerance_is_reached():
     """2^-27 < 1e-8 < 2^-26: 27 iterations, although the solver's own bound is 3."""
     outcome = try_solver("fall", falling(), "halving", Halving(tolerance=1e-8), 5.0)
-    assert outcome.converged == compare.CONVERGED and outcome.iterations == 27
+    assert outcome.converged == solver_comparison.CONVERGED and outcome.iterations == 27
     assert outcome.residual == pytest.approx(2.0**-27, rel=1e-6)
     assert outcome.natural_map == pytest.approx(2.0**-27, rel=1e-6)
     assert outcome.work == 27 and outcome.seconds <= outcome.wall_seconds
@@ -155,14 +161,14 @@ def test_bound_grows_until_the_tolerance_is_reached():
 
 def test_an_answer_that_comes_at_once_and_late_is_waited_for():
     outcome = try_solver("fall", falling(), "pivoting", Pivoting(tolerance=1e-8), 5.0)
-    assert outcome.converged == compare.CONVERGED and outcome.iterations == 200
+    assert outcome.converged == solver_comparison.CONVERGED and outcome.iterations == 200
 
 
 def test_time_limit_ends_a_slow_solve():
     """Iterations of 2 ms: some 250 to 500 fit into a second, a million would be needed."""
     solver = Halving(tolerance=1e-300, pause=0.002, share=1e-5)
     outcome = try_solver("fall", falling(), "halving", solver, 1.0)
-    assert outcome.converged == compare.NOT_CONVERGED
+    assert outcome.converged == solver_comparison.NOT_CONVERGED
     assert 10 <= outcome.iterations <= 500
     assert outcome.residual == pytest.approx((1 - 1e-5) ** outcome.iterations, rel=1e-9)
 
@@ -178,7 +184,7 @@ def test_a_slow_first_call_does_not_count():
             return super().solve(problem, impulse)
 
     outcome = try_solver("fall", falling(), "loading", Loading(tolerance=1e-8), 1.2)
-    assert outcome.converged == compare.CONVERGED and outcome.iterations == 27
+    assert outcome.converged == solver_comparison.CONVERGED and outcome.iterations == 27
 
 
 def test_what_cannot_improve_is_not_tried_for_ever():
@@ -192,8 +198,8 @@ def test_what_cannot_improve_is_not_tried_for_ever():
 
     solver = Deaf(tolerance=1e-8, share=0.0)
     outcome = try_solver("fall", falling(), "deaf", solver, 100.0)
-    assert outcome.converged == compare.NOT_CONVERGED
-    assert max(bounds) == 10 * compare.GROWTH**3  # the first above MANY
+    assert outcome.converged == solver_comparison.NOT_CONVERGED
+    assert max(bounds) == 10 * solver_comparison.GROWTH**3  # the first above MANY
 
 
 def test_relative_measure_divides_by_q():
@@ -206,17 +212,20 @@ def test_relative_measure_divides_by_q():
 
 def test_what_is_not_supported_is_an_outcome():
     outcome = try_solver("fall", by_matrix(), "plain", Plain(), 5.0)
-    assert outcome.converged == compare.NOT_SUPPORTED and "matrix" in outcome.message
+    assert outcome.converged == solver_comparison.NOT_SUPPORTED and "matrix" in outcome.message
     elliptic = replace(falling(), friction_2=np.array([0.1]))
-    assert try_solver("fall", elliptic, "plain", Plain(), 5.0).converged == compare.NOT_SUPPORTED
+    assert (
+        try_solver("fall", elliptic, "plain", Plain(), 5.0).converged
+        == solver_comparison.NOT_SUPPORTED
+    )
 
 
 def test_broken_solvers_are_outcomes():
     outcome = try_solver("fall", falling(), "broken", Broken(), 5.0)
-    assert outcome.converged == compare.FAILED
+    assert outcome.converged == solver_comparison.FAILED
     assert outcome.message == "ZeroDivisionError: no pivot" and outcome.seconds is None
     outcome = try_solver("fall", falling(), "exploding", Exploding(), 5.0)
-    assert outcome.converged == compare.FAILED and "not finite" in outcome.message
+    assert outcome.converged == solver_comparison.FAILED and "not finite" in outcome.message
 
 
 def test_course_is_that_of_the_iterations():
@@ -229,13 +238,13 @@ def test_thinned_keeps_both_ends_and_the_order():
     column = np.arange(100_000.0)
     course = thinned(History(*[column] * 9)).iteration
     assert course[0] == 0 and course[-1] == 99_999 and (np.diff(course) > 0).all()
-    assert compare.COURSE_POINTS / 2 < len(course) <= compare.COURSE_POINTS
+    assert solver_comparison.COURSE_POINTS / 2 < len(course) <= solver_comparison.COURSE_POINTS
     np.testing.assert_array_equal(course[:5], np.arange(5))
 
 
 def test_usual_measure():
-    assert compare.natural_measure([by_matrix(), by_matrix()]) == "relative"
-    assert compare.natural_measure([by_matrix(), falling()]) == "velocity"
+    assert solver_comparison.natural_measure([by_matrix(), by_matrix()]) == "relative"
+    assert solver_comparison.natural_measure([by_matrix(), falling()]) == "velocity"
 
 
 def test_solvers_by_name(fakes):
@@ -250,7 +259,7 @@ def test_solvers_by_name(fakes):
 
 
 def outcome(problem, solver, seconds):
-    state = compare.NOT_CONVERGED if seconds is None else compare.CONVERGED
+    state = solver_comparison.NOT_CONVERGED if seconds is None else solver_comparison.CONVERGED
     return Outcome(problem, 1, solver, "coulomb", state, seconds=seconds or 1e-9)
 
 
@@ -426,5 +435,5 @@ def test_scene_in_which_nothing_touches(folder):
 
 def test_numbers_that_json_does_not_know_become_null():
     values = {"a": np.array([1.0, np.inf]), "b": (np.nan, np.int64(3)), "c": "text"}
-    plain = cli_compare._plain(values)
+    plain = solver_comparison._plain(values)
     assert plain == {"a": [1.0, None], "b": [None, 3], "c": "text"}

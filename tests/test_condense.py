@@ -3,12 +3,17 @@
 import numpy as np
 import pytest
 
-from drystone.condense import choose_rows, condense, eliminate_listed, number_motions
+from drystone.constraints.last_step import last_impulse
+from drystone.constraints.problem import residual
 from drystone.jit import kernel
-from drystone.joints.layout import ROW_DRIVE, ROW_EQUALITY
-from drystone.problem import residual
-from drystone.readout import last_impulse
+from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
 from drystone.scenes import SCENES
+from drystone.solvers.articulated.tree_delassus import (
+    choose_rows,
+    condense,
+    eliminate_listed,
+    number_motions,
+)
 
 
 @kernel

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.arrays import COUNTER_KEPT, COUNTER_PAIRS
-from drystone.contacts import PAIR_SLOTS
+from drystone.collision.contacts import PAIR_SLOTS
+from drystone.model.arrays import COUNTER_KEPT, COUNTER_PAIRS
 
 G = 9.81
 STONE = ds.Material(friction=0.5)

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import naive
-from drystone.coulomb import contact_error, invert_block, project_on_cone, slide_step, solve_contact
+from drystone.constraints.coulomb import (
+    contact_error,
+    invert_block,
+    project_on_cone,
+    slide_step,
+    solve_contact,
+)
 from drystone.jit import kernel
 
 FRICTIONS = [0.0, 0.1, 0.5, 1.0, 2.0]

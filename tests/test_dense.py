@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.dense import lu_factor, lu_solve, set_band
+from drystone.solvers.newton.banded_lu import lu_factor, lu_solve, set_band
 
 
 def pack(full):

@@ -9,8 +9,8 @@ import pytest
 from typer.main import get_command
 
 import drystone as ds
-from drystone.arrays import Settings
 from drystone.cli import app
+from drystone.model.arrays import Settings
 from drystone.timestep import STAGES
 
 ROOT = Path(__file__).parents[1]
@@ -122,7 +122,7 @@ def test_tolerances_are_those_of_the_source():
 
 
 def test_the_pair_rule_is_that_of_the_source():
-    doc = import_module("drystone.materials").__doc__
+    doc = import_module("drystone.model.materials").__doc__
     table = [line for line in doc.splitlines() if line.startswith("|")]
     assert len(table) == 4
     assert "\n".join(table) in (ROOT / "docs/conventions.md").read_text()

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.drift_figure import GRAVITY, TOLERANCE, chain_errors, rectangle_overlaps
+from drystone.bench.drift_figure import GRAVITY, TOLERANCE, chain_errors, rectangle_overlaps
 
 
 def test_chain_of_the_source():
     """CLINE 5.2.1: around 20 mm without, 5 and 3 mm with Baumgarte, 0.01 mm with post.
 
-    Under GRAVITY, which was fitted to the first of them (drift_figure.py); the others then come
-    out at 6.8, 2.9 and 0.0012 mm. Under 9.81 m/s² it is 2.9, 0.9, 0.3 mm and 1e-5 mm.
+    Under GRAVITY, which was fitted to the first of them (bench/drift_figure.py); the others then
+    come out at 6.8, 2.9 and 0.0012 mm. Under 9.81 m/s² it is 2.9, 0.9, 0.3 mm and 1e-5 mm.
     """
     none = chain_errors("none", gravity=GRAVITY).max()
     fifty = chain_errors("baumgarte", 50.0, GRAVITY).max()

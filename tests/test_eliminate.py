@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.eliminate import (
+from drystone.constraints.joint_rows import link_room
+from drystone.constraints.joints.fill_rows import fill_joint_rows
+from drystone.constraints.joints.position_error import missed_point, missed_turn
+from drystone.jit import kernel
+from drystone.jit.vec import rotation_matrix
+from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
+from drystone.scenes import SCENES
+from drystone.solvers.articulated.articulated_body import (
     eliminate,
     held_error,
     member,
@@ -12,13 +19,6 @@ from drystone.eliminate import (
     set_impulses,
     solve_tree,
 )
-from drystone.jit import kernel
-from drystone.joints.layout import ROW_DRIVE, ROW_EQUALITY
-from drystone.joints.misses import missed_point, missed_turn
-from drystone.joints.rows import fill_joint_rows
-from drystone.linkage import link_room
-from drystone.scenes import SCENES
-from drystone.vec import rotation_matrix
 
 DT = 1 / 240
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.elliptic import _shorten
-from drystone.matrix_problem import MatrixProblem
-from drystone.problem import residual
-from drystone.rooms import row_room
+from drystone.constraints.elliptic_friction import _shorten
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import residual
+from drystone.model.capacity import row_room
 from drystone.solvers.prox import Prox
 from well_posed import two_spheres
 

@@ -5,7 +5,7 @@ import pytest
 import trimesh
 
 import drystone as ds
-from drystone.bench.shots import KINDS, missed
+from drystone.bench.tunnelling import KINDS, missed
 
 STEEL = ds.Material(density=7800, friction=0.3, restitution=0.3)
 SHOTS = 40  # of each kind

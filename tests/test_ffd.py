@@ -10,10 +10,10 @@ from scipy.linalg import null_space, orth
 from scipy.optimize import nnls
 
 import drystone as ds
-from drystone.ffd_sides import GRIPS
-from drystone.problem import ContactProblem, residual
+from drystone.constraints.problem import ContactProblem, residual
 from drystone.scenes import SCENES
-from drystone.solvers.ffd import Bodywise, Ffd
+from drystone.solvers.ffd.body_contacts import GRIPS
+from drystone.solvers.ffd.solver import Bodywise, Ffd
 from hand_built import DT, GRAVITY, box_stack
 from two_threads import printed_by
 

@@ -7,13 +7,13 @@ import pytest
 import trimesh
 
 import drystone as ds
-from drystone.arrays import MESH, TERRAIN
-from drystone.precompile import run_fields
-from drystone.shapes import field
+from drystone.model.arrays import MESH, TERRAIN
+from drystone.shapes.bvh.build import OWNS_CORNER
 from drystone.shapes.part import NO_SIZE, Part
-from drystone.shapes.samples import find_samples
-from drystone.shapes.terrain_table import build_table, with_tree
-from drystone.shapes.tree import OWNS_CORNER
+from drystone.shapes.sdf import cache
+from drystone.shapes.sdf.feature_samples import find_samples
+from drystone.shapes.triangle_table import build_table, with_tree
+from drystone.steppers.precompile import run_fields
 from mesh_twin import signed_distance
 from narrow_twin import pose_row, random_rotation
 from triangle_twin import bare_parts, box_mesh, bumpy, distance, el, meet, mesh_part, placed, torus
@@ -35,7 +35,7 @@ def connected():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(field, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -79,7 +79,7 @@ def interpolated(value, u):
 def test_corners_of_cells_are_exact_and_the_error_between_them_is_bounded(name, folder):
     vertices, faces = MESHES[name]
     table, rng = planted((vertices, faces)), np.random.default_rng(5)
-    found = field.find_field(table)
+    found = cache.find_field(table)
     cells = list(leaves(found))
     assert 8 * len(cells) == 7 * len(found.child) + 1  # every cell is a leaf or has eight children
     for i in rng.integers(len(cells), size=40):
@@ -91,31 +91,31 @@ def test_corners_of_cells_are_exact_and_the_error_between_them_is_bounded(name, 
         u = rng.uniform(size=3)
         exact = signed_distance(vertices, faces, lower + side * u)
         miss = abs(interpolated(found.value[cell], u) - exact)
-        assert miss <= 2.0 * (field.TOLERANCE * table.radius + field.SHARE * abs(exact))
+        assert miss <= 2.0 * (cache.TOLERANCE * table.radius + cache.SHARE * abs(exact))
         assert miss <= found.value[cell, 8] + 1e-3 * side
 
 
 def test_a_smaller_tolerance_takes_more_cells_and_misses_by_less(folder):
     table = planted(MESHES["torus"])
-    coarse, fine = field.find_field(table, 0.02), field.find_field(table, 0.005)
+    coarse, fine = cache.find_field(table, 0.02), cache.find_field(table, 0.005)
     assert len(fine.child) > 1.5 * len(coarse.child)
     assert len(list(folder.iterdir())) == 2
 
 
 def test_field_is_read_from_its_file(folder, monkeypatch):
     table = planted(MESHES["el"])
-    made = field.find_field(table)
-    monkeypatch.setattr(field, "build_octree", None)
-    read = field.find_field(table)
+    made = cache.find_field(table)
+    monkeypatch.setattr(cache, "build_octree", None)
+    read = cache.find_field(table)
     assert (read.child == made.child).all() and (read.value == made.value).all()
     with pytest.raises(TypeError):  # another mesh has no file
-        field.find_field(planted(MESHES["box"]))
+        cache.find_field(planted(MESHES["box"]))
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "empty", "other"])
 def test_broken_file_is_made_again(folder, harm):
     table = planted(MESHES["el"])
-    made = field.find_field(table)
+    made = cache.find_field(table)
     (path,) = folder.iterdir()
     whole = path.read_bytes()
     if harm == "other":
@@ -124,15 +124,15 @@ def test_broken_file_is_made_again(folder, harm):
         half = len(whole) // 2
         changed = whole[:half] + bytes([whole[half] ^ 255]) + whole[half + 1 :]
         path.write_bytes({"cut": whole[:half], "changed": changed, "empty": b""}[harm])
-    again = field.find_field(table)
+    again = cache.find_field(table)
     assert (again.child == made.child).all() and (again.value == made.value).all()
     assert path.read_bytes() == whole and list(folder.iterdir()) == [path]
 
 
 def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(field, "cache_folder", lambda: tmp_path / "file" / "fields")
-    assert len(field.find_field(planted(MESHES["box"])).child) > 1
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "file" / "fields")
+    assert len(cache.find_field(planted(MESHES["box"])).child) > 1
 
 
 def test_samples_are_the_corners_and_all_of_the_ridges():

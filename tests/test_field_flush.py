@@ -7,9 +7,9 @@ import pytest
 import trimesh
 
 import drystone as ds
-from drystone.arrays import MESH
-from drystone.precompile import run_fields
+from drystone.model.arrays import MESH
 from drystone.shapes.part import NO_SIZE, Part
+from drystone.steppers.precompile import run_fields
 from narrow_twin import pose_row
 from triangle_twin import bare_parts, box_mesh, el, meet, mesh_part, prism
 

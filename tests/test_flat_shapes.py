@@ -130,7 +130,8 @@ def test_polygons_touch_at_their_nearest_points(seed):
     a, b = turned(p, here[2], here[:2]), turned(q, there[2], there[:2])
     wanted = twin_gap(a, b)
     assert 1 <= len(found.gap) <= 2
-    # An edge of A is preferred to a better one of B within these tolerances (narrowphase/flat.py).
+    # An edge of A is preferred to a better one of B within these tolerances
+    # (collision/narrowphase/collide_2d.py).
     assert found.gap.min() == pytest.approx(wanted, abs=2e-4 + 0.02 * abs(wanted))
     if wanted > 0.05:  # apart: the normal leads from A to B along the nearest points
         support = (b @ found.normal[0, [0, 2]]).min() - (a @ found.normal[0, [0, 2]]).max()

@@ -84,8 +84,6 @@ def test_sliding_impact():
     material = ds.Material(restitution=0.5, friction=0.05)
     world = ds.World(gravity=(0, 0, 0), sleeping=False)
     world.add_fixed(ds.Plane(), material)
-    ball = world.add_body(
-        ds.Sphere(0.1), material, position=(0, 0, 0.11), velocity=(1.0, 0, -2.0)
-    )
+    ball = world.add_body(ds.Sphere(0.1), material, position=(0, 0, 0.11), velocity=(1.0, 0, -2.0))
     world.run(0.1)
     np.testing.assert_allclose(ball.velocity, (1.0 - 0.05 * 1.5 * 2.0, 0, 1.0), atol=1e-8)

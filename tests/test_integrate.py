@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from drystone.integrate import turn_freely, turn_quaternion
+from drystone.jit.vec import turn_quaternion
+from drystone.motion.integrate import turn_freely
 
 seeds = st.integers(0, 2**31)
 

@@ -6,8 +6,14 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import drystone as ds
-from drystone.arrays import INFO_CONTACTS
-from drystone.islands import SLAB_ROWS, TALLY_GROUPS, TALLY_ISLANDS, TALLY_LEVELS, TALLY_SLABS
+from drystone.constraints.islands import (
+    SLAB_ROWS,
+    TALLY_GROUPS,
+    TALLY_ISLANDS,
+    TALLY_LEVELS,
+    TALLY_SLABS,
+)
+from drystone.model.arrays import INFO_CONTACTS
 
 
 def towns(seed=0, many=12):

@@ -12,7 +12,7 @@ ROOT = Path(drystone.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 KINDS = ("kernel", "inner_kernel", "parallel_kernel", "stage")
 # The command line, and programs that a benchmark starts, which answer on stdout.
-TALKERS = {"cli.py", "cli_run.py", "loop.py", "yardstick.py"}
+TALKERS = {"commands.py", "run.py", "loop.py", "overlap_measure.py"}
 
 
 @cache
@@ -26,7 +26,7 @@ def tree_of(source):
 
 
 def kernel_kind(function):
-    """"kernel", "inner_kernel", "parallel_kernel", "stage" or None."""
+    """ "kernel", "inner_kernel", "parallel_kernel", "stage" or None."""
     for decorator in function.decorator_list:
         name = decorator.func if isinstance(decorator, ast.Call) else decorator
         if isinstance(name, ast.Name) and name.id in KINDS:

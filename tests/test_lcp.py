@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.lcp import lcp_error, load, murty, solve, solve_mixed
+from drystone.solvers.lcp import lcp_error, load, murty, solve, solve_mixed
 from shared_data import DATA
 
 LCP_FILES = sorted((DATA / "problems" / "lcp").glob("*.dat"))

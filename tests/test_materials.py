@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import InputError
-from drystone.materials import Material, friction_tables, is_elliptic, pair_tables
+from drystone.model.materials import Material, friction_tables, is_elliptic, pair_tables
 
 materials = st.builds(
     Material,

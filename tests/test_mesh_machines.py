@@ -5,11 +5,11 @@ from math import cos, pi, radians, sin
 import numpy as np
 import pytest
 
+from drystone.model.rotation import matrix_from_quaternion
 from drystone.scenes import SCENES
-from drystone.scenes.extruded import egg
 from drystone.scenes.mechanism import CAM, LIFT, MODULE, TEETH, gear_centres, turned
-from drystone.scenes.tracks import loop_pieces
-from drystone.shapes.rotation import matrix_from_quaternion
+from drystone.scenes.meshes.extrusions import egg
+from drystone.scenes.meshes.tracks import loop_pieces
 from drystone.solvers import SOLVERS
 
 METHODS = [name for name in ("auto", "ffd") if name in SOLVERS]

@@ -9,8 +9,8 @@ import trimesh
 from typer.testing import CliRunner
 
 import drystone as ds
-from drystone.bench import phases
-from drystone.bench.phases import count_lost, fit_both, fit_line, measure_phases
+from drystone.bench import mesh_phases
+from drystone.bench.mesh_phases import count_lost, fit_both, fit_line, measure_phases
 from drystone.cli import app
 from drystone.scenes import SCENES
 from drystone.scenes.chess import board_half_width
@@ -122,7 +122,9 @@ def test_phases_add_up(method):
     assert row["lost"] == 0 and row["peak_gib"] > 0.01
 
 
-@pytest.mark.parametrize("shorter, rounds", [(0.99, phases.MOST_ROUNDS), (1.0, phases.ROUNDS)])
+@pytest.mark.parametrize(
+    "shorter, rounds", [(0.99, mesh_phases.MOST_ROUNDS), (1.0, mesh_phases.ROUNDS)]
+)
 def test_solves_are_timed_until_none_gets_quicker(monkeypatch, shorter, rounds):
     clock, times = [0.0], []
 
@@ -131,23 +133,23 @@ def test_solves_are_timed_until_none_gets_quicker(monkeypatch, shorter, rounds):
             times.append(shorter ** len(times))
             clock[0] += times[-1]
 
-    monkeypatch.setattr(phases, "perf_counter", lambda: clock[0])
-    (least,) = phases._solve_again([(None, np.zeros((1, 3)), None)], Solver())
+    monkeypatch.setattr(mesh_phases, "perf_counter", lambda: clock[0])
+    (least,) = mesh_phases._solve_again([(None, np.zeros((1, 3)), None)], Solver())
     assert len(times) == rounds
     assert least == pytest.approx(1e3 * times[-1])
 
 
 def row_of_zeros():
-    return dict.fromkeys((key for _, key, _ in phases.COLUMNS), 0)
+    return dict.fromkeys((key for _, key, _ in mesh_phases.COLUMNS), 0)
 
 
 def test_bench_of_meshes_keeps_what_is_done_when_it_is_stopped(monkeypatch, tmp_path):
     def run_apart(_, method, *rest, **options):
-        if method == phases.METHODS[-1]:
+        if method == mesh_phases.METHODS[-1]:
             raise KeyboardInterrupt
         return row_of_zeros()
 
-    monkeypatch.setattr(phases, "run_apart", run_apart)
+    monkeypatch.setattr(mesh_phases, "run_apart", run_apart)
     path = tmp_path / "new" / "rows.json"
     CliRunner().invoke(app, ["bench", "--mesh", "--scenes", "chess-drop", "--json", str(path)])
     assert [json.loads(line) for line in path.read_text().splitlines()] == [row_of_zeros()]
@@ -155,9 +157,9 @@ def test_bench_of_meshes_keeps_what_is_done_when_it_is_stopped(monkeypatch, tmp_
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
 def test_a_run_in_a_process_of_its_own_says_how_far_it_is(monkeypatch):
-    monkeypatch.setattr(phases, "SHOWN_EVERY", 0.001)
+    monkeypatch.setattr(mesh_phases, "SHOWN_EVERY", 0.001)
     shown = []
-    row = phases.run_apart(
+    row = mesh_phases.run_apart(
         "chess-drop", "auto", 0.5, 1, lambda *at: shown.append(at), **SMALL["chess-drop"]
     )
     assert row["steps"] == 105 and row["lost"] == 0
@@ -172,7 +174,7 @@ def test_bench_of_meshes_lets_bodies_sleep_if_asked(monkeypatch, flag, sleeping)
         asked.append(options)
         return row_of_zeros()
 
-    monkeypatch.setattr(phases, "run_apart", run_apart)
+    monkeypatch.setattr(mesh_phases, "run_apart", run_apart)
     shown = CliRunner().invoke(app, ["bench", "--mesh", "--scenes", "chess-drop", flag]).output
     assert asked == [{"sleeping": sleeping}] * 2
     assert f"sleeping {'on' if sleeping else 'off'}" in shown

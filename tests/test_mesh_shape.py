@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.arrays import MESH
 from drystone.errors import InputError
+from drystone.model.arrays import MESH
 from drystone.shapes import Mesh, check_mesh
-from drystone.shapes.mesh_cross import crossing_faces, near_pairs
+from drystone.shapes.mesh_repair.self_intersection import crossing_faces, near_pairs
 from mesh_twin import box_mesh, channel, torus
 from shared_data import DATA
 

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from drystone.arrays import CAPSULE, CYLINDER, SPHERE
-from drystone.narrowphase.convex import convex_contacts
-from drystone.narrowphase.gjk import core_distance, separation
+from drystone.collision.narrowphase.convex import convex_contacts
+from drystone.collision.narrowphase.gjk import core_distance, separation
+from drystone.model.arrays import CAPSULE, CYLINDER, SPHERE
 from drystone.shapes import Box, Capsule, Cylinder, Sphere
 from narrow_twin import (
     bare_shapes,

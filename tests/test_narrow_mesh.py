@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from drystone.arrays import WAY_COLUMNS
-from drystone.narrowphase.mesh import ONE
-from drystone.narrowphase.mesh_limits import BESIDE, TOUCHING
+from drystone.collision.narrowphase.mesh.collide import ONE
+from drystone.collision.narrowphase.mesh.constants import BESIDE, TOUCHING
+from drystone.model.arrays import WAY_COLUMNS
 from drystone.shapes import Plane, Terrain
 from narrow_twin import pose_row, random_rotation, turn
 from shared_data import DATA

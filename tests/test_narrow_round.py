@@ -83,9 +83,7 @@ def test_swapping_the_sides_turns_the_normal():
         (c,) = collide(bare_shapes(a, b), [pa, pb], 10.0)
         (d,) = collide(bare_shapes(b, a), [pb, pa], 10.0)
         assert c.gap.min() == pytest.approx(d.gap.min(), abs=1e-13)
-        np.testing.assert_allclose(
-            c.normal[c.gap.argmin()], -d.normal[d.gap.argmin()], atol=1e-9
-        )
+        np.testing.assert_allclose(c.normal[c.gap.argmin()], -d.normal[d.gap.argmin()], atol=1e-9)
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-15, 1e-9, -1e-9, 1e-6, 5e-4])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial import Delaunay
 
-from drystone.arrays import CYLINDER, HULL
-from drystone.narrowphase.gjk import core_distance
+from drystone.collision.narrowphase.gjk import core_distance
+from drystone.model.arrays import CYLINDER, HULL
 from drystone.shapes import Box, Capsule, Cylinder, Plane, Sphere, Terrain
 from narrow_twin import bare_shapes, collide, pose_row, random_hull, random_rotation, turn
 

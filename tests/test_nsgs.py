@@ -5,11 +5,11 @@ import pytest
 
 import drystone as ds
 import naive
-from drystone.problem import residual
+from drystone.constraints.problem import residual
 from drystone.scenes import find_scene
+from drystone.solvers.gauss_seidel.solve_islands import solve_rows
+from drystone.solvers.gauss_seidel.sweep import MANY_SWEEPS, MANY_VISITS, sweep_limit
 from drystone.solvers.nsgs import Nsgs, _rows_of
-from drystone.sweeps import solve_rows
-from drystone.visits import MANY_SWEEPS, MANY_VISITS, sweep_limit
 from hand_built import box_stack
 
 STONE = ds.Material(friction=0.5)

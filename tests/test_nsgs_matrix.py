@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import drystone as ds
 import naive
-from drystone.islandwise import bounds_of
-from drystone.matrix_problem import MatrixProblem, local_problem
-from drystone.problem import ContactProblem, measure, residual
+from drystone.constraints.matrix_problem import MatrixProblem, local_problem
+from drystone.constraints.problem import ContactProblem, measure, residual
+from drystone.solvers.gauss_seidel.block_sweep import FLATTEST, lifted_blocks, sweep_blocks
+from drystone.solvers.newton.hybrid import bounds_of
 from drystone.solvers.nsgs import Nsgs
-from drystone.solvers.nsgs_matrix import FLATTEST, lifted_blocks, sweep_blocks
 from shared_data import PROBLEMS
 
 # Sweeps of a plain block Gauss-Seidel from zero to a relative natural-map error of 1e-4, 1e-6 and

@@ -9,7 +9,7 @@ import pytest
 from numba import prange
 
 from drystone.jit import kernel, parallel_kernel
-from drystone.packed import table
+from drystone.jit.table import table
 
 
 @table

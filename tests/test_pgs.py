@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drystone.constraints.problem import residual
 from drystone.errors import InputError, UnsupportedFeature
-from drystone.problem import residual
 from drystone.solvers.orderings import ORDERINGS, visiting_order
 from drystone.solvers.pgs import REFRESH, Iteration, Pgs
 from hand_built import box_stack, point_mass, random_problem

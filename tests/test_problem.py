@@ -6,7 +6,7 @@ import pytest
 
 import drystone as ds
 import naive
-from drystone.problem import ContactProblem, measure, residual
+from drystone.constraints.problem import ContactProblem, measure, residual
 
 
 def small_problem(seed=0, steps=3):

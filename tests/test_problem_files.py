@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import drystone as ds
 import problem_writers as write
-from drystone.matrix_problem import MatrixProblem
-from drystone.problem import ContactProblem
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem
 from shared_data import PROBLEMS
 
 TEXT_STORAGES = {

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 from scipy.optimize import nnls
 
 import drystone as ds
-from drystone.blocks import block_matrix
-from drystone.gather import gather_island, island_room, order_island
-from drystone.matrix_problem import MatrixProblem
-from drystone.newton import newton_room, newton_step, prox_newton, set_velocities
-from drystone.problem import residual
-from drystone.problem_files import load_problem
+from drystone.constraints.files.load import load_problem
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import residual
+from drystone.model.capacity import island_room, newton_room
+from drystone.solvers.gauss_seidel.block_matrix import block_matrix
+from drystone.solvers.newton.ordering import gather_island, order_island
+from drystone.solvers.newton.semismooth import newton_step, prox_newton, set_velocities
 from drystone.solvers.prox_newton import Equations, ProxNewton
 from hand_built import DT, GRAVITY, box_stack, point_mass
 from shared_data import PROBLEM_FILES
@@ -26,7 +27,9 @@ def solve(problem, **options):
 
 
 def compiled(problem):
-    """The island of contact 0 for newton.py, room for it, and the order of its contacts."""
+    """The island of contact 0 for solvers/newton/semismooth.py, room for it, and the order of its
+    contacts.
+    """
     blocks = block_matrix(problem.W())
     nc = problem.contact_count
     order, place = np.zeros(nc, dtype=np.int32), np.full(nc, -1, dtype=np.int32)

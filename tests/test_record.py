@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import recorder
+from drystone.world.io import recorder
 
 STONE = ds.Material(density=2600, friction=0.6)
 
@@ -137,7 +137,7 @@ def test_replay_finds_a_flipped_bit_in_the_start(tmp_path):
     recorded(path)
     world = ds.Recording(path).start()
     world.state.twist.view(np.uint64)[0, 0] ^= 1
-    from drystone.checkpoint import world_image
+    from drystone.world.io.checkpoint import world_image
 
     image = np.frombuffer(world_image(world), np.uint8)
     with h5py.File(path, "r+") as file:

@@ -68,9 +68,7 @@ def test_sleep_speed_counts_the_rim_of_a_spinning_body():
     for spin, sleeps in ((4e-3, True), (2e-2, False)):
         world = ds.World()
         world.add_fixed(ds.Plane(), frictionless)
-        ball = world.add_body(
-            ds.Sphere(0.5), frictionless, position=(0, 0, 0.5), spin=(0, 0, spin)
-        )
+        ball = world.add_body(ds.Sphere(0.5), frictionless, position=(0, 0, 0.5), spin=(0, 0, spin))
         world.run(1.5)
         assert ball.asleep == sleeps
 

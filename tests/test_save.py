@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.checkpoint import _checksum
+from drystone.world.io.checkpoint import _checksum
 
 STONE = ds.Material(density=2600, friction=0.6, restitution=0.1, name="stone")
 ICE = ds.Material(density=900, friction=0.05)

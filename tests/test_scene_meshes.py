@@ -8,12 +8,12 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.scenes import chess_pieces, tracks
-from drystone.scenes.creature import ball, creature
-from drystone.scenes.extruded import channel, circle, egg, extrude, plate, square
-from drystone.scenes.gears import gear_outline, rack_lines
-from drystone.scenes.shells import bowl, funnel, helmet
-from drystone.scenes.turned import refine, torus, turn
+from drystone.scenes.meshes import chess_pieces, tracks
+from drystone.scenes.meshes.creature import ball, creature
+from drystone.scenes.meshes.extrusions import channel, circle, egg, extrude, plate, square
+from drystone.scenes.meshes.gears import gear_outline, rack_lines
+from drystone.scenes.meshes.revolutions import refine, torus, turn
+from drystone.scenes.meshes.shells import bowl, funnel, helmet
 from triangle_crossings import crossing_pairs
 
 SLOPE = np.radians(60.0)

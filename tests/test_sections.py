@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.coulomb import contact_error
-from drystone.laws import LAWS, law_errors
-from drystone.problem import measure, residual
-from drystone.sections import (
+from drystone.constraints.coulomb import contact_error
+from drystone.constraints.friction_sections import (
     project_on_disc,
     project_on_ellipse,
     project_on_section,
     section_error,
 )
-from drystone.solvers.checks import refuse_elliptic
+from drystone.constraints.laws import LAWS, law_errors
+from drystone.constraints.problem import measure, residual
+from drystone.solvers.options import refuse_elliptic
 from well_posed import point_mass
 
 axes = st.floats(-8, 4).map(lambda e: 10.0**e)

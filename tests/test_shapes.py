@@ -8,8 +8,8 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone import arrays
 from drystone.errors import InputError
+from drystone.model import arrays
 from drystone.shapes import (
     Box,
     Capsule,

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from drystone.bench import siconos
-from drystone.bench.compare import has_modules
+from drystone.bench.peer_overlap import has_modules
 from drystone.errors import InputError
 from hand_built import box_stack
 

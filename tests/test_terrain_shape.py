@@ -6,8 +6,8 @@ import trimesh
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone import arrays
 from drystone.errors import InputError
+from drystone.model import arrays
 from drystone.shapes import Terrain
 
 SQUARE = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)

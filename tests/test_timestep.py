@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import arrays, readout, rooms, stepping, timestep
+from drystone import timestep
+from drystone.constraints import last_step
+from drystone.model import arrays, capacity
 from drystone.solvers.nsgs import Nsgs
-from drystone.watch import Watch
+from drystone.steppers import time_stepping
+from drystone.world.run import Watch
 
 STONE = ds.Material(friction=0.5, restitution=0.3)
 
@@ -40,7 +43,7 @@ def small_scene(count=3, tolerance=1e-5, **options):
 
 
 def engine(world):
-    return world.model, world.state, stepping.allocate(world.model), world.settings
+    return world.model, world.state, time_stepping.allocate(world.model), world.settings
 
 
 def test_step_with_is_the_twin_of_advance():
@@ -58,10 +61,10 @@ def test_step_with_is_the_twin_of_advance():
         world.add_body(ds.Sphere(0.3), STONE, position=(0.15, -0.78, 0.3))
     model, state, work, settings = engine(one)
     settings = settings._replace(max_sweeps=20_000, skin=5e-7)
-    state, work, _ = stepping.run_steps(model, state, work, settings, steps)
+    state, work, _ = time_stepping.run_steps(model, state, work, settings, steps)
     model, other, work, _ = engine(two)
     for _ in range(steps):
-        other, work, report = stepping.step_with(model, other, work, settings, solver)
+        other, work, report = time_stepping.step_with(model, other, work, settings, solver)
         assert report.done == 1 and not report.failed
     assert solver.calls == steps
     assert np.abs(state.twist[1:, :3]).max(axis=1).min() > 0.01  # the first ball did hit
@@ -94,7 +97,9 @@ def test_kernels_run_without_being_compiled():
 
 def test_step_with_reports_what_the_solver_said():
     model, state, work, settings = engine(small_scene())
-    state, work, report = stepping.step_with(model, state, work, settings, InPython(max_sweeps=1))
+    state, work, report = time_stepping.step_with(
+        model, state, work, settings, InPython(max_sweeps=1)
+    )
     assert report.info.solver == "nsgs" and report.info.iterations == 1
     assert report.nonconverged == 1 and not report.info.converged
     assert report.info.residual > settings.tolerance
@@ -106,11 +111,11 @@ def test_room_does_not_change_the_bits():
     for roomy in (False, True):
         model, state, work, settings = engine(small_scene(6))
         if roomy:
-            state, work = rooms.make_pair_room(state, work, 1000)
-            work = rooms.make_slot_room(work, 1000)
-            state, work = rooms.make_contact_room(state, work, 1000)
+            state, work = capacity.make_pair_room(state, work, 1000)
+            work = capacity.make_slot_room(work, 1000)
+            state, work = capacity.make_contact_room(state, work, 1000)
         settings = settings._replace(hashing=1)
-        state, work, report = stepping.run_steps(model, state, work, settings, 80)
+        state, work, report = time_stepping.run_steps(model, state, work, settings, 80)
         assert report.done == len(report.hashes) == 80
         hashes.append(report.hashes)
     assert len(set(hashes[0].tolist())) == 80
@@ -119,11 +124,11 @@ def test_room_does_not_change_the_bits():
 
 def test_calls_of_any_length_give_the_same_bits():
     model, state, work, settings = engine(small_scene())
-    state, work, _ = stepping.run_steps(model, state, work, settings, 60)
+    state, work, _ = time_stepping.run_steps(model, state, work, settings, 60)
     expected = timestep.hash_state(state)
     model, state, work, settings = engine(small_scene())
     for count in (1, 7, 0, 30, 22):
-        state, work, report = stepping.run_steps(model, state, work, settings, count)
+        state, work, report = time_stepping.run_steps(model, state, work, settings, count)
         assert report.done == count
     assert timestep.hash_state(state) == expected
 
@@ -134,10 +139,10 @@ def test_report_sums_over_its_steps():
     model, state, work, settings = engine(small_scene(5))
     settings = settings._replace(max_sweeps=12, newton=0)
     for _ in range(steps):
-        state, work, report = stepping.run_steps(model, state, work, settings, 1)
+        state, work, report = time_stepping.run_steps(model, state, work, settings, 1)
         single.append(report)
     model, state, work, _ = engine(small_scene(5))
-    state, work, report = stepping.run_steps(model, state, work, settings, steps)
+    state, work, report = time_stepping.run_steps(model, state, work, settings, steps)
     assert report.sweeps == sum(r.sweeps for r in single)
     assert report.nonconverged == sum(r.nonconverged for r in single) > 0
     assert report.worst_residual == max(r.info.residual for r in single)
@@ -149,10 +154,10 @@ def test_report_sums_over_its_steps():
 def test_a_number_that_is_not_finite_stops_the_run():
     """The state is that of the last good step, and the body is named."""
     model, state, work, settings = engine(small_scene())
-    state, work, _ = stepping.run_steps(model, state, work, settings, 5)
+    state, work, _ = time_stepping.run_steps(model, state, work, settings, 5)
     state.force[2, 0] = np.nan
     before = state.position.copy()
-    state, work, report = stepping.run_steps(model, state, work, settings, 10)
+    state, work, report = time_stepping.run_steps(model, state, work, settings, 10)
     assert report.failed and report.done == 0
     assert np.array_equal(state.position, before)
     assert report.failed_body in range(4)
@@ -162,7 +167,7 @@ def test_contact_arrays_are_those_of_the_problem():
     """Velocities and impulses by contact obey the law that the judge measures on the problem."""
     world = small_scene()
     world.run(0.1)
-    raw = readout.contact_arrays(world.model, world.state, world._work)
+    raw = last_step.contact_arrays(world.model, world.state, world._work)
     assert len(raw.gap) == world.info.contacts == world.problem().contact_count
     slip = np.hypot(raw.impulse[:, 1], raw.impulse[:, 2])
     assert (slip <= raw.friction * raw.impulse[:, 0] + 1e-9).all()
@@ -172,7 +177,7 @@ def test_contact_arrays_are_those_of_the_problem():
 def test_stage_seconds_name_all_stages():
     world = small_scene()
     world.run(0.1)
-    seconds = stepping.stage_seconds(world._work)
+    seconds = time_stepping.stage_seconds(world._work)
     assert tuple(seconds) == timestep.STAGES
     assert all(value >= 0 for value in seconds.values()) and seconds["solve"] > 0
 

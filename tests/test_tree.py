@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from drystone.shapes import Box, Terrain
-from drystone.shapes.lanes import LANES, ROOM, build_lanes
-from drystone.shapes.terrain_table import build_table, with_tree
-from drystone.shapes.tree import MOST_LEVELS, build_tree
+from drystone.shapes.bvh.build import MOST_LEVELS, build_tree
+from drystone.shapes.bvh.wide import LANES, ROOM, build_lanes
+from drystone.shapes.triangle_table import build_table, with_tree
 from narrow_twin import bare_shapes
 from triangle_twin import bare_parts, box_mesh, bumpy, el, mesh_part, star, torus
 

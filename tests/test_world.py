@@ -204,7 +204,7 @@ def test_bodies_can_be_added_and_removed_while_the_world_runs():
     kept = world.state.kept_impulse.copy()
     ball = world.add_body(ds.Sphere(0.2), STONE, position=(3, 0, 2))
     assert (world.state.position[0].tobytes(), world.state.twist[0].tobytes()) == bits
-    np.testing.assert_array_equal(world.state.kept_impulse[: len(kept)], kept[: 4])
+    np.testing.assert_array_equal(world.state.kept_impulse[: len(kept)], kept[:4])
     world.run(1.0)
     assert ball.position[2] == pytest.approx(0.2, abs=1e-4)
     world.remove(ball)
@@ -656,7 +656,7 @@ def test_a_full_disk_does_not_hide_the_failure(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("drystone.checkpoint._replace_file", full)
+    monkeypatch.setattr("drystone.world.io.checkpoint._replace_file", full)
     with pytest.raises(ds.SimulationError, match="crate.*step 2.*could not be saved.*No space"):
         world.step()
 

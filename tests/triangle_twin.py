@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from drystone.arrays import FIXED, KEPT, MESH, WAY_COLUMNS, Boxes, Near
-from drystone.narrowphase.mesh import collide_meshes
+from drystone.collision.narrowphase.mesh.collide import collide_meshes
+from drystone.model.arrays import FIXED, KEPT, MESH, WAY_COLUMNS, Boxes, Near
 from drystone.shapes import Entry, build_shapes
 from drystone.shapes.part import NO_SIZE, Part
-from drystone.shapes.terrain_table import build_table
+from drystone.shapes.triangle_table import build_table
 
 SLOTS = 16  # rows per pair; a mesh writes eleven at most
 
@@ -105,9 +105,7 @@ def prism(outline, height, middle=(0.0, 0.0)):
     n = len(outline)
     k, after = np.arange(n), (np.arange(n) + 1) % n
     flat = np.concatenate([outline, [middle]])
-    vertices = np.concatenate(
-        [np.column_stack([flat, np.full(n + 1, z)]) for z in (0.0, height)]
-    )
+    vertices = np.concatenate([np.column_stack([flat, np.full(n + 1, z)]) for z in (0.0, height)])
     top = n + 1
     return vertices, np.concatenate([
         np.stack([after, k, np.full(n, n)], -1),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from drystone.problem import ContactProblem
+from drystone.constraints.problem import ContactProblem
 
 
 def make_problem(body, frame, arm, friction, mass, free, friction_2=None):

@@ -1,11 +1,32 @@
 """One time step, start to end. Read this file first.
 
 The scheme of [Anitescu1997] (CLINE 2.49), velocities and impulses as unknowns, positions moved
-afterwards. `advance` is the compiled loop over steps; stepping.py calls it, and the stages one by
-one for solvers written in Python.
+afterwards. `advance` is the compiled loop over steps; steppers/time_stepping.py calls it, and the
+stages one by one for solvers written in Python.
 """
 
-from drystone.arrays import (
+from drystone.collision.broadphase import find_pairs, place_shapes
+from drystone.collision.ccd import some_fast, stop_fast, stop_fast_solids
+from drystone.collision.contacts import gather_contacts, number_contacts, select_near
+from drystone.collision.narrowphase.collide import collide_near
+from drystone.collision.narrowphase.collide_2d import collide_flat
+from drystone.collision.narrowphase.mesh.collide import collide_meshes, has_meshes
+from drystone.constraints.contact_rows import assemble_rows
+from drystone.constraints.error_measures import measure_rows
+from drystone.constraints.islands import (
+    TALLY_GROUPS,
+    TALLY_ISLANDS,
+    TALLY_SLABS,
+    find_islands,
+    order_contacts,
+)
+from drystone.constraints.joint_rows import start_joints
+from drystone.forces.apply import add_forces, drop_forces, settle_forces
+from drystone.forces.free_velocity import free_twists
+from drystone.jit import inlined, inner_kernel, kernel
+from drystone.jit.clock import ticks
+from drystone.model.arrays import (
+    BAUMGARTE,
     COUNTER_KEPT,
     COUNTER_PAIRS,
     COUNTER_STEP,
@@ -26,36 +47,18 @@ from drystone.arrays import (
     INFO_TOTAL_SWEEPS,
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
+    NO_DRIFT,
+    SMOOTH,
 )
-from drystone.articulate import BAUMGARTE, NO_DRIFT, keep_joints, pose_joints, solve_linked
-from drystone.assemble import assemble_rows
-from drystone.broadphase import find_pairs, place_shapes
-from drystone.ccd import some_fast, stop_fast, stop_fast_solids
-from drystone.clock import ticks
-from drystone.commit import find_nonfinite, hash_state, keep_contacts, move_bodies
-from drystone.contacts import gather_contacts, number_contacts, select_near
-from drystone.drift import SMOOTH, displace_bodies, lean_out, make_room, mark_rough
-from drystone.elements.act import add_forces, drop_forces, settle_forces
-from drystone.forces import free_twists
-from drystone.impact import strike
-from drystone.island_matrix import finish_groups
-from drystone.islands import (
-    TALLY_GROUPS,
-    TALLY_ISLANDS,
-    TALLY_SLABS,
-    find_islands,
-    order_contacts,
-)
-from drystone.jit import inlined, inner_kernel, kernel
-from drystone.linkage import start_joints
-from drystone.measures import measure_rows
-from drystone.narrowphase.flat import collide_flat
-from drystone.narrowphase.mesh import collide_meshes, has_meshes
-from drystone.narrowphase.near import collide_near
-from drystone.rattle import fit_velocities
-from drystone.rest import fall_asleep, wake_touched
-from drystone.straighten import straighten
-from drystone.sweeps import push_all, solve_rows
+from drystone.motion.finalize import find_nonfinite, hash_state, keep_contacts, move_bodies
+from drystone.motion.sleeping import fall_asleep, wake_touched
+from drystone.motion.stabilization import displace_bodies, lean_out, make_room, mark_rough
+from drystone.solvers.articulated.rattle import fit_velocities
+from drystone.solvers.articulated.solve_islands import keep_joints, pose_joints, solve_linked
+from drystone.solvers.articulated.stabilization import straighten
+from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
+from drystone.solvers.impact import strike
+from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
     "forces", "pairs", "collide", "contacts", "islands", "problem", "solve", "drift", "follow",
@@ -143,9 +146,7 @@ def pose_rows(model, state, settings, work, linkage):
     info, clock, kind = work.log.info, work.log.clock, bodies.kind
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     since = ticks()
-    find_islands(
-        shape_body, kind, state.pair, near, joints.body, state.asleep, graph, near_count
-    )
+    find_islands(shape_body, kind, state.pair, near, joints.body, state.asleep, graph, near_count)
     order_contacts(
         shape_body, kind, state.pair, near, graph, linkage, touch.row_contact, rows, near_count
     )

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.elements.act import fill_forces
-from drystone.elements.function import STEP, ForceState, differences
-from drystone.elements.gradient import element_gradients, holding_back, stiffness
-from drystone.forced import Forces, elements_of
-from drystone.vec import quaternion_product
+from drystone.forces.apply import fill_forces
+from drystone.forces.evaluate import Forces, elements_of
+from drystone.forces.gradients import element_gradients, holding_back, stiffness
+from drystone.forces.user_force import STEP, ForceState, differences
+from drystone.jit.vec import quaternion_product
 
 number = st.floats(-2.0, 2.0)
 vec = st.tuples(number, number, number)

@@ -24,10 +24,10 @@ from drystone import (
     SwingTwist,
     Universal,
 )
-from drystone.joints.layout import joint_rows
-from drystone.joints.rows import fill_joint_rows
-from drystone.joints.table import pack_joints
-from drystone.vec import quaternion_product
+from drystone.constraints.joints.fill_rows import fill_joint_rows
+from drystone.constraints.joints.pack import pack_joints
+from drystone.jit.vec import quaternion_product
+from drystone.model.joint_arrays import joint_rows
 
 DT = 1 / 240
 

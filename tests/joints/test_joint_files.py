@@ -11,7 +11,7 @@ from joint_rigs import RIGS, rig
 
 import drystone as ds
 from drystone import Ball, Fixed, Hinge, Motor, Servo, Slider, SwingTwist
-from drystone.describe_joints import describe_joint, restore_joint
+from drystone.world.io.serialize_joints import describe_joint, restore_joint
 from test_save import assert_same_arrays, described, edited, put, replace
 from two_threads import printed_by
 

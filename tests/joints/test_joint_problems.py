@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone import readout
-from drystone.articulate import POST_STABILIZATION
-from drystone.joint_blocks import block_impulses
-from drystone.joints.layout import ROW_DRIVE, ROW_LIMIT
-from drystone.problem import relative_error
+from drystone.constraints import last_step
+from drystone.constraints.joint_blocks import block_impulses
+from drystone.constraints.problem import relative_error
+from drystone.model.arrays import POST_STABILIZATION
+from drystone.model.joint_arrays import ROW_DRIVE, ROW_LIMIT
 
 STONE = ds.Material(density=1000, friction=0.5)
 ABLE = ("auto", "nsgs", "prox-newton")
@@ -87,7 +87,7 @@ def solved(name):
     for _ in range(steps):
         world.step()
     problem = world.problem()
-    return world, problem, readout.last_impulse(problem, world._work, world._linkage)
+    return world, problem, last_step.last_impulse(problem, world._work, world._linkage)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -281,7 +281,7 @@ def test_sleeping_joints_are_no_part_of_the_problem():
 def test_large_islands_go_to_sparse_factors(monkeypatch):
     """If the factors do not fit, the part of the problem is handed on, joints and all."""
     _, problem, impulse = solved("chain")
-    monkeypatch.setattr("drystone.islandwise.CAPACITY", 10)
+    monkeypatch.setattr("drystone.solvers.newton.hybrid.CAPACITY", 10)
     found, info = ds.solve(problem, "auto", tolerance=1e-11)
     assert info.converged and "sparse newton" in info.method
     found, impulse = found[problem.contact_count :], impulse[problem.contact_count :]

@@ -24,9 +24,9 @@ from drystone import (
     SwingTwist,
     Universal,
 )
-from drystone.joints.layout import ROW_DRIVE
-from drystone.joints.rows import fill_joint_rows
-from drystone.joints.table import carry_state, pack_joints, write_settings
+from drystone.constraints.joints.fill_rows import fill_joint_rows
+from drystone.constraints.joints.pack import carry_state, pack_joints, write_settings
+from drystone.model.joint_arrays import ROW_DRIVE
 
 X, Y, Z = np.eye(3)
 

@@ -21,14 +21,14 @@ from joint_rigs import (
 from scipy.spatial.transform import Rotation
 
 from drystone import Hinge
-from drystone.joints.layout import (
+from drystone.constraints.joints.fill_rows import fill_joint_rows
+from drystone.model.joint_arrays import (
     ROW_DRIVE,
     ROW_EQUALITY,
     ROW_FRICTION,
     ROW_LIMIT,
     ROW_SPRING,
 )
-from drystone.joints.rows import fill_joint_rows
 
 seeds = st.integers(0, 2**31)
 STEP = 1e-6  # of the differences; their error is STEP² times third derivatives, and rounding 1e-10

@@ -8,7 +8,7 @@ from joint_rigs import DT, RIGS, halves, inside, rig, table_of, two_bodies
 from scipy.spatial.transform import Rotation
 
 from drystone import Ball, Distance, Hinge, SwingTwist, Universal
-from drystone.joints.rows import fill_joint_rows
+from drystone.constraints.joints.fill_rows import fill_joint_rows
 
 
 def with_b_turned(test, axes_b):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fakes import FakeStudy
 
-from drystone.rockfall.montecarlo import run_study
+from drystone.rockfall.run.montecarlo import run_study
 
 ROLL = "fakes:roll_many"
 COUNT = 90  # six chunks

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from drystone.rockfall.records import ARC, CROSSING, END, IMPACT, VELOCITY, Trajectory
+from drystone.rockfall.engine.records import ARC, CROSSING, END, IMPACT, VELOCITY, Trajectory
 
 G = 9.81
 SIZE, CELL = 60, 2.0  # nodes of the terrain grid in each direction, and their distance [m]

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from drystone.rockfall.impact import ImpactRoom, bounce_off, rub
-from drystone.rockfall.materials import uniform_surface
-from drystone.rockfall.roll import Scene
+from drystone.rockfall.engine.impact import ImpactRoom, bounce_off, rub
+from drystone.rockfall.engine.roll import Scene
+from drystone.rockfall.terrain.materials import uniform_surface
 
 GRAVITY = 9.81
 
@@ -43,7 +43,7 @@ def matrix(q):
 
 
 def rows_of(directions, arms, gyration):
-    """(..., 6) rows of unit directions at arms (..., 3), see impact.py."""
+    """(..., 6) rows of unit directions at arms (..., 3), see solvers/impact.py."""
     return np.concatenate([directions, np.cross(arms, directions) / gyration], axis=-1)
 
 

@@ -5,19 +5,19 @@ import pytest
 
 from drystone.errors import InputError
 from drystone.jit import kernel
-from drystone.rockfall.barriers import (
+from drystone.rockfall.engine.barriers import (
     build_barriers,
     drape,
     join_walls,
     line_wall,
     mesh_wall,
 )
-from drystone.rockfall.forest import build_forest, drag_at
-from drystone.rockfall.materials import build_surface
-from drystone.rockfall.records import HIT, OVERTOPPED, PASSED, POSITION, STOPPED
-from drystone.rockfall.rock import Rock
-from drystone.rockfall.roll import Options, Scene, Start, roll
-from drystone.rockfall.slope import Slope
+from drystone.rockfall.engine.forest_drag import build_forest, drag_at
+from drystone.rockfall.engine.records import HIT, OVERTOPPED, PASSED, POSITION, STOPPED
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.engine.roll import Options, Scene, Start, roll
+from drystone.rockfall.terrain.materials import build_surface
+from drystone.rockfall.terrain.slope import Slope
 
 shapely = pytest.importorskip("shapely", reason="needs the extra drystone[rockfall]")
 trimesh = pytest.importorskip("trimesh")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from drystone.cli_rockfall import app
-from drystone.rockfall.valley import new_study
+from drystone.cli.rockfall import app
+from drystone.rockfall.study.valley import new_study
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")

@@ -5,11 +5,11 @@ import pytest
 from rock_scenes import ell, matrix
 from scipy.optimize import minimize
 
-from drystone.rockfall.ccd import sweep
-from drystone.rockfall.distance import piece_distance
-from drystone.rockfall.flight import turned
-from drystone.rockfall.grid import Grid
-from drystone.rockfall.rock import Rock, pack_rocks
+from drystone.rockfall.engine.ccd import sweep
+from drystone.rockfall.engine.distance import piece_distance
+from drystone.rockfall.engine.flight import turned
+from drystone.rockfall.engine.rock import Rock, pack_rocks
+from drystone.rockfall.engine.triangle_grid import Grid
 
 
 def distance_by_descent(points, triangle):

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.rockfall.cells import CellWalker, Raster
-from drystone.rockfall.ground import Ground, height_at
-from drystone.rockfall.records import ARC
+from drystone.rockfall.engine.records import ARC
+from drystone.rockfall.results.cells import CellWalker, Raster
+from drystone.rockfall.terrain.ground_surface import Ground, height_at
 
 G = 9.81
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from test_cells import cut, flat_ground, one_arc
 
 from drystone.errors import InputError
-from drystone.rockfall.cells import Raster
-from drystone.rockfall.checklines import CheckLine, LineFinder
+from drystone.rockfall.results.cells import Raster
+from drystone.rockfall.results.check_lines import CheckLine, LineFinder
 
 GROUND = flat_ground(Raster(-50.0, -50.0, 1.0, 100, 100))
 

@@ -7,9 +7,9 @@ import pytest
 from fakes import FakeStudy, bounce
 
 from drystone.errors import SimulationError
-from drystone.rockfall.chunk import compute_chunk, make_context, sample_points, usable_part
-from drystone.rockfall.plan import chunk_size, make_plan
-from drystone.rockfall.records import FAILED, VELOCITY
+from drystone.rockfall.engine.records import FAILED, VELOCITY
+from drystone.rockfall.run.chunk import compute_chunk, make_context, sample_points, usable_part
+from drystone.rockfall.run.plan import chunk_size, make_plan
 
 
 def trajectory(bounces=4):

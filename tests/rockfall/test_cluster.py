@@ -58,6 +58,6 @@ def test_what_kills_every_worker_is_named_and_its_neighbour_done(tmp_path):
 
 
 def test_no_scheduler_is_a_clear_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("drystone.rockfall.cluster.PATIENCE", "1s")
+    monkeypatch.setattr("drystone.rockfall.run.cluster.PATIENCE", "1s")
     with pytest.raises(DrystoneError, match="no Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         run(tmp_path / "out", count=20, cluster="tcp://127.0.0.1:1")

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from drystone.errors import InputError
-from drystone.rockfall.design import (
+from drystone.rockfall.engine.records import ARC
+from drystone.rockfall.engine.spin import spin_at, spin_energy_at
+from drystone.rockfall.results.energy_line import GRAVITY, energy_line_velocity, line_angle
+from drystone.rockfall.study.barrier_design import (
     DesignCase,
     DesignFactors,
     design_table,
@@ -12,10 +15,7 @@ from drystone.rockfall.design import (
     verify_barrier,
     verify_row,
 )
-from drystone.rockfall.energy_line import GRAVITY, energy_line_velocity, line_angle
-from drystone.rockfall.ground import Ground
-from drystone.rockfall.records import ARC
-from drystone.rockfall.spin import spin_at, spin_energy_at
+from drystone.rockfall.terrain.ground_surface import Ground
 
 
 def values(**factors):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from drystone.errors import InputError
-from drystone.rockfall.distributions import read_distribution
-from drystone.rockfall.sampling import Sampler
-from drystone.rockfall.soils import SOILS, find_soil
+from drystone.rockfall.study.distributions import read_distribution
+from drystone.rockfall.study.sampling import Sampler
+from drystone.rockfall.terrain.soils import SOILS, find_soil
 
 
 def lognormal(mean, sd):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from rock_scenes import matrix, plane
 
-from drystone.rockfall.flight import fall, place_at, spin_energy, turn_step, turned
-from drystone.rockfall.rock import Rock
-from drystone.rockfall.roll import Options, Start, roll
+from drystone.rockfall.engine.flight import fall, place_at, spin_energy, turn_step, turned
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.engine.roll import Options, Start, roll
 
 INERTIA = (1.0, 2.0, 4.0)
 

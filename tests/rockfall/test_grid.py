@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from drystone.errors import InputError
-from drystone.rockfall.grid import Grid, find_triangles, ground_below
-from drystone.rockfall.slope import Slope
+from drystone.rockfall.engine.triangle_grid import Grid, find_triangles, ground_below
+from drystone.rockfall.terrain.slope import Slope
 
 
 def bumpy(rng, nodes=12):

@@ -18,7 +18,7 @@ pytest.importorskip("pyogrio")
 from fake_runs import COUNT, digests, reference_digests, run  # noqa: E402
 
 from drystone.errors import DrystoneError, InputError  # noqa: E402
-from drystone.rockfall import montecarlo, parts  # noqa: E402
+from drystone.rockfall.run import montecarlo, part_files
 
 HERE = Path(__file__).resolve().parent
 
@@ -32,7 +32,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {here!r})
 from fakes import FakeStudy
-from drystone.rockfall.montecarlo import run_study
+from drystone.rockfall.run.montecarlo import run_study
 run_study(FakeStudy(count=90, roll_seconds={seconds}), {out!r}, workers={workers},
           progress=False, roll="fakes:roll_many")
 """
@@ -113,10 +113,10 @@ def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path, reference, monkeypat
             raise OSError(28, "No space left on device")
         flush(descriptor)
 
-    monkeypatch.setattr(parts.os, "fsync", full)
+    monkeypatch.setattr(part_files.os, "fsync", full)
     with pytest.raises(DrystoneError, match="the disk is full.*kept.*--resume"):
         run(tmp_path / "out", count=COUNT)
-    monkeypatch.setattr(parts.os, "fsync", flush)
+    monkeypatch.setattr(part_files.os, "fsync", flush)
     left = sorted(path.name for path in (tmp_path / "out" / "parts").iterdir())
     assert left == [f"chunk-{k:06d}.part" for k in range(3)]
     run(tmp_path / "out", count=COUNT, resume=True)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from rock_scenes import plane
 
-from drystone.rockfall.lift import TOUCH, lift_starts
-from drystone.rockfall.records import FAILED, LEFT, VELOCITY
-from drystone.rockfall.rock import Rock, pack_rocks
-from drystone.rockfall.roll import Start, roll, roll_many, start_table
+from drystone.rockfall.engine.lift_start import TOUCH, lift_starts
+from drystone.rockfall.engine.records import FAILED, LEFT, VELOCITY
+from drystone.rockfall.engine.rock import Rock, pack_rocks
+from drystone.rockfall.engine.roll import Start, roll, roll_many, start_table
 
 ROCKS = [Rock.block(1.0, 1.0, 0.5), Rock.sphere(0.8), Rock.platy(1.2)]
 

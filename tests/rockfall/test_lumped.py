@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from rock_scenes import GRAVITY, downhill, plane
 
-from drystone.rockfall.lumped import roll_lumped
-from drystone.rockfall.records import CONTACT, POSITION, TIME, VELOCITY
-from drystone.rockfall.roll import Options, Start
+from drystone.rockfall.engine.lumped_mass import roll_lumped
+from drystone.rockfall.engine.records import CONTACT, POSITION, TIME, VELOCITY
+from drystone.rockfall.engine.roll import Options, Start
 
 
 def point(mass):

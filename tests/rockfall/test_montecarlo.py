@@ -13,7 +13,7 @@ pytest.importorskip("pyogrio")
 from fake_runs import COUNT, digests, reference_digests, run  # noqa: E402
 
 from drystone.errors import DrystoneError, InputError  # noqa: E402
-from drystone.rockfall.manifest import differences  # noqa: E402
+from drystone.rockfall.run.manifest import differences  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import DrystoneError
-from drystone.rockfall.parts import DamagedPart, pack_part, read_part, unpack_part, write_whole
-from drystone.rockfall.records import ARC, END
+from drystone.rockfall.engine.records import ARC, END
+from drystone.rockfall.run.part_files import (
+    DamagedPart,
+    pack_part,
+    read_part,
+    unpack_part,
+    write_whole,
+)
 
 ARRAYS = {
     "arcs": np.arange(20 * 3, dtype=float).view(ARC),
@@ -55,7 +61,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("drystone.rockfall.parts.os.fsync", full)
+    monkeypatch.setattr("drystone.rockfall.run.part_files.os.fsync", full)
     with pytest.raises(DrystoneError, match="the disk is full"):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]

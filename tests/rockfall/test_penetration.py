@@ -8,13 +8,13 @@ from rock_scenes import about
 from typer.testing import CliRunner
 
 from drystone.cli import app
-from drystone.rockfall.ground import ground_of
-from drystone.rockfall.penetration import energy_growth, measure_depth
-from drystone.rockfall.penetration_study import penetration_runs, summarise_runs
-from drystone.rockfall.records import ARC, STATE, Trajectory
-from drystone.rockfall.rock import Rock
-from drystone.rockfall.slope import Slope
-from drystone.rockfall.trials import ROCKS, Trials, read_terrain, resized
+from drystone.rockfall.bench.penetration import energy_growth, measure_depth
+from drystone.rockfall.bench.penetration_study import penetration_runs, summarise_runs
+from drystone.rockfall.bench.random_trials import ROCKS, Trials, read_terrain, resized
+from drystone.rockfall.engine.records import ARC, STATE, Trajectory
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.terrain.ground_surface import ground_of
+from drystone.rockfall.terrain.slope import Slope
 from shared_data import DATA
 
 TERRAIN = DATA / "terrain" / "avaKot.asc"

@@ -17,10 +17,10 @@ import fakes  # noqa: E402
 from fake_runs import run  # noqa: E402
 
 from drystone.errors import InputError  # noqa: E402
-from drystone.rockfall.map_figures import hillshade, shrink  # noqa: E402
-from drystone.rockfall.rasters import raster_names  # noqa: E402
-from drystone.rockfall.report import report_study  # noqa: E402
-from drystone.rockfall.results import Results  # noqa: E402
+from drystone.rockfall.report.html import report_study  # noqa: E402
+from drystone.rockfall.report.maps import hillshade, shrink  # noqa: E402
+from drystone.rockfall.results.rasters import raster_names  # noqa: E402
+from drystone.rockfall.results.results import Results  # noqa: E402
 
 ROAD = SimpleNamespace(name="road <&>", points=[[-46.0, -50.0], [-46.0, 50.0]])
 X0, Y0 = 2600000.0, 1200000.0

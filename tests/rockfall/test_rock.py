@@ -5,7 +5,7 @@ import pytest
 from rock_scenes import ell
 
 from drystone.errors import InputError
-from drystone.rockfall.rock import Rock, pack_rocks
+from drystone.rockfall.engine.rock import Rock, pack_rocks
 
 
 def test_a_block_has_the_mass_and_inertia_of_a_block():

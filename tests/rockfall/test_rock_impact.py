@@ -5,7 +5,7 @@ import pytest
 from rock_scenes import fast_impact, random_impacts, rows_of, sliding
 
 from drystone.jit import kernel
-from drystone.rockfall.impact import ImpactRoom, bounce_off, row_speed, rub
+from drystone.rockfall.engine.impact import ImpactRoom, bounce_off, row_speed, rub
 
 
 @kernel
@@ -52,7 +52,7 @@ def test_energy_never_grows_and_impulses_are_one_sided_in_100000_impacts():
 
 def test_osqp_gives_the_same_to_1e_8():
     pytest.importorskip("osqp")
-    from drystone.rockfall.impact_reference import solve_impact
+    from impact_reference import solve_impact
 
     rng = np.random.default_rng(7)
     for k in range(1, 7):

@@ -6,10 +6,10 @@ import scipy.sparse
 from rock_scenes import GRAVITY, rows_of
 
 import drystone as ds
-from drystone.lcp import lcp_error, solve
-from drystone.matrix_problem import MatrixProblem
-from drystone.rockfall.pivots import SOLVED, PivotRoom, lemke
-from drystone.rockfall.rest import RestRoom, hold
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.rockfall.engine.lemke_dense import SOLVED, PivotRoom, lemke
+from drystone.rockfall.engine.resting_contact import RestRoom, hold
+from drystone.solvers.lcp import lcp_error, solve
 from drystone.solvers.lemke import Lemke
 
 

@@ -3,9 +3,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from drystone.cli_rockfall import app
-from drystone.rockfall.check import check_study
-from drystone.rockfall.study import Study
+from drystone.cli.rockfall import app
+from drystone.rockfall.study.check import check_study
+from drystone.rockfall.study.study import Study
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")

@@ -5,25 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from drystone.rockfall import distributions, study_file
-from drystone.rockfall.soils import SOILS
+from drystone.rockfall.study import distributions, schema
+from drystone.rockfall.terrain.soils import SOILS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "rockfall.md"
 TEXT = GUIDE.read_text()
 PARTS = {
-    "[terrain]": study_file.Terrain,
-    "[materials]": study_file.Materials,
-    "[materials.classes.NAME]": study_file.MaterialClass,
-    "[[materials.regions]]": study_file.RegionPart,
-    "[materials.texture]": study_file.TexturePart,
-    "[[rocks]]": study_file.RockPart,
-    "[[sources]]": study_file.SourcePart,
-    "[[barriers]]": study_file.BarrierPart,
-    "[[forest]]": study_file.ForestPart,
-    "[[check_lines]]": study_file.CheckLinePart,
-    "[design]": study_file.DesignPart,
-    "[runs]": study_file.Runs,
-    "[output]": study_file.Output,
+    "[terrain]": schema.Terrain,
+    "[materials]": schema.Materials,
+    "[materials.classes.NAME]": schema.MaterialClass,
+    "[[materials.regions]]": schema.RegionPart,
+    "[materials.texture]": schema.TexturePart,
+    "[[rocks]]": schema.RockPart,
+    "[[sources]]": schema.SourcePart,
+    "[[barriers]]": schema.BarrierPart,
+    "[[forest]]": schema.ForestPart,
+    "[[check_lines]]": schema.CheckLinePart,
+    "[design]": schema.DesignPart,
+    "[runs]": schema.Runs,
+    "[output]": schema.Output,
 }
 
 

@@ -7,9 +7,8 @@ import pytest
 from rock_scenes import GRAVITY, about, downhill, matrix, plane
 
 from drystone.errors import InputError
-from drystone.rockfall.barriers import Barriers
-from drystone.rockfall.materials import build_surface, uniform_surface
-from drystone.rockfall.records import (
+from drystone.rockfall.engine.barriers import Barriers
+from drystone.rockfall.engine.records import (
     BARRIER,
     CONTACT,
     FLIGHT,
@@ -23,9 +22,10 @@ from drystone.rockfall.records import (
     TIME,
     VELOCITY,
 )
-from drystone.rockfall.rock import Rock
-from drystone.rockfall.roll import Options, Scene, Start, roll, roll_many
-from drystone.rockfall.slope import Slope
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.engine.roll import Options, Scene, Start, roll, roll_many
+from drystone.rockfall.terrain.materials import build_surface, uniform_surface
+from drystone.rockfall.terrain.slope import Slope
 
 
 def lying(rock, slope_deg, height, velocity=0.0):
@@ -213,7 +213,7 @@ def test_a_barrier_is_overtopped_by_what_flies_over_it():
 def test_trees_slow_the_fall_exactly():
     """Horizontal flight in a drag zone: x = v / k (1 - exp(-k t)), k = c / m."""
     shapely = pytest.importorskip("shapely")
-    from drystone.rockfall.forest import build_forest
+    from drystone.rockfall.engine.forest_drag import build_forest
 
     rock = Rock.sphere(1.0)
     forest = build_forest([shapely.box(-200, -200, 200, 200)], [rock.mass * 0.8], [100.0])
@@ -236,10 +236,10 @@ def test_any_number_of_threads_and_any_buffers_give_the_same_bits(monkeypatch):
         for one, other in zip(alone, many, strict=True):
             for a, b in zip(one, other, strict=True):
                 assert a.tobytes() == b.tobytes()
-    monkeypatch.setattr("drystone.rockfall.logbook.ARCS", 40)
-    monkeypatch.setattr("drystone.rockfall.logbook.IMPACTS", 5)
-    monkeypatch.setattr("drystone.rockfall.logbook.FOUND", 1)
-    monkeypatch.setattr("drystone.rockfall.roll.FOUND", 1)
+    monkeypatch.setattr("drystone.rockfall.engine.event_log.ARCS", 40)
+    monkeypatch.setattr("drystone.rockfall.engine.event_log.IMPACTS", 5)
+    monkeypatch.setattr("drystone.rockfall.engine.event_log.FOUND", 1)
+    monkeypatch.setattr("drystone.rockfall.engine.roll.FOUND", 1)
     small = roll_many(rocks, starts, scene, threads=1)
     assert all(a.arcs.tobytes() == b.arcs.tobytes() for a, b in zip(alone, small, strict=True))
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import InputError
-from drystone.rockfall.slope import Slope
+from drystone.rockfall.terrain.slope import Slope
 from shared_data import DATA
 
 rasterio = pytest.importorskip("rasterio", reason="needs the extra drystone[rockfall]")

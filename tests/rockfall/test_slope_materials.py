@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone.errors import InputError
-from drystone.rockfall.materials import (
+from drystone.rockfall.terrain.materials import (
     CORNER,
     EDGE,
     FACE,
@@ -16,8 +16,8 @@ from drystone.rockfall.materials import (
     materials_at,
     uniform_surface,
 )
-from drystone.rockfall.regions import NOWHERE, Region, build_regions, regions_over
-from drystone.rockfall.slope import Slope
+from drystone.rockfall.terrain.regions import NOWHERE, Region, build_regions, regions_over
+from drystone.rockfall.terrain.slope import Slope
 
 shapely = pytest.importorskip("shapely", reason="needs the extra drystone[rockfall]")
 

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from drystone.errors import InputError
-from drystone.rockfall.placing import set_down
-from drystone.rockfall.slope import Slope
-from drystone.rockfall.sources import area_source, line_source, point_source
+from drystone.rockfall.engine.place_start import set_down
+from drystone.rockfall.study.sources import area_source, line_source, point_source
+from drystone.rockfall.terrain.slope import Slope
 
 shapely = pytest.importorskip("shapely", reason="needs the extra drystone[rockfall]")
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.rockfall.cell_statistics import cell_bands, group_summary
-from drystone.rockfall.cells import CellTable, Raster
-from drystone.rockfall.statistics import (
+from drystone.rockfall.results.cell_statistics import cell_bands, group_summary
+from drystone.rockfall.results.cells import CellTable, Raster
+from drystone.rockfall.results.percentiles import (
     bootstrap_band,
     estimate,
     largest_per_run,
@@ -15,7 +15,7 @@ from drystone.rockfall.statistics import (
     resample,
     summarise,
 )
-from drystone.rockfall.summary import summarise_barriers, table_text
+from drystone.rockfall.results.summary import summarise_barriers, table_text
 
 
 @pytest.mark.parametrize(("n", "share"), [(37, 0.5), (200, 0.95), (200, 0.9), (400, 0.99)])

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from drystone.errors import InputError
-from drystone.rockfall.check import check_study
-from drystone.rockfall.ground import ground_of
-from drystone.rockfall.materials import FACE, materials_at
-from drystone.rockfall.penetration import measure_depth
-from drystone.rockfall.records import ARC, FAILED, STATE, Trajectory
-from drystone.rockfall.rock import Rock
-from drystone.rockfall.roll import Options, roll_many
-from drystone.rockfall.study import Study
-from drystone.rockfall.valley import CORNER, new_study, valley_heights
+from drystone.rockfall.bench.penetration import measure_depth
+from drystone.rockfall.engine.records import ARC, FAILED, STATE, Trajectory
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.engine.roll import Options, roll_many
+from drystone.rockfall.study.check import check_study
+from drystone.rockfall.study.study import Study
+from drystone.rockfall.study.valley import CORNER, new_study, valley_heights
+from drystone.rockfall.terrain.ground_surface import ground_of
+from drystone.rockfall.terrain.materials import FACE, materials_at
 from shared_data import DATA
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from rock_scenes import matrix
 
-from drystone.rockfall.materials import uniform_surface
-from drystone.rockfall.records import FAILED, LEFT, POSITION, REASONS, VELOCITY
-from drystone.rockfall.rock import Rock
-from drystone.rockfall.roll import Scene, Start, roll_many
-from drystone.rockfall.slope import Slope
+from drystone.rockfall.engine.records import FAILED, LEFT, POSITION, REASONS, VELOCITY
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.engine.roll import Scene, Start, roll_many
+from drystone.rockfall.terrain.materials import uniform_surface
+from drystone.rockfall.terrain.slope import Slope
 from shared_data import DATA
 
 TERRAIN = DATA / "terrain" / "avaKot.asc"

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from rock_scenes import about, matrix
 
-from drystone.rockfall.grid import Grid
-from drystone.rockfall.materials import CORNER, EDGE, FACE
-from drystone.rockfall.rock import Rock, pack_rocks
-from drystone.rockfall.touch import Contacts, find_contacts, thin_out
+from drystone.rockfall.engine.contacts import Contacts, find_contacts, thin_out
+from drystone.rockfall.engine.rock import Rock, pack_rocks
+from drystone.rockfall.engine.triangle_grid import Grid
+from drystone.rockfall.terrain.materials import CORNER, EDGE, FACE
 
 SKIN = 1e-3
 FLAT = np.array([[-9, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0.0]])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.bench import shots
-from drystone.solvers.ffd import Ffd
+from drystone.bench import tunnelling
+from drystone.solvers.ffd.solver import Ffd
 from two_threads import printed_by
 
 G = 9.81
@@ -126,11 +126,13 @@ def test_no_bullet_passes_a_wall_in_either_half_step(ccd):
     assert (through == 0 and stopped > 5) if ccd else (through > 5 and stopped == 0)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in shots.KINDS if kind != "rod"])  # it has joints
+@pytest.mark.parametrize(
+    "kind", [kind for kind in tunnelling.KINDS if kind != "rod"]
+)  # it has joints
 def test_no_shot_misses(kind, monkeypatch):
     world = dict(gravity=(0, 0, 0), sleeping=False, stepper="verlet")
-    monkeypatch.setattr(shots, "_empty_world", lambda: ds.World(**world))
-    assert shots.missed(kind, 40, np.random.default_rng(6)) == 0
+    monkeypatch.setattr(tunnelling, "_empty_world", lambda: ds.World(**world))
+    assert tunnelling.missed(kind, 40, np.random.default_rng(6)) == 0
 
 
 def test_no_disc_passes_a_line_in_two_dimensions():
@@ -163,7 +165,7 @@ import numba
 import numpy as np
 
 import drystone as ds
-from drystone.scenes.turned import torus
+from drystone.scenes.meshes.revolutions import torus
 
 for threads in (1, 2):
     numba.set_num_threads(threads)

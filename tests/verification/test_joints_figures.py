@@ -3,7 +3,7 @@
 import pytest
 
 from drystone.scenes import SCENES
-from drystone.scenes.figures import LIGHTEST
+from drystone.scenes.jointed_figures import LIGHTEST
 
 
 def build_awake(name, **options):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import drystone as ds
-from drystone.bench.yardstick import matrices
+from drystone.bench.overlap_measure import matrices
 
 G = 9.81  # [m/s²]
 

@@ -1,8 +1,8 @@
 """How the cost of a step grows with the number of bodies, in piles of equal height."""
 
-from drystone.bench.drive import build_world
-from drystone.bench.standard import pile
-from drystone.watch import Watch
+from drystone.bench.drystone_driver import build_world
+from drystone.bench.standard_scenes import pile
+from drystone.world.run import Watch
 
 COUNTS = (100, 300, 1000, 3000, 10000)
 LAYERS = 10

@@ -16,12 +16,12 @@ from time import perf_counter
 
 import numpy as np
 
-from drystone.bench.compare import FOLDER, has_modules
+from drystone.bench.peer_overlap import FOLDER, has_modules
+from drystone.constraints.files.load import load_problem
+from drystone.constraints.problem import relative_error
 from drystone.errors import InputError
-from drystone.problem import relative_error
-from drystone.problem_files import load_problem
 from drystone.solvers.auto import Auto
-from drystone.text_table import text_table
+from drystone.world.io.text_table import text_table
 
 METHODS = ("PROX", "NSGS", "ADMM")
 FEW_CONTACTS = 20  # problems with no more are over before a clock can tell

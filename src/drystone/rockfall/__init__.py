@@ -4,21 +4,21 @@ from importlib import import_module
 
 # Fetched when they are first used: GDAL and Numba take a second to import.
 _HOME = {
-    "Barriers": "barriers",
-    "Options": "options",
-    "Results": "results",
-    "Rock": "rock",
-    "Scene": "roll",
-    "Slope": "slope",
-    "Start": "roll",
-    "Study": "study",
-    "Trajectory": "records",
-    "check_study": "check",
-    "new_study": "valley",
-    "report_study": "report",
-    "roll_lumped": "lumped",
-    "roll_many": "roll",
-    "run_study": "montecarlo",
+    "Barriers": "engine.barriers",
+    "Options": "engine.options",
+    "Results": "results.results",
+    "Rock": "engine.rock",
+    "Scene": "engine.roll",
+    "Slope": "terrain.slope",
+    "Start": "engine.roll",
+    "Study": "study.study",
+    "Trajectory": "engine.records",
+    "check_study": "study.check",
+    "new_study": "study.valley",
+    "report_study": "report.html",
+    "roll_lumped": "engine.lumped_mass",
+    "roll_many": "engine.roll",
+    "run_study": "run.montecarlo",
 }
 __all__ = sorted(_HOME)
 

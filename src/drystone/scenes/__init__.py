@@ -1,20 +1,20 @@
 """Named scenes, shared by tests, benchmarks and demos; each family of them is one file."""
 
 from drystone.errors import InputError
-from drystone.inputs import did_you_mean
+from drystone.model.checks import did_you_mean
 from drystone.scenes import (
     arches,
     chains,
     chess,
     dominoes,
-    figures,
-    fits,
     impacts,
+    jointed_figures,
     linkages,
     loop,
     mechanism,
+    peg_in_hole,
     piles,
-    pointer,
+    pushed_rectangle,
     skate,
     slopes,
     snakes,
@@ -44,13 +44,13 @@ SCENES: dict[str, Scene] = {
         chains,
         snakes,
         linkages,
-        figures,
-        pointer,
+        jointed_figures,
+        pushed_rectangle,
         vehicle,
         chess,
         thin_shells,
         tori,
-        fits,
+        peg_in_hole,
         loop,
         mechanism,
     )

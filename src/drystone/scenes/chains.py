@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 import drystone as ds
-from drystone.scenes.rods import ACROSS, lay_rod
+from drystone.scenes.meshes.rods import ACROSS, lay_rod
 from drystone.scenes.scene import Scene
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 import drystone as ds
-from drystone.scenes.chess_pieces import PIECES
+from drystone.scenes.meshes.chess_pieces import PIECES
+from drystone.scenes.meshes.shells import funnel
 from drystone.scenes.piles import container_walls, grid_positions
 from drystone.scenes.scene import Scene
-from drystone.scenes.shells import funnel
 
 DT = 1 / 210  # [s] FFD Fig. 8
 SPACING, STOREY = 0.26, 0.46  # [m] between the axes of standing pieces, and from floor to floor

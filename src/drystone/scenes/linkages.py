@@ -7,7 +7,7 @@ loop has three more rows than it needs, as linkages made of parallel pins do.
 from math import cos, pi, radians, sin, sqrt
 
 import drystone as ds
-from drystone.scenes.rods import ACROSS, in_plane, lay_rod, meeting_point
+from drystone.scenes.meshes.rods import ACROSS, in_plane, lay_rod, meeting_point
 from drystone.scenes.scene import Scene
 
 ALUMINIUM = ds.Material(density=2700)

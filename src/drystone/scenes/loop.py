@@ -3,8 +3,8 @@
 import numpy as np
 
 import drystone as ds
+from drystone.scenes.meshes.tracks import TURN_DEG, loop_pieces, sweep
 from drystone.scenes.scene import Scene
-from drystone.scenes.tracks import TURN_DEG, loop_pieces, sweep
 
 GROOVE, OPENING, BED = 0.16, np.radians(60.0), 0.05  # of the track: radius, angle, thickness [m]
 

@@ -5,8 +5,8 @@ from math import cos, pi
 import numpy as np
 
 import drystone as ds
-from drystone.scenes.extruded import egg, extrude, plate
-from drystone.scenes.gears import gear_outline, rack_lines
+from drystone.scenes.meshes.extrusions import egg, extrude, plate
+from drystone.scenes.meshes.gears import gear_outline, rack_lines
 from drystone.scenes.scene import Scene
 
 MODULE, BACKLASH = 0.02, 0.001  # [m]

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from drystone.errors import InputError
-from drystone.inputs import did_you_mean
-from drystone.shapes.checks import flag, whole, within
+from drystone.model.checks import did_you_mean, flag, whole, within
 
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -50,7 +49,7 @@ class Scene:
 
     def build(self, **options):
         """A new world of this scene; options of the scene and settings of the world alike."""
-        from drystone.world import World
+        from drystone.world.world import World
 
         of_world = _world_options()
         known = (*self.options, *of_world)
@@ -98,6 +97,6 @@ class Scene:
 
 def _world_options() -> dict:
     """Name and default of every setting of a world."""
-    from drystone.world import World
+    from drystone.world.world import World
 
     return {p.name: p.default for p in inspect.signature(World).parameters.values()}

@@ -3,10 +3,10 @@
 import numpy as np
 
 import drystone as ds
-from drystone.scenes.creature import creature
+from drystone.scenes.meshes.creature import creature
+from drystone.scenes.meshes.shells import bowl, helmet
 from drystone.scenes.piles import container_walls, grid_positions, random_quaternion
 from drystone.scenes.scene import Scene
-from drystone.scenes.shells import bowl, helmet
 
 DT = 1 / 420  # [s] FFD does not say; in half the steps of its Fig. 8 a helmet falls by 3 walls
 ROOM = 0.48  # [m] across a sphere that holds a helmet, whichever way it is turned

@@ -5,9 +5,9 @@ from math import cos, radians, sin
 import numpy as np
 
 import drystone as ds
+from drystone.scenes.meshes.revolutions import torus
 from drystone.scenes.piles import container_walls, grid_positions, random_quaternion
 from drystone.scenes.scene import Scene
-from drystone.scenes.turned import torus
 
 
 def fill_torus_chain(

@@ -1,28 +1,28 @@
 """Shapes of bodies and ground: what a person names, their mass, and their tables."""
 
-from drystone.shapes.box import Box
-from drystone.shapes.capsule import Capsule
-from drystone.shapes.compound import Compound
-from drystone.shapes.cylinder import Cylinder
-from drystone.shapes.disc import Disc
-from drystone.shapes.hull import ConvexHull
-from drystone.shapes.mass import MassProperties, principal_axes
-from drystone.shapes.mesh import Mesh
-from drystone.shapes.mesh_check import check_mesh
-from drystone.shapes.part import Part
-from drystone.shapes.plane import Plane
-from drystone.shapes.polygon import Polygon
-from drystone.shapes.polytope import Polytope
-from drystone.shapes.rotation import (
+from drystone.model.rotation import (
     matrix_from_quaternion,
     quaternion_from_matrix,
     unit_quaternion,
 )
+from drystone.shapes.box import Box
+from drystone.shapes.capsule import Capsule
+from drystone.shapes.compound import Compound
+from drystone.shapes.convex_hull import ConvexHull
+from drystone.shapes.cylinder import Cylinder
+from drystone.shapes.disc import Disc
+from drystone.shapes.mass_properties import MassProperties, principal_axes
+from drystone.shapes.mesh import Mesh
+from drystone.shapes.mesh_repair.check import check_mesh
+from drystone.shapes.part import Part
+from drystone.shapes.plane import Plane
+from drystone.shapes.polygon import Polygon
+from drystone.shapes.polytope import Polytope
 from drystone.shapes.segment import Segment
 from drystone.shapes.sphere import Sphere
 from drystone.shapes.tables import Entry, build_shapes
 from drystone.shapes.terrain import Terrain
-from drystone.shapes.terrain_table import TerrainTable
+from drystone.shapes.triangle_table import TerrainTable
 
 __all__ = [
     "Box",

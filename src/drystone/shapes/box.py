@@ -6,9 +6,9 @@ from math import sqrt
 
 import numpy as np
 
-from drystone.arrays import BOX
-from drystone.shapes.checks import positive
-from drystone.shapes.mass import MassProperties, centred
+from drystone.model.arrays import BOX
+from drystone.model.checks import positive
+from drystone.shapes.mass_properties import MassProperties, centred
 from drystone.shapes.part import Part
 from drystone.shapes.polytope import Polytope, polytope_from_loops
 

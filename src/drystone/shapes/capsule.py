@@ -9,9 +9,9 @@ from math import pi
 
 import numpy as np
 
-from drystone.arrays import CAPSULE
-from drystone.shapes.checks import positive
-from drystone.shapes.mass import MassProperties, centred
+from drystone.model.arrays import CAPSULE
+from drystone.model.checks import positive
+from drystone.shapes.mass_properties import MassProperties, centred
 from drystone.shapes.part import Part
 
 

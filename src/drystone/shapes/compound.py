@@ -6,11 +6,11 @@ from functools import cached_property
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.shapes.checks import planar, vector
-from drystone.shapes.mass import MassProperties, combine, read_only
-from drystone.shapes.outline import is_flat
+from drystone.model.checks import planar, vector
+from drystone.model.rotation import matrix_from_quaternion, unit_quaternion
+from drystone.shapes.mass_properties import MassProperties, combine, read_only
+from drystone.shapes.outline_2d import is_flat
 from drystone.shapes.part import Part
-from drystone.shapes.rotation import matrix_from_quaternion, unit_quaternion
 
 
 @dataclass(frozen=True, init=False, repr=False)

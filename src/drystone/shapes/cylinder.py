@@ -5,9 +5,9 @@ from math import hypot, pi
 
 import numpy as np
 
-from drystone.arrays import CYLINDER
-from drystone.shapes.checks import positive
-from drystone.shapes.mass import MassProperties, centred
+from drystone.model.arrays import CYLINDER
+from drystone.model.checks import positive
+from drystone.shapes.mass_properties import MassProperties, centred
 from drystone.shapes.part import Part
 
 

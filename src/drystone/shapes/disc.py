@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from math import pi
 
-from drystone.shapes.checks import positive
-from drystone.shapes.mass import MassProperties
-from drystone.shapes.outline import flat_mass, outline_part
+from drystone.model.checks import positive
+from drystone.shapes.mass_properties import MassProperties
+from drystone.shapes.outline_2d import flat_mass, outline_part
 from drystone.shapes.part import Part
 
 

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone.arrays import MESH
 from drystone.errors import InputError
-from drystone.finding import Finding
-from drystone.shapes.checks import flag, positive
-from drystone.shapes.decompose import decompose
-from drystone.shapes.mass import MassProperties, polyhedron_mass, read_only
-from drystone.shapes.mesh_check import examine
-from drystone.shapes.mesh_files import read_mesh
-from drystone.shapes.mesh_repair import repair_mesh
+from drystone.model.arrays import MESH
+from drystone.model.checks import flag, positive
+from drystone.model.finding import Finding
+from drystone.shapes.convex_decomposition import decompose
+from drystone.shapes.mass_properties import MassProperties, polyhedron_mass, read_only
+from drystone.shapes.mesh_repair.check import examine
+from drystone.shapes.mesh_repair.files import read_mesh
+from drystone.shapes.mesh_repair.repair import repair_mesh
 from drystone.shapes.part import Part
-from drystone.shapes.terrain_table import TerrainTable, build_table
+from drystone.shapes.triangle_table import TerrainTable, build_table
 
 GENERATORS = ("triangles", "field")
 # A file of a thing larger than this [m] is probably in millimetres.

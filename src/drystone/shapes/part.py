@@ -5,7 +5,7 @@ from math import floor, log2
 
 import numpy as np
 
-from drystone.shapes.rotation import IDENTITY
+from drystone.model.rotation import IDENTITY
 
 ORIGIN = np.zeros(3)
 ORIGIN.flags.writeable = False
@@ -16,7 +16,7 @@ NO_SIZE = ORIGIN
 class Part:
     """A leaf of a shape, placed in the frame in which a person gave that shape."""
 
-    kind: int  # PLANE ... MESH of arrays.py
+    kind: int  # PLANE ... MESH of model/arrays.py
     size: np.ndarray  # (3,) [m] as in arrays.Shapes.size
     radius: float  # of the sphere about the part's own origin that holds it [m]
     position: np.ndarray = field(default_factory=lambda: ORIGIN)  # (3,) [m]

@@ -5,12 +5,12 @@ from math import inf, sqrt
 
 import numpy as np
 
-from drystone.arrays import PLANE
 from drystone.errors import InputError
-from drystone.shapes.checks import number, vector
-from drystone.shapes.mass import MassProperties, massless
+from drystone.model.arrays import PLANE
+from drystone.model.checks import number, vector
+from drystone.model.rotation import matrix_with_z_along
+from drystone.shapes.mass_properties import MassProperties, massless
 from drystone.shapes.part import NO_SIZE, Part
-from drystone.shapes.rotation import matrix_with_z_along
 
 
 @dataclass(frozen=True)

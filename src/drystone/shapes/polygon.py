@@ -13,9 +13,9 @@ from math import atan2, pi
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.shapes.checks import positive, vector
-from drystone.shapes.mass import MassProperties, read_only
-from drystone.shapes.outline import flat_mass, outline_part
+from drystone.model.checks import positive, vector
+from drystone.shapes.mass_properties import MassProperties, read_only
+from drystone.shapes.outline_2d import flat_mass, outline_part
 from drystone.shapes.part import Part
 
 # A corner that turns by less than this [rad] is a point on an edge: rounding of what a person

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.shapes.mass import MassProperties, polyhedron_mass
+from drystone.shapes.mass_properties import MassProperties, polyhedron_mass
 
 
 @dataclass(frozen=True, eq=False)

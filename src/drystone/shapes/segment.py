@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from math import hypot, pi
 
 from drystone.errors import InputError
-from drystone.shapes.checks import number, vector
-from drystone.shapes.mass import MassProperties, massless
-from drystone.shapes.outline import flat_mass, outline_part
+from drystone.model.checks import number, vector
+from drystone.shapes.mass_properties import MassProperties, massless
+from drystone.shapes.outline_2d import flat_mass, outline_part
 from drystone.shapes.part import Part
 
 

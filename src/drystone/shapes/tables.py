@@ -5,18 +5,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from drystone.arrays import BOX, HULL, MESH, TERRAIN, Shapes
-from drystone.shapes.field import find_field
-from drystone.shapes.lanes import LANES, side_by_side
-from drystone.shapes.nearest import vertex_normals
-from drystone.shapes.octree import VALUES
-from drystone.shapes.outline import Outline
+from drystone.model.arrays import BOX, HULL, MESH, TERRAIN, Shapes
+from drystone.shapes.bvh.normal_cones import PATCH_COLUMNS
+from drystone.shapes.bvh.wide import LANES, side_by_side
+from drystone.shapes.outline_2d import Outline
 from drystone.shapes.part import Part
-from drystone.shapes.patch import PATCH_COLUMNS
 from drystone.shapes.polytope import Polytope
-from drystone.shapes.samples import find_samples
-from drystone.shapes.terrain_table import build_table, flat_faces, with_tree
+from drystone.shapes.sdf.cache import find_field
+from drystone.shapes.sdf.closest_point import vertex_normals
+from drystone.shapes.sdf.feature_samples import find_samples
+from drystone.shapes.sdf.octree import VALUES
 from drystone.shapes.thickness import half_thickness
+from drystone.shapes.triangle_table import build_table, flat_faces, with_tree
 
 # Worlds are built many times: geometry -> its surface with a tree; that -> its field, its samples
 _planted, _fields, _samples = WeakKeyDictionary(), WeakKeyDictionary(), WeakKeyDictionary()

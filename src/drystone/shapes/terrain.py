@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone.arrays import TERRAIN
 from drystone.errors import InputError
-from drystone.shapes.checks import point_array
-from drystone.shapes.elevation import grid_triangles, read_ascii_grid
-from drystone.shapes.mass import MassProperties, massless
+from drystone.model.arrays import TERRAIN
+from drystone.model.checks import point_array
+from drystone.shapes.elevation_grid import grid_triangles, read_ascii_grid
+from drystone.shapes.mass_properties import MassProperties, massless
 from drystone.shapes.part import NO_SIZE, Part, rounded_offset
-from drystone.shapes.terrain_table import TerrainTable, build_table, flat_faces, weld
+from drystone.shapes.triangle_table import TerrainTable, build_table, flat_faces, weld
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

@@ -1,11 +1,13 @@
-"""How thin a shape is: what decides whether it moves fast enough to be followed (ccd.py)."""
+"""How thin a shape is: what decides whether it moves fast enough to be followed
+(collision/ccd.py).
+"""
 
 from functools import cache
 from math import inf, pi
 
 import numpy as np
 
-from drystone.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, OUTLINE, SPHERE
+from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, OUTLINE, SPHERE
 
 
 def half_thickness(part) -> float:

@@ -1,7 +1,7 @@
 """Contact solvers by name. To add one: write its file, add its line here, run the tests."""
 
 from drystone.solvers.auto import Auto
-from drystone.solvers.ffd import Ffd
+from drystone.solvers.ffd.solver import Ffd
 from drystone.solvers.fischer_newton import FischerNewton
 from drystone.solvers.lemke import Lemke
 from drystone.solvers.nsgs import Nsgs

@@ -1,8 +1,8 @@
 """The default: every island gets the method that brings it to the tolerance soonest.
 
-Sweeps with Anderson acceleration first, Newton where they stall; see islandwise.py, which is
-compiled. Islands whose matrix is too large for that Newton go to prox-newton, which has sparse
-factors. Islands with joints have no sweeps: Newton, and prox-newton where that fails.
+Sweeps with Anderson acceleration first, Newton where they stall; see solvers/newton/hybrid.py,
+which is compiled. Islands whose matrix is too large for that Newton go to prox-newton, which has
+sparse factors. Islands with joints have no sweeps: Newton, and prox-newton where that fails.
 """
 
 from dataclasses import dataclass, replace
@@ -11,8 +11,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.blocks import block_matrix, islands_of
-from drystone.islandwise import (
+from drystone.constraints.error_measures import MEASURE_NATURAL, MEASURES
+from drystone.constraints.laws import law_errors
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import History, measures_of, solve_info
+from drystone.solvers.gauss_seidel.block_matrix import block_matrix, islands_of
+from drystone.solvers.newton.hybrid import (
     FAILED,
     LARGE,
     bounds_of,
@@ -20,11 +24,7 @@ from drystone.islandwise import (
     room_for,
     solve_islands,
 )
-from drystone.laws import law_errors
-from drystone.matrix_problem import MatrixProblem
-from drystone.measures import MEASURE_NATURAL, MEASURES
-from drystone.problem import History, measures_of, solve_info
-from drystone.solvers.checks import check_options, refuse_elliptic
+from drystone.solvers.options import check_options, refuse_elliptic
 from drystone.solvers.prox_newton import ProxNewton
 
 MANY_SWEEPS = 10_000  # of an island that Newton does not solve
@@ -37,7 +37,10 @@ class Auto:
 
     law: ClassVar[str] = "coulomb"
     supports: ClassVar[frozenset] = frozenset({"joints", "limits", "restitution", "2d", "matrix"})
-    compiled: ClassVar[bool] = True  # within a step by sweeps.py and island_matrix.py
+    compiled: ClassVar[bool] = (
+        True  # within a step by solvers/gauss_seidel/solve_islands.py and
+        #         solvers/newton/island_delassus.py
+    )
     newton: ClassVar[int] = 1
 
     tolerance: float = 1e-5  # on residual() [m/s], or relative; as nsgs has it
@@ -127,7 +130,7 @@ class Auto:
             report.method[i] = FAILED
 
     def _figures(self, problem, q, impulse) -> tuple:
-        """residual() and the measures of measures.py."""
+        """residual() and the measures of constraints/error_measures.py."""
         velocity = q + problem.apply_W(impulse)
         errors = law_errors(problem, impulse, velocity)
         return float(errors.max()), *measures_of(problem, impulse, q, velocity)

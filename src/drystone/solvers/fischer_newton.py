@@ -18,10 +18,10 @@ each contact and Q is diagonal. The directions:
 
 The start is semi-staggered: friction stays as it is until the normal impulses are about right.
 
-Ours: contact c is measured in x = p / sqrt(rho) and sqrt(rho) u with the rho of laws.py. That
-leaves the zeros of Phi where they are and W symmetric, and makes the merit an energy: light
-contacts count as much as heavy ones. The ratio beta and the stopping test of Alg. 2 are inverted
-in print.
+Ours: contact c is measured in x = p / sqrt(rho) and sqrt(rho) u with the rho of
+constraints/laws.py. That leaves the zeros of Phi where they are and W symmetric, and makes the
+merit an energy: light contacts count as much as heavy ones. The ratio beta and the stopping test of
+Alg. 2 are inverted in print.
 """
 
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse
 
-from drystone.inputs import choice
 from drystone.jit import kernel
-from drystone.judge import Judge
-from drystone.solvers.checks import check_options, refuse_elliptic
+from drystone.model.checks import choice
+from drystone.solvers.convergence import Judge
+from drystone.solvers.options import check_options, refuse_elliptic
 
 DIRECTIONS = ("exact", "fletcher-reeves")
 

@@ -22,9 +22,9 @@ import numpy as np
 import scipy.sparse
 
 from drystone.errors import InputError
-from drystone.judge import Judge
-from drystone.lcp.lemke import follow_path
-from drystone.solvers.checks import check_options, refuse_elliptic
+from drystone.solvers.convergence import Judge
+from drystone.solvers.lcp.lemke import follow_path
+from drystone.solvers.options import check_options, refuse_elliptic
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Block Gauss-Seidel with an exact step for each contact on the true friction cone.
 
-The method of [Jourdan1998]; sweeps.py has its kernels, which are those of the step, and
-nsgs_matrix.py its textbook form for problems that are given by their matrix, or have joints.
+The method of [Jourdan1998]; solvers/gauss_seidel/solve_islands.py has its kernels, which are those
+of the step, and solvers/gauss_seidel/block_sweep.py its textbook form for problems that are given
+by their matrix, or have joints.
 """
 
 from dataclasses import dataclass
@@ -10,13 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.judge import Judge
-from drystone.problem import invert_blocks, measure, residual, solve_info
-from drystone.rooms import row_room
-from drystone.solvers.checks import check_options, refuse_elliptic
-from drystone.solvers.nsgs_matrix import solve_matrix
-from drystone.sweeps import push_all, solve_rows
-from drystone.visits import sweep_limit
+from drystone.constraints.problem import invert_blocks, measure, residual, solve_info
+from drystone.model.capacity import row_room
+from drystone.solvers.convergence import Judge
+from drystone.solvers.gauss_seidel.block_sweep import solve_matrix
+from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
+from drystone.solvers.gauss_seidel.sweep import sweep_limit
+from drystone.solvers.options import check_options, refuse_elliptic
 
 # With a history, or the relative measure, rounds of two sweeps; beyond 40 sweeps, of 1/20 of them.
 LOOK_SHARE = 40

@@ -24,9 +24,9 @@ from typing import ClassVar
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.inputs import choice
 from drystone.jit import kernel
-from drystone.solvers.checks import check_options, check_relaxation, refuse_elliptic
+from drystone.model.checks import choice
+from drystone.solvers.options import check_options, check_relaxation, refuse_elliptic
 from drystone.solvers.orderings import AXES, ORDERINGS, STAGGERED, visiting_order
 
 SPLITTINGS = ("jacobi", "gauss-seidel", "sor")
@@ -234,7 +234,7 @@ class Pgs:
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.judge import Judge
+        from drystone.solvers.convergence import Judge
 
         refuse_elliptic(problem, "pgs")
         judge = Judge(self, problem, impulse, self.max_iterations, "pgs")

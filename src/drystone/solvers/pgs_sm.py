@@ -22,8 +22,8 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from drystone.inputs import choice
-from drystone.solvers.checks import check_options, refuse_elliptic
+from drystone.model.checks import choice
+from drystone.solvers.options import check_options, refuse_elliptic
 from drystone.solvers.pgs import Iteration, Pgs
 
 REDUCED = ("factorisation", "cg")
@@ -65,7 +65,7 @@ class PgsSm:
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.judge import Judge
+        from drystone.solvers.convergence import Judge
 
         refuse_elliptic(problem, "pgs-sm")
         judge = Judge(self, problem, impulse, self.max_iterations, "pgs-sm")

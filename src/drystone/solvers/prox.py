@@ -6,8 +6,8 @@ NEWTON eq. 73, with the velocities u = q + W p in place of 73a:
     p_t <- projection of p_t - r_t u_t on the section     73c, of the size mu times the new p_n
 
 "jacobi" takes u from the last iteration, "gauss-seidel" from the impulses of this moment. Any
-convex section will do if its projection is known: sections.py. The source leaves the choice of r
-[kg] to [Foerg2006]; here it is one of
+convex section will do if its projection is known: constraints/friction_sections.py. The source
+leaves the choice of r [kg] to [Foerg2006]; here it is one of
 
     fixed       one r for all contacts: the option `r`, or the smallest r of "diagonal"
     diagonal    an r for each contact, from its own rows of W. gauss-seidel: r_n = 1 / W_nn and
@@ -27,12 +27,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.inputs import choice
+from drystone.constraints.friction_sections import project_on_section
 from drystone.jit import kernel
-from drystone.judge import Judge
-from drystone.sections import project_on_section
-from drystone.shapes.checks import positive
-from drystone.solvers.checks import check_options
+from drystone.model.checks import choice, positive
+from drystone.solvers.convergence import Judge
+from drystone.solvers.options import check_options
 
 STRATEGIES = ("fixed", "diagonal", "adaptive")
 SCHEMES = ("jacobi", "gauss-seidel")

@@ -6,7 +6,8 @@ the matrix W + alpha D around the last answer, the proximal point method [Rockaf
 it is explained in drystone/newton.py, which does the same compiled, for one island at a time. Here
 all contacts are taken together, and the linear equations go to SuperLU. Rows of joints between
 their bounds have the unknown p and the equation w = 0, those at a bound have none
-(newton_system.py); trees of joints fill up no factors, so that their cost grows with their length.
+(solvers/newton/system.py); trees of joints fill up no factors, so that their cost grows with their
+length.
 """
 
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from drystone.judge import Judge
-from drystone.newton import (
+from drystone.solvers.convergence import Judge
+from drystone.solvers.newton.semismooth import (
     EASY,
     FIRST_ALPHA,
     LARGEST_ALPHA,
@@ -28,7 +29,7 @@ from drystone.newton import (
     cut_to_cones,
     press_touching,
 )
-from drystone.solvers.checks import check_options, refuse_elliptic
+from drystone.solvers.options import check_options, refuse_elliptic
 
 
 @dataclass(frozen=True)

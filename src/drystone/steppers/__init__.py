@@ -6,10 +6,10 @@ event           steps cut where bodies touch (event.py)
 verlet          half steps around one collision check at the middle (verlet.py)
 """
 
-from drystone import forced, stepping
 from drystone.errors import InputError
-from drystone.inputs import choice
-from drystone.shapes.checks import positive
+from drystone.forces.evaluate import Forces, elements_of, has_functions
+from drystone.model.checks import choice, positive
+from drystone.steppers import time_stepping
 
 STEPPERS = ("time-stepping", "implicit", "event", "verlet")
 PLANNED_STEPPERS = ("rk4",)
@@ -50,17 +50,17 @@ def take_steps(world, count: int):
 
         return step(world)
     if hasattr(world._solver, "solve_bodies"):
-        from drystone.steppers.bodywise import step
+        from drystone.steppers.body_velocities import step
 
         return step(world)
-    built, elements = world._build, forced.elements_of(world) if world._forces else None
-    if world._solver.compiled and not forced.has_functions(world):
-        return stepping.run_steps(
+    built, elements = world._build, elements_of(world) if world._forces else None
+    if world._solver.compiled and not has_functions(world):
+        return time_stepping.run_steps(
             built.model, world._state, world._work, world._settings, count, world._linkage,
             elements, world._loop,
         )  # fmt: skip
-    forces = forced.Forces(world) if world._forces else None
-    return stepping.step_with(
+    forces = Forces(world) if world._forces else None
+    return time_stepping.step_with(
         built.model, world._state, world._work, world._settings, world._solver, built.ellipses,
         world._linkage, forces,
     )  # fmt: skip

@@ -10,14 +10,15 @@ The answer costs a few collision searches for each digit of the moment of touch.
 
 import numpy as np
 
-from drystone import stepping, timestep
-from drystone.arrays import COUNTER_STEP, INFO_CONTACTS, State
-from drystone.build import for_new_work
-from drystone.capabilities import solver_name
-from drystone.drift import TINY
+from drystone import timestep
+from drystone.constraints.last_step import last_problem
 from drystone.errors import UnsupportedFeature
-from drystone.forced import Forces
-from drystone.readout import last_problem
+from drystone.forces.evaluate import Forces
+from drystone.model.arrays import COUNTER_STEP, INFO_CONTACTS, State
+from drystone.model.capacity import for_new_work
+from drystone.motion.stabilization import TINY
+from drystone.solvers.supported_features import solver_name
+from drystone.steppers import time_stepping
 
 # A part of the step is cut no further than this share of the whole: 2^-20 of 1/240 s is 4 ns, in
 # which even a bullet moves by 4 μm. What then still overlaps is left to the contacts.
@@ -87,9 +88,7 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     has passed through another: by more than its radius, which a look at the end may not see.
     """
     model, linkage = world._build.model, world._linkage
-    state, work = stepping.find_contacts(
-        model, state, work, settings, world._linkage, forces
-    )
+    state, work = time_stepping.find_contacts(model, state, work, settings, world._linkage, forces)
     timestep.pose_rows(model, state, settings, work, linkage)
     count, rows = int(work.log.info[INFO_CONTACTS]), work.rows
     gap = rows.gap[:count].copy()
@@ -101,7 +100,7 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     sweeps, residual = timestep.solve(model, state, settings, work, linkage)
     timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     solved = sweeps, residual, solver_name(world._solver)
-    result = stepping.end_step(model, state, work, settings, linkage, forces, solved)
+    result = time_stepping.end_step(model, state, work, settings, linkage, forces, solved)
     rows.gap[:count] = gap
     way = last_problem(model, state, work).relative(work.motion.move)[:, 0] * settings.dt
     radius = np.append(model.bodies.radius, np.inf)[rows.body[:count]].min(axis=1)
@@ -112,8 +111,8 @@ def _take_part(world, state, work, settings, forces, cut: bool):
 def _look(model, state, settings) -> float:
     """The deepest overlap of `state`, in skins; with scratch of its own, for what the step leaves
     behind must not be that of a look."""
-    work = stepping.allocate(model)
-    _, work = stepping.find_contacts(model, for_new_work(state), work, settings)
+    work = time_stepping.allocate(model)
+    _, work = time_stepping.find_contacts(model, for_new_work(state), work, settings)
     touch, count = work.touch, int(work.log.info[INFO_CONTACTS])
     radius = np.append(model.bodies.radius, np.inf)[touch.body[:count]].min(axis=1)
     overlap = -touch.place[:count, 6] / (settings.skin * radius + TINY)

@@ -20,19 +20,19 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from drystone import stepping, timestep
-from drystone.arrays import DYNAMIC, INFO_CONTACTS
-from drystone.capabilities import require_features
-from drystone.drift import HELD, ROUGH
-from drystone.elements.gradient import stiffness
+from drystone import timestep
+from drystone.constraints.joint_rows import SOFTNESS
+from drystone.constraints.last_step import last_problem
+from drystone.constraints.matrix_problem import STRIP, MatrixProblem
+from drystone.constraints.problem import measure
 from drystone.errors import UnsupportedFeature
-from drystone.forced import Forces
-from drystone.joints.layout import DRIVE_NONE, ROW_LIMIT
-from drystone.linkage import SOFTNESS
-from drystone.matrix_problem import STRIP, MatrixProblem
-from drystone.measure import rotation_matrices
-from drystone.problem import measure
-from drystone.readout import last_problem
+from drystone.forces.evaluate import Forces
+from drystone.forces.gradients import stiffness
+from drystone.model.arrays import DYNAMIC, HELD, INFO_CONTACTS, ROUGH
+from drystone.model.joint_arrays import DRIVE_NONE, ROW_LIMIT
+from drystone.model.rotation import rotation_matrices
+from drystone.solvers.supported_features import require_features
+from drystone.steppers import time_stepping
 
 
 class System(NamedTuple):
@@ -75,7 +75,7 @@ def step(world):
     built, settings, linkage = world._build, world._settings, world._linkage
     model, forces = built.model, ImplicitForces(world)
     _refuse(linkage, built)
-    state, work = stepping.find_contacts(
+    state, work = time_stepping.find_contacts(
         model, world._state, world._work, settings, world._linkage, forces
     )
     timestep.pose_rows(model, state, settings, work, linkage)
@@ -86,7 +86,7 @@ def step(world):
     solved = _solve(world, state, work, linkage, forces.system)
     if linkage is not None:
         linkage.loose[:] = 1  # all joints are straightened
-    return stepping.end_step(model, state, work, settings, linkage, forces, solved)
+    return time_stepping.end_step(model, state, work, settings, linkage, forces, solved)
 
 
 def _refuse(linkage, built) -> None:
@@ -180,7 +180,9 @@ def _solve(world, state, work, linkage, system: System):
 
 
 def _with_joints(system: System, held: Held, rows) -> scipy.sparse.csr_array:
-    """The matrix of (2.55); redundant joints need the little softness that linkage.py explains."""
+    """The matrix of (2.55); redundant joints need the little softness that
+    constraints/joint_rows.py explains.
+    """
     own = held.free.power(2) @ (1.0 / system.matrix.diagonal())
     soft = scipy.sparse.diags_array(rows.softness[held.rows] + SOFTNESS * own)
     return scipy.sparse.block_array([[system.matrix, -held.free.T], [held.free, soft]])

@@ -6,30 +6,31 @@ Without contacts that is the leapfrog scheme of [Verlet1967], of second order an
 contacts velocities obey FFD (18) to (20): they get the forces of a whole step and are then
 resolved. (Fig. 7 gives half of it to bodies in contact, which then weigh half.) A body turns as
 it does when it is free, for which the exponential map of its mean spin is exact in momentum and
-energy (integrate.py); the explicit gyroscopic term of FFD (15) could blow up.
+energy (motion/integrate.py); the explicit gyroscopic term of FFD (15) could blow up.
 
 A contact that bounces is left alone until it touches at a middle: overlaps by up to speed * h are
 resolved when they are there. Then `ffd` gives back Poisson's share of the normal impulse (line
 34); with the others the normal velocity after is -e times the one before, CLINE 4.16.
 
 Bodies that could pass through others within half a step are followed along their way in both
-halves (ccd.py), for which the first one looks for pairs of its own.
+halves (collision/ccd.py), for which the first one looks for pairs of its own.
 """
 
 import numpy as np
 
-from drystone import stepping, timestep
-from drystone.arrays import COUNTER_STEP, INFO_CONTACTS
-from drystone.capabilities import solver_name
-from drystone.ccd_way import FAST, FREE
-from drystone.commit import move_bodies
-from drystone.drift import ROUGH, displace_bodies
-from drystone.elliptic import contact_ellipses
+from drystone import timestep
+from drystone.collision.swept_motion import FAST, FREE
+from drystone.constraints.elliptic_friction import contact_ellipses
+from drystone.constraints.last_step import last_problem
 from drystone.errors import UnsupportedFeature
-from drystone.forced import Forces
-from drystone.forces import free_twists
-from drystone.readout import last_problem
-from drystone.steppers.bodywise import solve_rows, with_info
+from drystone.forces.evaluate import Forces
+from drystone.forces.free_velocity import free_twists
+from drystone.model.arrays import COUNTER_STEP, INFO_CONTACTS, ROUGH
+from drystone.motion.finalize import move_bodies
+from drystone.motion.stabilization import displace_bodies
+from drystone.solvers.supported_features import solver_name
+from drystone.steppers import time_stepping
+from drystone.steppers.body_velocities import solve_rows, with_info
 
 FAR = 1e6  # [m], [m/s]: the gap and the bias of a contact that is not to act
 
@@ -48,14 +49,14 @@ def step(world):
     forces = Forces(world) if world._forces else None
     if forces is not None:
         forces.ahead = 0.5 * settings.dt
-    state, work = stepping.find_contacts(model, state, work, settings, None, forces)
+    state, work = time_stepping.find_contacts(model, state, work, settings, None, forces)
     timestep.pose_rows(model, state, settings, work, None)
     share = _take_restitution(work, settings)
     with contact_ellipses(model, state, work, world._build.ellipses):
         timestep.start_rows(state, settings, work, None)
     work.motion.rough[:] = ROUGH  # they move with the velocity after, for half a step
     info, solved = _solve(world, state, work, share)
-    state, work, report = stepping.end_step(model, state, work, half, None, None, solved)
+    state, work, report = time_stepping.end_step(model, state, work, half, None, None, solved)
     if report.failed:
         for array, before in zip((state.position, state.rotation, state.twist), begin, strict=True):
             array[:] = before
@@ -76,13 +77,13 @@ def _drift(model, state, work, half):
     bodies = model.bodies
     follow = half.ccd and _may_pass(model, state, half.dt)
     if follow:
-        state, work = stepping.find_contacts(model, state, work, half)
+        state, work = time_stepping.find_contacts(model, state, work, half)
     else:
         free_twists(bodies, state, half, work.motion)
     motion = work.motion
     motion.twist[:-1, :6], motion.rough[:] = state.twist, ROUGH
     displace_bodies(bodies, state, motion, 0, half.dt)
-    met = stepping.stop_fast_bodies(model, state, work, half) if follow else 0
+    met = time_stepping.stop_fast_bodies(model, state, work, half) if follow else 0
     move_bodies(bodies, state, motion, half.dt)
     state.counter[COUNTER_STEP] -= 1  # it was no whole step
     return state, work, met, _share_gone(work, met)

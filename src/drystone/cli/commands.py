@@ -1,0 +1,303 @@
+"""The command line. Talk and progress go to stderr, results to stdout; wrong input exits with 2."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from drystone.cli import rockfall
+from drystone.cli.console import Debug, plainly, results, screen
+from drystone.errors import InputError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app.add_typer(rockfall.app, name="rockfall")
+
+INTERRUPTED = 130  # what shells expect after Ctrl-C
+
+
+@app.callback()
+def main(
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+) -> None:
+    """Rigid bodies that touch: hard contact, dry friction, impacts, joints."""
+    Debug.on = debug
+
+
+@app.command("scenes")
+@plainly
+def list_scenes(
+    name: Annotated[str | None, typer.Argument(help="One scene, with its options.")] = None,
+    long: Annotated[bool, typer.Option("--long", help="Also what was found, and by whom.")] = False,
+) -> None:
+    """What can be run, one line each."""
+    from drystone.scenes import SCENES, find_scene
+
+    if name is None:
+        for scene in SCENES.values():
+            results.print(f"{scene.name:14} {scene.summary}", markup=False, soft_wrap=True)
+            if long:
+                for line in scene.background():
+                    results.print(f"{'':14} {line}", markup=False, soft_wrap=True)
+        screen.print("Next: drystone scenes wall, or: drystone run wall", markup=False)
+        return
+    scene = find_scene(name)
+    results.print(f"{name}: {scene.summary}", markup=False, soft_wrap=True)
+    for line in scene.background():
+        results.print(line, markup=False, soft_wrap=True)
+    results.print(f"Runs for {scene.seconds:g} s. Options, for --set:", markup=False)
+    for option, default in scene.options.items():
+        results.print(f"  {option}={default}", markup=False)
+
+
+@app.command()
+@plainly
+def run(
+    scene_name: Annotated[str, typer.Argument(metavar="SCENE", help="See: drystone scenes.")],
+    seconds: Annotated[float | None, typer.Option(help="How long, in simulated time.")] = None,
+    dt: Annotated[float | None, typer.Option(help="Step in seconds.")] = None,
+    solver: Annotated[str | None, typer.Option(help="Contact solver.")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Of the solver, in m/s.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of scenes that draw numbers.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Write a recording (HDF5).")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Steps between recorded frames.")] = 4,
+    picture: Annotated[
+        Path | None, typer.Option(help="Write a picture of before and after (png).")
+    ] = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Option of the scene.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the summary as JSON; - is stdout.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
+    sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = True,
+) -> None:
+    """Run SCENE, with a progress bar and a summary."""
+    from drystone.cli.run import run_scene
+
+    settings = {"dt": dt, "solver": solver, "tolerance": tolerance, "seed": seed}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    if not sleeping:
+        settings["sleeping"] = False
+    finished = run_scene(
+        scene_name, seconds, settings | _pairs(options or []), threads,
+        record, every, picture, json_file, screen, results,
+    )  # fmt: skip
+    if not finished:
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+@plainly
+def compare(
+    what: Annotated[
+        str, typer.Argument(help="A scene, a problem file, or a folder of problem files.")
+    ],
+    solvers: Annotated[
+        str | None, typer.Option(help="Which, such as nsgs,prox; all if not given.")
+    ] = None,
+    tolerance: Annotated[float, typer.Option(help="Where to stop, on the measure.")] = 1e-8,
+    measure: Annotated[
+        str | None,
+        typer.Option(help="velocity (m/s) or relative; relative if only matrices are given."),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Of a scene: which step's problem.")] = 100,
+    seconds_limit: Annotated[float, typer.Option(help="About how long a solve may take.")] = 10.0,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder for JSON and plots; compare-WHAT if not given.")
+    ] = None,
+    plot: Annotated[
+        bool | None, typer.Option(help="Draw the plots; if not said, where matplotlib is there.")
+    ] = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Option of the scene.")
+    ] = None,
+) -> None:
+    """Solve the same problems by several solvers: table, convergence, performance profile."""
+    from drystone.cli.compare import run_compare
+
+    names = None if solvers is None else solvers.split(",")
+    finished, fine = run_compare(
+        what, names, tolerance, measure, steps, _pairs(options or []), seconds_limit, output, plot,
+        screen, results,
+    )  # fmt: skip
+    if not finished:
+        raise typer.Exit(INTERRUPTED)
+    if not fine:
+        raise typer.Exit(1)
+
+
+@app.command("solvers")
+@plainly
+def list_solvers() -> None:
+    """What each solver solves, and what it supports."""
+    from drystone.solvers import SOLVERS
+    from drystone.solvers.supported_features import FEATURES, MEANING, capabilities
+    from drystone.world.io.text_table import text_table
+
+    rows = [
+        {"solver": name, "law": SOLVERS[name]().law}
+        | {feature: "yes" if able else "no" for feature, able in row.items()}
+        for name, row in capabilities().items()
+    ]
+    columns = [(key, key, "{}") for key in ("solver", "law", *FEATURES)]
+    results.print(text_table(rows, columns), markup=False, soft_wrap=True)
+    for feature in ("elliptic", "2d", "matrix"):
+        screen.print(f"{feature}: {MEANING[feature]}", markup=False)
+    screen.print("Next: drystone compare box-stack", markup=False)
+
+
+# What each kind of `bench` heeds beside its own option; the plain one all but these and --plot.
+HEEDED = {
+    "mesh": ("scenes", "scale", "threads", "sleeping", "json_file", "plot"),
+    "shots": ("threads",),
+    "orderings": ("threads", "json_file"),
+    "siconos": ("threads", "json_file", "peer_python"),
+}
+
+
+@app.command()
+@plainly
+def bench(
+    context: typer.Context,
+    scenes: Annotated[
+        str | None, typer.Option(help="Which, such as S1,S4; all if not given.")
+    ] = None,
+    peers: Annotated[bool, typer.Option("--peers", help="Other engines too, if there.")] = False,
+    peer_python: Annotated[
+        Path | None, typer.Option(help="Interpreter that has the other engines.")
+    ] = None,
+    repeat: Annotated[int, typer.Option(min=1, help="Rounds; the best of each counts.")] = 3,
+    scale: Annotated[
+        float, typer.Option(min=0.001, max=1.0, help="Part of the steps, for a quick look.")
+    ] = 1.0,
+    scaling: Annotated[
+        bool, typer.Option("--scaling", help="Cost per body from 100 to 10,000 bodies.")
+    ] = False,
+    solver: Annotated[str, typer.Option(help="Our contact solver.")] = "auto",
+    orderings: Annotated[
+        bool, typer.Option("--orderings", help="Only the orderings of pgs, beside their paper.")
+    ] = False,
+    siconos: Annotated[
+        Path | None, typer.Option(help="Only `auto` beside Siconos, on a folder of problems.")
+    ] = None,
+    mesh: Annotated[
+        bool, typer.Option("--mesh", help="Only piles of meshes, phase by phase.")
+    ] = False,
+    plot: Annotated[Path | None, typer.Option(help="Of --mesh: draw the phases (png).")] = None,
+    shots: Annotated[
+        int | None, typer.Option(min=24, help="Only random shots at thin things: none may miss.")
+    ] = None,
+    sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the figures as JSON lines.")
+    ] = None,
+    poses: Annotated[Path | None, typer.Option(help="Folder for the final poses (npz).")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
+) -> None:
+    """Time the fixed scenes S1 to S9, with the accuracy beside every time."""
+    from drystone.bench.siconos import run_siconos
+    from drystone.cli.bench import print_orderings, run_bench
+
+    _refuse_idle(context)
+    names = None if scenes is None else scenes.split(",")
+    if mesh:
+        from drystone.bench.mesh_phases import run_phases
+
+        run_phases(names, scale, threads, sleeping, json_file, plot, screen, results)
+        return
+    with _use_threads(threads):
+        if shots is not None:
+            from drystone.bench.tunnelling import run_shots
+
+            if run_shots(shots, 0, screen, results):
+                raise typer.Exit(1)
+            return
+        if orderings:
+            print_orderings(json_file, screen, results)
+            return
+        if siconos is not None:
+            python = peer_python or Path("/usr/bin/python3")
+            run_siconos(siconos, python, 1e-8, json_file, screen, results)
+            return
+        run_bench(
+            names, peers, peer_python or Path(sys.executable), repeat, scale, scaling, sleeping,
+            json_file, poses, screen, results, solver,
+        )  # fmt: skip
+
+
+@app.command()
+@plainly
+def replay(
+    file: Annotated[Path, typer.Argument(help="A recording (HDF5).")],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare every step, bit for bit.")
+    ] = False,
+) -> None:
+    """Run a recording again from its first state; with --verify compare every step."""
+    from rich.progress import Progress
+
+    from drystone.world.io.recording import replay as run_again
+
+    with Progress(console=screen) as bar:
+        task = bar.add_task("Replaying", total=None)
+        outcome = run_again(
+            file, verify, lambda done, total: bar.update(task, completed=done, total=total)
+        )
+    if not outcome:
+        screen.print(outcome.complaint, style="red", markup=False, soft_wrap=True)
+        raise typer.Exit(1)
+    same = "all bit for bit as recorded" if outcome.verified else "not compared, see --verify"
+    results.print(f"{file}: {outcome.steps} steps run again, {same}.", markup=False, soft_wrap=True)
+
+
+@app.command()
+@plainly
+def info(file: Annotated[Path, typer.Argument(help="A recording or saved world (HDF5).")]) -> None:
+    """What is in FILE."""
+    from drystone.cli.run import describe_file
+
+    results.print(describe_file(file), markup=False, soft_wrap=True)
+
+
+def _refuse_idle(context: typer.Context) -> None:
+    """Refuse options of `bench` that would be ignored."""
+    given = [
+        option
+        for option in context.command.params
+        if context.get_parameter_source(option.name).name == "COMMANDLINE"
+    ]
+    kind = next((option for option in given if option.name in HEEDED), None)
+    if kind is None:
+        idle = [option.opts[0] for option in given if option.name == "plot"]
+    else:
+        heeded = (kind.name, *HEEDED[kind.name])
+        idle = [option.opts[0] for option in given if option.name not in heeded]
+    if idle:
+        command = f"bench {kind.opts[0]}" if kind else "bench without --mesh"
+        raise InputError(f"{command} would ignore {', '.join(idle)}; leave that out.")
+
+
+def _pairs(options: list[str]) -> dict:
+    """KEY=VALUE texts as a dict."""
+    pairs = {}
+    for text in options:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise InputError(f"--set {text!r}: must be KEY=VALUE, such as --set count=20.")
+        pairs[key.replace("-", "_")] = value
+    return pairs
+
+
+def _use_threads(threads):
+    if threads is None:
+        return nullcontext()
+    from drystone.jit.threads import use_threads
+
+    return use_threads(threads)
+
+
+if __name__ == "__main__":
+    app()

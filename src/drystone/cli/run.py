@@ -1,0 +1,169 @@
+"""What `drystone run` does: build the scene, run it under a progress bar, sum up."""
+
+import json
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+
+from rich.table import Table
+
+from drystone.cli.console import compiling
+from drystone.errors import InputError
+from drystone.jit.threads import use_threads
+from drystone.model.checks import not_negative
+from drystone.scenes import find_scene
+from drystone.world.io.recorder import record as record_world
+from drystone.world.run import Watch, progress_bar
+
+
+def run_scene(
+    name, seconds, options, threads, record, every, picture, json_file, screen, results
+) -> bool:
+    """Run scene `name`; returns False if Ctrl-C ended it early."""
+    scene = find_scene(name)
+    options = {k: scene.read_option(k, v) if isinstance(v, str) else v for k, v in options.items()}
+    if "seed" in options and "seed" not in scene.options:
+        raise InputError(f"{name} draws no random numbers, so it takes no seed.")
+    seconds = scene.seconds if seconds is None else not_negative("--seconds", seconds)
+    if picture is not None:
+        from drystone.world.io import render
+
+        render._pyvista()  # better to miss it now than after the run
+    with use_threads(threads) if threads else nullcontext():
+        world = scene.build(**options)
+        steps = round(seconds / world.dt)
+        screen.print(
+            f"{name}: {len(world)} bodies, {steps} steps of {1e3 * world.dt:.3g} ms", markup=False
+        )
+        start = world.energy()
+        watch, states = Watch(world), []
+        with ExitStack() as stack:
+            if record is not None:
+                record.parent.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(record_world(world, record, every=every))
+            finished = _run(watch, steps, scene, states, screen)
+    figures = summary(watch, start, finished)
+    if json_file is None or str(json_file) != "-":
+        results.print(summary_table(name, figures))
+    write_json(json_file, {"scene": name, "options": options} | figures)
+    if picture is not None:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+        states.append((world.time, world.positions, world.orientations))
+        _draw(world, states, picture, scene, screen)
+    if record is not None:
+        screen.print(f"Recording: {record}", markup=False)
+    screen.print(_next_line(name, record), markup=False, soft_wrap=True)
+    return finished
+
+
+def _run(watch, steps, scene, states, screen) -> bool:
+    world = watch.world
+    try:
+        if steps:
+            with compiling(screen):
+                states.append((world.time, world.positions, world.orientations))
+                watch.advance(1, timed=False)
+        with progress_bar(screen, steps) as update:
+
+            def show(watch):
+                update(
+                    completed=watch.steps, time=world.time, contacts=watch.contacts[-1],
+                    pace=watch.block_ms[-1],
+                )  # fmt: skip
+
+            pause = round(scene.picture_time / world.dt)
+            if watch.steps < pause < steps:
+                watch.run(pause - watch.steps, show)
+                states[:] = [(world.time, world.positions, world.orientations)]
+            watch.run(steps - watch.steps, show)
+        return True
+    except KeyboardInterrupt:
+        screen.print(f"Stopped at t = {world.time:.3f} s; the world is whole.", markup=False)
+        return False
+
+
+def summary(watch, start, finished) -> dict:
+    """The figures of a run, by name; units in the names."""
+    world, end = watch.world, watch.world.energy()
+    return {
+        "finished": finished,
+        "simulated_s": world.time,
+        "steps": watch.steps,
+        "wall_s": watch.seconds,
+        "ms_per_step": watch.ms_per_step,
+        "bodies": len(world),
+        "sleeping": sum(body.asleep for body in world.bodies),
+        "contacts": watch.contacts[-1] if watch.contacts else 0,
+        "kinetic_start_J": start.kinetic,
+        "kinetic_end_J": end.kinetic,
+        "potential_start_J": start.potential,
+        "potential_end_J": end.potential,
+        "worst_penetration_mm": 1e3 * watch.worst_penetration,
+        "worst_residual_m_s": watch.worst_residual,
+        "tolerance_m_s": world.settings.tolerance,
+        "steps_not_converged": watch.nonconverged,
+        "sweeps_per_step": watch.sweeps / max(watch.steps, 1),
+        "stages_ms": watch.stages_ms,
+        "hash": world.hash(),
+    }
+
+
+def summary_table(name, f) -> Table:
+    title = f"{name} after {f['simulated_s']:.3f} s"
+    table = Table(title=title, show_header=False, title_style="bold")
+    pace = f["simulated_s"] / f["wall_s"] if f["wall_s"] else 0.0
+    rows = {
+        "steps": f"{f['steps']}, {f['ms_per_step']:.3f} ms each, {pace:.1f} times real time",
+        "bodies": f"{f['bodies']}, of which {f['sleeping']} asleep; {f['contacts']} contacts",
+        "kinetic energy": f"{f['kinetic_start_J']:.4g} -> {f['kinetic_end_J']:.4g} J",
+        "potential energy": f"{f['potential_start_J']:.6g} -> {f['potential_end_J']:.6g} J",
+        "worst penetration": f"{f['worst_penetration_mm']:.4f} mm",
+        "worst residual": f"{f['worst_residual_m_s']:.2e} m/s, tolerance {f['tolerance_m_s']:.0e}",
+        "not converged": f"{f['steps_not_converged']} of {f['steps']} steps, "
+        f"{f['sweeps_per_step']:.1f} sweeps per step",
+    }
+    for label, value in rows.items():
+        table.add_row(label, value)
+    total = sum(f["stages_ms"].values()) or 1.0
+    stages = [f"{k} {v:.3f} ms ({100 * v / total:.0f} %)" for k, v in f["stages_ms"].items()]
+    table.add_row("time per stage", "\n".join(stages))
+    return table
+
+
+def write_json(path, figures) -> None:
+    if path is None:
+        return
+    text = json.dumps(figures, indent=1, default=str)
+    if str(path) == "-":
+        print(text)
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n")
+
+
+def _draw(world, states, picture, scene, screen):
+    from drystone.world.io.render import draw_states
+
+    titles = [f"t = {time:.2f} s" for time, _, _ in states]
+    poses = [(positions, orientations) for _, positions, orientations in states]
+    with screen.status("Drawing ..."):
+        draw_states(world, poses, picture, titles, camera=scene.view)
+    screen.print(f"Picture: {picture}", markup=False)
+
+
+def _next_line(name, record) -> str:
+    if record is not None:
+        return f"Next: drystone replay {record} --verify"
+    return f"Next: drystone run {name} --record {name}.h5, or another of: drystone scenes"
+
+
+def describe_file(path: Path) -> str:
+    """One paragraph about a recording."""
+    from drystone.world.io.recording import Recording
+
+    with Recording(path) as recording:
+        world = recording.start()
+        frames, every = len(recording), recording.every
+        return (
+            f"{path}: recording of {len(world)} bodies, {frames} frames {every} steps apart, "
+            f"dt = {world.dt:g} s, about {(frames - 1) * every * world.dt:.3f} s in all."
+        )

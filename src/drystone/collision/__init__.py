@@ -1,0 +1,3 @@
+"""Collision detection: broad phase, narrow phase, contact list with warm start, continuous
+detection.
+"""

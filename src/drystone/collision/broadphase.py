@@ -1,0 +1,456 @@
+"""Stage 2: which shapes are near each other, in time linear in their number.
+
+Every shape has a tight box, as large as the shape can reach within this step, and a roomy box
+around it. The list of pairs whose roomy boxes overlap stays valid until some tight box leaves
+its roomy box, so a pile at rest never searches. The search is a hashed grid with one level of
+cells for each power of two of size [Ericson2005, 7.2]: a shape stands in the one cell that holds
+the lower corner of its box, at the level whose cells are at least as large as the box.
+"""
+
+from math import ceil, floor, inf, log2, sqrt
+
+import numpy as np
+from numba import prange
+
+from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.jit.stage import stage
+from drystone.jit.vec import cross, load, mul, pose_position, pose_rotation, rotation_matrix, sub
+from drystone.model.arrays import (
+    CAPSULE,
+    COUNTER_BOXES_VALID,
+    COUNTER_PAIRS,
+    CYLINDER,
+    FIXED,
+    FLAG_PLACED,
+    HULL,
+    KINEMATIC,
+    PLANE,
+    SPHERE,
+    TERRAIN,
+    WAY_COLUMNS,
+)
+
+# Room around a tight box: this share of the shape's radius, plus this many steps of its motion.
+# More room means fewer searches but more pairs to look at in every step.
+ROOM_SHARE = 0.05
+ROOM_STEPS = 6.0
+
+_LEVELS = 128  # powers of two of size that are told apart, centred on 1 m
+# A box reaches over three cells at most, unless it is so far out that the number of its cell is no
+# whole number any more: then all shapes of the level are looked at.
+_FEW_CELLS, _FAR = 4.0, 2.0**62
+_CHUNK = 256  # shapes per task
+
+
+@inner_kernel
+def place_shape(s, shapes, position, rotation, pose):
+    """World pose of shape `s` from its body's pose."""
+    b = shapes.body[s]
+    if b == FIXED:
+        for k in range(12):
+            pose[s, k] = shapes.local[s, k]
+        return
+    q = (rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3])
+    place_on(s, shapes.local, (position[b, 0], position[b, 1], position[b, 2]), q, pose, s)
+
+
+@inner_kernel
+def place_on(s, local, x, q, pose, row):
+    """Row of `pose` of shape `s` on a body at x with the quaternion q."""
+    r_wb = rotation_matrix(q[0], q[1], q[2], q[3])
+    at = mul(r_wb, (local[s, 0], local[s, 1], local[s, 2]))
+    pose[row, 0] = x[0] + at[0]
+    pose[row, 1] = x[1] + at[1]
+    pose[row, 2] = x[2] + at[2]
+    for j in range(3):
+        column = mul(r_wb, (local[s, 3 + j], local[s, 6 + j], local[s, 9 + j]))
+        pose[row, 3 + j] = column[0]
+        pose[row, 6 + j] = column[1]
+        pose[row, 9 + j] = column[2]
+
+
+@inner_kernel
+def tight_box(s, shapes, pose, grow, box):
+    """Box of shape `s` in world axes, grown by `grow` [m] on all sides."""
+    kind = shapes.kind[s]
+    size = shapes.size
+    r = pose_rotation(pose, s)
+    if kind == PLANE:
+        for k in range(3):
+            box[s, k] = -inf
+            box[s, 3 + k] = inf
+        return
+    if kind == HULL or kind == TERRAIN:
+        _vertex_box(s, shapes, pose, r, grow, box)
+        return
+    for k in range(3):
+        if kind == SPHERE:
+            half = size[s, 0]
+        elif kind == CAPSULE:
+            half = abs(r[3 * k + 2]) * size[s, 1] + size[s, 0]
+        elif kind == CYLINDER:
+            z = r[3 * k + 2]
+            half = abs(z) * size[s, 1] + size[s, 0] * sqrt(max(0.0, 1.0 - z * z))
+        else:
+            half = (
+                abs(r[3 * k]) * size[s, 0]
+                + abs(r[3 * k + 1]) * size[s, 1]
+                + abs(r[3 * k + 2]) * size[s, 2]
+            )
+        box[s, k] = pose[s, k] - half - grow
+        box[s, 3 + k] = pose[s, k] + half + grow
+
+
+@kernel
+def _vertex_box(s, shapes, pose, r, grow, box):
+    t = shapes.table[s]
+    if shapes.kind[s] == HULL:
+        first, count, vertex = shapes.polytope[t, 0], shapes.polytope[t, 1], shapes.vertex
+    else:
+        first = shapes.terrain[t, 0]
+        last = shapes.terrain_vertex.shape[0]
+        if t + 1 < shapes.terrain.shape[0]:
+            last = shapes.terrain[t + 1, 0]
+        count, vertex = last - first, shapes.terrain_vertex
+    for k in range(3):
+        lower, upper = inf, -inf
+        for i in range(first, first + count):
+            x = r[3 * k] * vertex[i, 0] + r[3 * k + 1] * vertex[i, 1] + r[3 * k + 2] * vertex[i, 2]
+            lower = min(lower, x)
+            upper = max(upper, x)
+        box[s, k] = pose[s, k] + lower - grow
+        box[s, 3 + k] = pose[s, k] + upper + grow
+
+
+@inner_kernel
+def set_out(s, b, bodies, state, settings, pose, way):
+    """Fill row `s` of `way`; returns how far the surface of body `b` can move in this step [m]."""
+    if b == FIXED:
+        for k in range(WAY_COLUMNS):
+            way[s, k] = 0.0
+        return 0.0
+    twist, force, dt = state.twist, state.force, settings.dt
+    speed = sqrt(twist[b, 0] ** 2 + twist[b, 1] ** 2 + twist[b, 2] ** 2)
+    spin = sqrt(twist[b, 3] ** 2 + twist[b, 4] ** 2 + twist[b, 5] ** 2)
+    gravity = sqrt(settings.gravity_x**2 + settings.gravity_y**2 + settings.gravity_z**2)
+    push = sqrt(force[b, 0] ** 2 + force[b, 1] ** 2 + force[b, 2] ** 2) * bodies.inv_mass[b]
+    turn = sqrt(force[b, 3] ** 2 + force[b, 4] ** 2 + force[b, 5] ** 2) * max(
+        bodies.inv_inertia[b, 0], bodies.inv_inertia[b, 1], bodies.inv_inertia[b, 2]
+    )
+    if bodies.kind[b] == KINEMATIC:
+        gravity = 0.0
+    radius = bodies.radius[b]
+    for k in range(3):
+        way[s, k] = dt * twist[b, k]
+    forced, falls = dt * dt * (push + radius * turn), dt * dt * gravity
+    way[s, 3] = dt * radius * spin + forced
+    omega = (dt * twist[b, 3], dt * twist[b, 4], dt * twist[b, 5])
+    arm = sub(pose_position(pose, s), load(state.position, b))
+    at = cross(omega, arm)
+    for k in range(3):
+        way[s, 4 + k] = omega[k]
+        way[s, 7 + k] = way[s, k] + at[k]
+    way[s, 10] = forced + 0.5 * radius * (dt * spin) ** 2
+    way[s, 11] = falls
+    return dt * speed + way[s, 3] + falls
+
+
+@kernel
+def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
+    """Place shapes lo..hi; return how many tight boxes have left their roomy boxes."""
+    reach, box, left = boxes.reach, boxes.box, 0
+    for s in range(lo, hi):
+        b = shapes.body[s]
+        if b == FIXED:
+            if not fixed_too:
+                continue
+        elif state.asleep[b] == 1 and not fixed_too:
+            continue
+        place_shape(s, shapes, state.position, state.rotation, boxes.pose)
+        reach[s] = set_out(s, b, bodies, state, settings, boxes.pose, boxes.way)
+        tight_box(s, shapes, boxes.pose, reach[s], box)
+        for k in range(3):
+            if box[s, k] < state.roomy_box[s, k] or box[s, 3 + k] > state.roomy_box[s, 3 + k]:
+                left += 1
+                break
+    return left
+
+
+@parallel_kernel
+def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, left):
+    for chunk in prange(chunks):
+        hi = min((chunk + 1) * _CHUNK, shapes.kind.shape[0])
+        left[chunk] = _place_range(
+            chunk * _CHUNK, hi, shapes, bodies, state, settings, fixed_too, boxes
+        )
+
+
+@stage
+def place_shapes(shapes, bodies, state, settings, boxes, flag):
+    """Poses, reaches and tight boxes of all shapes that move; True if pairs must be searched."""
+    ns = shapes.kind.shape[0]
+    fixed_too = flag[FLAG_PLACED] == 0
+    flag[FLAG_PLACED] = 1
+    if ns <= 2 * _CHUNK:
+        left = _place_range(0, ns, shapes, bodies, state, settings, fixed_too, boxes)
+    else:
+        chunks = (ns + _CHUNK - 1) // _CHUNK
+        _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, boxes.left)
+        left = 0
+        for chunk in range(chunks):
+            left += boxes.left[chunk]
+    return left > 0 or state.counter[COUNTER_BOXES_VALID] == 0
+
+
+@kernel
+def _grow_boxes(shapes, roomy, boxes):
+    """New roomy boxes around the tight ones, and the cell of each."""
+    box, cell = boxes.box, boxes.cell
+    for s in range(shapes.kind.shape[0]):
+        if shapes.kind[s] == PLANE:
+            cell[s, 0] = -1
+            for k in range(6):
+                roomy[s, k] = box[s, k]
+            continue
+        b = shapes.body[s]
+        room = 0.0
+        if b != FIXED:
+            room = ROOM_SHARE * shapes.radius[s] + ROOM_STEPS * boxes.reach[s]
+        extent = 0.0
+        for k in range(3):
+            roomy[s, k] = box[s, k] - room
+            roomy[s, 3 + k] = box[s, 3 + k] + room
+            extent = max(extent, roomy[s, 3 + k] - roomy[s, k])
+        level = int(ceil(log2(max(extent, 1e-18)))) + _LEVELS // 2
+        level = max(0, min(_LEVELS - 1, level))
+        side = 2.0 ** (level - _LEVELS // 2)
+        cell[s, 0] = level
+        for k in range(3):
+            cell[s, 1 + k] = int(floor(roomy[s, k] / side))
+
+
+@kernel
+def _bucket(level, x, y, z, mask):
+    h = (x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (level * 2654435761)
+    return (h ^ (h >> 17)) & mask
+
+
+@kernel
+def _fill_buckets(cell, first, item):
+    mask = first.shape[0] - 2
+    for i in range(first.shape[0]):
+        first[i] = 0
+    ns = cell.shape[0]
+    for s in range(ns):
+        if cell[s, 0] >= 0:
+            first[_bucket(cell[s, 0], cell[s, 1], cell[s, 2], cell[s, 3], mask) + 1] += 1
+    for i in range(mask + 1):
+        first[i + 1] += first[i]
+    for s in range(ns - 1, -1, -1):  # backwards, so that a bucket lists its shapes in order
+        if cell[s, 0] >= 0:
+            h = _bucket(cell[s, 0], cell[s, 1], cell[s, 2], cell[s, 3], mask)
+            first[h + 1] -= 1
+            item[first[h + 1]] = s
+    # The loop above moved first[h + 1] from the end of bucket h to its start.
+    for i in range(mask + 1):
+        first[i] = first[i + 1]
+    total = 0
+    for s in range(ns):
+        if cell[s, 0] >= 0:
+            total += 1
+    first[mask + 1] = total
+
+
+@kernel
+def may_touch(s, t, shapes, bodies, excluded):
+    """Whether the filters let shapes `s` and `t` touch at all."""
+    a, b = shapes.body[s], shapes.body[t]
+    if a == b:
+        return False
+    if (a == FIXED or bodies.kind[a] == KINEMATIC) and (b == FIXED or bodies.kind[b] == KINEMATIC):
+        return False
+    if (shapes.group[s] & shapes.mask[t]) == 0 or (shapes.group[t] & shapes.mask[s]) == 0:
+        return False
+    if excluded.shape[0] > 0 and a != FIXED and b != FIXED:
+        key = (np.int64(min(a, b)) << 32) | np.int64(max(a, b))
+        at = np.searchsorted(excluded, key)
+        return at == excluded.shape[0] or excluded[at] != key
+    return True
+
+
+@inner_kernel
+def boxes_overlap(box, s, t):
+    return (
+        box[s, 0] <= box[t, 3]
+        and box[t, 0] <= box[s, 3]
+        and box[s, 1] <= box[t, 4]
+        and box[t, 1] <= box[s, 4]
+        and box[s, 2] <= box[t, 5]
+        and box[t, 2] <= box[s, 5]
+    )
+
+
+@kernel
+def _emit(s, t, found, count):
+    if count < found.shape[0]:
+        found[count, 0] = min(s, t)
+        found[count, 1] = max(s, t)
+    return count + 1
+
+
+@kernel
+def _search_planes(shapes, bodies, excluded, box, boxes, count):
+    """Every shape that is not wholly above a plane pairs with it."""
+    pose = boxes.pose
+    ns = shapes.kind.shape[0]
+    for s in range(ns):
+        if shapes.kind[s] != PLANE:
+            continue
+        for t in range(ns):
+            if shapes.kind[t] == PLANE:
+                continue
+            if not may_touch(s, t, shapes, bodies, excluded):
+                continue
+            if shapes.body[s] == FIXED:
+                lowest = 0.0
+                for k in range(3):
+                    n = pose[s, 5 + 3 * k]
+                    lowest += n * ((box[t, k] if n > 0.0 else box[t, 3 + k]) - pose[s, k])
+                if lowest > 0.0:
+                    continue
+            count = _emit(s, t, boxes.found, count)
+    return count
+
+
+@kernel
+def _search_cells(s, level, cells, shapes, bodies, excluded, box, boxes, count):
+    """Pairs of shape `s` in the given cells of one level."""
+    cell, first, item = boxes.cell, boxes.bucket_first, boxes.bucket_item
+    mask = first.shape[0] - 2
+    x0, x1, y0, y1, z0, z1 = cells
+    for x in range(x0, x1 + 1):
+        for y in range(y0, y1 + 1):
+            for z in range(z0, z1 + 1):
+                h = _bucket(level, x, y, z, mask)
+                for i in range(first[h], first[h + 1]):
+                    t = item[i]
+                    if level == cell[s, 0] and t <= s:
+                        continue
+                    if cell[t, 0] != level or cell[t, 1] != x:
+                        continue
+                    if cell[t, 2] != y or cell[t, 3] != z:
+                        continue
+                    if boxes_overlap(box, s, t) and may_touch(s, t, shapes, bodies, excluded):
+                        count = _emit(s, t, boxes.found, count)
+    return count
+
+
+@kernel
+def _search_level(s, level, shapes, bodies, excluded, box, boxes, count):
+    """Pairs of shape `s` with all of one level."""
+    cell = boxes.cell
+    for t in range(shapes.kind.shape[0]):
+        if cell[t, 0] != level or (level == cell[s, 0] and t <= s):
+            continue
+        if boxes_overlap(box, s, t) and may_touch(s, t, shapes, bodies, excluded):
+            count = _emit(s, t, boxes.found, count)
+    return count
+
+
+@kernel
+def _search_grid(shapes, bodies, excluded, box, boxes, present, count):
+    """Pairs of overlapping roomy boxes, each found once, from the smaller level."""
+    cell = boxes.cell
+    ns = shapes.kind.shape[0]
+    for s in range(ns):
+        if cell[s, 0] >= 0:
+            present[cell[s, 0]] = True
+    for s in range(ns):
+        if cell[s, 0] < 0:
+            continue
+        for level in range(cell[s, 0], _LEVELS):
+            if not present[level]:
+                continue
+            side = 2.0 ** (level - _LEVELS // 2)
+            few = level < _LEVELS - 1  # boxes of the last level may be larger than its cells
+            for k in range(3):
+                lower, upper = (box[s, k] - side) / side, box[s, 3 + k] / side
+                few = few and upper - lower < _FEW_CELLS and lower > -_FAR and upper < _FAR
+            if few:
+                cells = (
+                    int(floor((box[s, 0] - side) / side)), int(floor(box[s, 3] / side)),
+                    int(floor((box[s, 1] - side) / side)), int(floor(box[s, 4] / side)),
+                    int(floor((box[s, 2] - side) / side)), int(floor(box[s, 5] / side)),
+                )  # fmt: skip
+                count = _search_cells(s, level, cells, shapes, bodies, excluded, box, boxes, count)
+            else:
+                count = _search_level(s, level, shapes, bodies, excluded, box, boxes, count)
+    return count
+
+
+@kernel
+def _sort_pairs(found, count, start, pair):
+    """Sort by first shape (counting), then by second (insertion: the rows are short)."""
+    for i in range(start.shape[0]):
+        start[i] = 0
+    for i in range(count):
+        start[found[i, 0] + 1] += 1
+    for s in range(start.shape[0] - 1):
+        start[s + 1] += start[s]
+    for i in range(count):
+        a, b = found[i, 0], found[i, 1]
+        at = start[a]
+        start[a] += 1
+        pair[at, 0] = a
+        pair[at, 1] = b
+    for i in range(1, count):
+        a, b = pair[i, 0], pair[i, 1]
+        j = i - 1
+        while j >= 0 and pair[j, 0] == a and pair[j, 1] > b:
+            pair[j + 1, 1] = pair[j, 1]
+            j -= 1
+        pair[j + 1, 0] = a
+        pair[j + 1, 1] = b
+
+
+@kernel
+def _carry_over(state, boxes, count, old_count):
+    """What the last list remembered of a pair goes to its place in the new list."""
+    pair, old = state.pair, boxes.old_pair
+    j = 0
+    for i in range(count):
+        while j < old_count and (
+            old[j, 0] < pair[i, 0] or (old[j, 0] == pair[i, 0] and old[j, 1] < pair[i, 1])
+        ):
+            j += 1
+        known = j < old_count and old[j, 0] == pair[i, 0] and old[j, 1] == pair[i, 1]
+        for k in range(2):
+            state.pair_kept[i, k] = boxes.old_kept[j, k] if known else 0
+        for k in range(8):
+            state.pair_axis[i, k] = boxes.old_axis[j, k] if known else 0.0
+
+
+@stage(_nrt=True)
+def find_pairs(model, state, boxes):
+    """Search all pairs anew. Returns their number; if it exceeds the room, nothing was changed."""
+    shapes, bodies, excluded = model.shapes, model.bodies, model.pairing.excluded
+    _grow_boxes(shapes, state.roomy_box, boxes)
+    _fill_buckets(boxes.cell, boxes.bucket_first, boxes.bucket_item)
+    present = np.zeros(_LEVELS, np.bool_)
+    count = _search_planes(shapes, bodies, excluded, state.roomy_box, boxes, 0)
+    count = _search_grid(shapes, bodies, excluded, state.roomy_box, boxes, present, count)
+    if count > boxes.found.shape[0] or count > state.pair.shape[0]:
+        state.counter[COUNTER_BOXES_VALID] = 0
+        return count
+    old_count = state.counter[COUNTER_PAIRS]
+    for i in range(old_count):
+        for k in range(2):
+            boxes.old_pair[i, k] = state.pair[i, k]
+            boxes.old_kept[i, k] = state.pair_kept[i, k]
+        for k in range(8):
+            boxes.old_axis[i, k] = state.pair_axis[i, k]
+    _sort_pairs(boxes.found, count, boxes.pair_start, state.pair)
+    _carry_over(state, boxes, count, old_count)
+    state.counter[COUNTER_PAIRS] = count
+    state.counter[COUNTER_BOXES_VALID] = 1
+    return count

@@ -1,0 +1,244 @@
+"""Stage 7b: no body passes through another within a step, however fast it moves or turns.
+
+A contact found at the start of a step is a plane, and a body that moves far or turns much in one
+step may come round it. Pairs that move by more than a share of the thinner body are therefore
+followed along their way by conservative advancement [Mirtich1996]: the gap g of two bodies shrinks
+at most as fast as the bound L on the motion of their surfaces along the shortest way, so that
+nothing can happen within the next g / L of the step. Where the gap is used up, both bodies
+stop for the rest of the step; what a kinematic body meets is moved along with it. Their velocities
+stay: the next step finds the contact and treats it like any other. Pairs of meshes are followed in
+ccd_mesh.py.
+"""
+
+from math import inf, sqrt
+
+from drystone.collision.ccd_mesh import follow_meshes, is_followed_here
+from drystone.collision.narrowphase.collide import collide_near
+from drystone.collision.narrowphase.collide_2d import collide_flat
+from drystone.collision.narrowphase.mesh.collide import ONE, collide_meshes, has_meshes
+from drystone.collision.narrowphase.mesh.constants import FAR
+from drystone.collision.swept_motion import (
+    DEEP,
+    DEEP_FREE,
+    DEEP_UNSEEN,
+    FAST,
+    FREE,
+    MOST_STEPS,
+    place_at,
+    span_of,
+)
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.stage import stage
+from drystone.jit.vec import cross, dot, load, sub
+from drystone.model.arrays import FIXED, INFO_IMPACTS, INFO_NEAR, KINEMATIC, MESH, SMOOTH, TERRAIN
+
+ROUNDS = 4  # a body that was stopped may be run into by one that follows it
+
+
+@kernel
+def _gap_at(share, a, b, margin, shapes, outlines, state, motion, sweep, dt):
+    """Least gap of two shapes after this share of the step, and its normal; `margin` if larger."""
+    boxes, near, fraction = sweep.boxes, sweep.near, sweep.fraction
+    place_at(share, a, shapes, state, motion, fraction, dt, boxes.pose, a)
+    place_at(share, b, shapes, state, motion, fraction, dt, boxes.pose, b)
+    boxes.spread[a], boxes.spread[b] = margin, 0.0
+    for k in range(8):
+        sweep.axis[0, k] = 0.0
+    if max(shapes.kind[a], shapes.kind[b]) == MESH:
+        sweep.axis[0, 0] = ONE  # the nearest point of a mesh will do
+    sweep.pair[0, 0], sweep.pair[0, 1] = a, b
+    near.slot_count[0] = 0
+    if outlines is None:
+        collide_near(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+        if has_meshes(shapes):
+            collide_meshes(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+    else:
+        collide_flat(shapes, outlines, boxes, sweep.pair, near, 1)
+    gap, nx, ny, nz = margin, 0.0, 0.0, 0.0
+    for row in range(near.slot_count[0]):
+        if near.slot[row, 6] < gap:
+            gap = near.slot[row, 6]
+            nx, ny, nz = near.slot[row, 3], near.slot[row, 4], near.slot[row, 5]
+    return gap, nx, ny, nz
+
+
+@kernel
+def _safe_share(a, b, skin, deep, shapes, outlines, state, motion, sweep, dt):
+    """Share of the step that shapes a and b can go before they meet, 1 if they do not."""
+    ax, ay, az, turn_a = span_of(shapes.body[a], a, shapes, motion, sweep.fraction, dt)
+    bx, by, bz, turn_b = span_of(shapes.body[b], b, shapes, motion, sweep.fraction, dt)
+    x, y, z, turn = ax - bx, ay - by, az - bz, turn_a + turn_b
+    most = sqrt(x * x + y * y + z * z) + turn
+    thin = min(shapes.thickness[a], shapes.thickness[b])
+    if most < FAST * thin:
+        return 1.0
+    convex = max(shapes.kind[a], shapes.kind[b]) < TERRAIN
+    farthest = FAR * thin if max(shapes.kind[a], shapes.kind[b]) == MESH else inf
+    share, deepest = 0.0, 0.0
+    for step in range(MOST_STEPS):
+        margin = min(farthest, most * (1.0 - share) + skin)
+        gap, nx, ny, nz = _gap_at(share, a, b, margin, shapes, outlines, state, motion, sweep, dt)
+        if step == 0:
+            deepest = -max(skin, DEEP_UNSEEN * thin)
+            if gap < margin:
+                deepest = min(gap, 0.0) - deep * thin
+        if gap <= deepest:
+            return share
+        # Convex shapes stay apart along the normal they have now, whatever else comes nearest.
+        closing = min(most, nx * x + ny * y + nz * z + turn) if convex else most
+        if closing * (1.0 - share) <= gap - deepest:
+            return 1.0
+        share += (gap - deepest) / closing
+    return share
+
+
+@kernel
+def _hold_joined(joints, n, fraction, changed):
+    """Bodies that joints hold together stop together."""
+    again = True
+    while again:
+        again = False
+        for j in range(joints.kind.shape[0]):
+            a, b = joints.body[j, 0], joints.body[j, 1]
+            if a < 0 or b < 0 or a >= n or b >= n or fraction[a] == fraction[b]:
+                continue
+            later = a if fraction[a] > fraction[b] else b
+            fraction[later] = min(fraction[a], fraction[b])
+            changed[later] = 1
+            again = True
+
+
+@kernel
+def _stop(body, other, share, of, kind, position, move, sweep):
+    """Let a body go no farther than this share of what `of` says.
+
+    Before a kinematic one, which nothing stops, it is moved along for the rest of the step.
+    """
+    if body == FIXED or kind[body] == KINEMATIC:
+        return
+    sweep.changed[body] = 1
+    if other == FIXED or kind[other] != KINEMATIC or sweep.fraction[body] == 0.0:
+        sweep.fraction[body] = min(sweep.fraction[body], share * of[body])
+        return
+    rest = (1.0 - share) / sweep.fraction[body]
+    turn = (move[other, 3], move[other, 4], move[other, 5])
+    way = cross(turn, sub(load(position, body), load(position, other)))
+    for k in range(3):
+        move[body, k] = share * move[body, k] + rest * (move[other, k] + way[k])
+        move[body, 3 + k] = share * move[body, 3 + k] + rest * turn[k]
+
+
+@kernel
+def _moves_anew(body, before):
+    return body != FIXED and before[body] == 1
+
+
+@kernel
+def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
+    """One look at all fast pairs; returns how many were stopped."""
+    near, sweep = work.near, work.sweep
+    kind, reach, stopped = bodies.kind, work.boxes.reach, 0
+    deep = DEEP_FREE if settings.ccd == FREE else DEEP
+    for k in range(int(work.log.info[INFO_NEAR])):
+        a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
+        thin = min(shapes.thickness[a], shapes.thickness[b])
+        if reach[a] + reach[b] <= FAST * thin:
+            continue
+        i, j = shapes.body[a], shapes.body[b]
+        if not (first_round or _moves_anew(i, sweep.before) or _moves_anew(j, sweep.before)):
+            continue
+        of = sweep.fraction
+        if is_followed_here(shapes, a, b):
+            share, of = near.share[k], sweep.began
+        else:
+            skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
+            share = _safe_share(
+                a, b, skin, deep, shapes, outlines, state, work.motion, sweep, settings.dt
+            )
+        if share < 1.0:
+            _stop(i, j, share, of, kind, state.position, work.motion.move, sweep)
+            _stop(j, i, share, of, kind, state.position, work.motion.move, sweep)
+            stopped += 1
+    return stopped
+
+
+@kernel
+def _flies(b, motion, impacts):
+    """Whether nothing touched a body in this step."""
+    free = motion.rough[b] == SMOOTH and not (impacts > 0 and motion.strike[b] >= 0.0)
+    for k in range(6):
+        free = free and motion.twist[b, k] == motion.free[b, k]
+    return free
+
+
+@kernel
+def _shorten(b, old, motion, impacts, share, settings):
+    """Let body `b` go this share of its way only.
+
+    It would else gain the energy of a fall that it has not done. So a body in flight gets that
+    share of its change of velocity, and one that falls among others loses what gravity gave it on
+    the rest of the way.
+    """
+    twist = motion.twist
+    for k in range(6):
+        motion.move[b, k] *= share
+    if _flies(b, motion, impacts):
+        for k in range(3):
+            twist[b, k] = old[b, k] + share * (twist[b, k] - old[b, k])
+        return
+    if settings.ccd == FREE:
+        return  # verlet.py does it for both halves of the step
+    g = (settings.gravity_x, settings.gravity_y, settings.gravity_z)
+    size, fall = dot(g, g), dot(g, load(twist, b))
+    if fall > 0.0:
+        less = min((1.0 - share) * settings.dt, fall / size)
+        for k in range(3):
+            twist[b, k] -= less * g[k]
+
+
+@inner_kernel
+def some_fast(near_count, pair, near_pair, thickness, reach):
+    """Whether any near pair may move so far that it has to be followed."""
+    for k in range(near_count):
+        a, b = pair[near_pair[k], 0], pair[near_pair[k], 1]
+        if reach[a] + reach[b] > FAST * min(thickness[a], thickness[b]):
+            return True
+    return False
+
+
+@inner_kernel
+def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
+    """Shorten the displacements of bodies that would meet on their way within this step.
+
+    Returns how many pairs did.
+    """
+    sweep = work.sweep
+    n, total = state.position.shape[0], 0
+    for b in range(n):
+        sweep.fraction[b], sweep.changed[b] = 1.0, 0
+    for turn in range(ROUNDS):
+        for b in range(n):
+            sweep.before[b], sweep.changed[b] = sweep.changed[b], 0
+            sweep.began[b] = sweep.fraction[b]
+        if outlines is None and has_meshes(shapes):
+            follow_meshes(
+                shapes, work.boxes, state, settings, work.motion, sweep.fraction, sweep.before,
+                work.near, int(work.log.info[INFO_NEAR]), turn == 0,
+            )  # fmt: skip
+        stopped = _follow_pairs(shapes, outlines, bodies, state, settings, work, turn == 0)
+        if stopped == 0:
+            break
+        total += stopped
+        _hold_joined(joints, n, sweep.fraction, sweep.changed)
+    if total > 0:
+        impacts = int(work.log.info[INFO_IMPACTS])
+        for b in range(n):
+            if sweep.fraction[b] < 1.0:
+                _shorten(b, state.twist, work.motion, impacts, sweep.fraction[b], settings)
+    return total
+
+
+@stage
+def stop_fast_solids(shapes, bodies, joints, state, settings, work):
+    """The same in three dimensions, compiled once for all that call it."""
+    return stop_fast(shapes, None, bodies, joints, state, settings, work)

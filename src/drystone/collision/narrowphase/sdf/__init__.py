@@ -1,0 +1,3 @@
+"""Meshes against the signed distance field (SDF) of another: vertices and edges below the
+surface.
+"""

@@ -1,0 +1,3 @@
+"""The constraints of a step: islands, contact rows, joint rows, friction laws, ContactProblem,
+residual.
+"""

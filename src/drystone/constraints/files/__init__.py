@@ -1,0 +1,1 @@
+"""Contact problems in files: ours, FCLIB's HDF5, Siconos' text."""

@@ -1,0 +1,218 @@
+"""Joints within a step: their rows in blocks of three, as Newton's method takes them.
+
+The rows of a joint (constraints/joints/pack.py) are cut into blocks of three consecutive ones, the
+last filled up with rows that are absent (number -1): a ball joint is one block, a hinge two. In the
+matrix of an island a block stands where a contact could (solvers/newton/system.py).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.constraints.contact_rows import inertia_times
+from drystone.constraints.kinematic_trees import Forest, plant_forest
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.table import table
+from drystone.model.joint_arrays import JointRows, Joints, joint_rows
+
+# Joints that say the same thing twice (a loop in a plane, two hinges on one door) leave W without
+# an inverse. This share of its diagonal is added to the rows of joints; what they give way for
+# it lies below the tolerance by orders of magnitude.
+SOFTNESS = 1e-11
+
+
+@table
+class Linkage(NamedTuple):
+    """The joints of a world in one step."""
+
+    rows: JointRows
+    ahead: JointRows  # the same at the poses to which the step leads
+    node_row: np.ndarray  # (nodes, 3) int32: rows of each block, -1 where absent
+    node_body: np.ndarray  # (nodes, 2) int32
+    node_joint: np.ndarray  # (nodes,) int32
+    node_list: np.ndarray  # (nodes,) int32: blocks, group by group (islands.py)
+    group_node: np.ndarray  # (n + 2,) int32: first of each group in that list
+    island_group: np.ndarray  # (n + 1,) int32: group of an island with joints, -1 for others
+    loose: np.ndarray  # (n + 2,) int32: groups whose joints miss at the end of the step
+    stiff: np.ndarray  # (n + 1,) what is added to the moments of inertia
+    #                      (solvers/articulated/geometric_stiffness.py) [kg m²]
+    mark: np.ndarray  # (n + 2,) int64: bodies seen, and the number of the look
+    position: np.ndarray  # (n + 1, 3) poses to which the step leads
+    rotation: np.ndarray  # (n + 1, 4)
+    filled: np.ndarray  # (nj, 15) poses of A and B and the step for which the rows of a joint are
+    none: np.ndarray  # (rows,) zeros
+    slack: np.ndarray  # (rows,) velocities of rows with a bound, above it [m/s], [rad/s]
+    change: np.ndarray  # (rows,) of the biases, found by a look ahead [m/s], [rad/s]
+    forest: Forest
+
+
+def link_room(joints: Joints, bodies) -> Linkage | None:
+    """The blocks of `joints` and scratch for a world of these arrays.Bodies; None without joints.
+
+    It starts empty: what is kept from step to step can be found again from the state.
+    """
+    return room_for_joints(joints, bodies) if len(joints.kind) else None
+
+
+def room_for_joints(joints: Joints, table) -> Linkage:
+    bodies = len(table.inv_mass)
+    node_row, node_joint = [], []
+    for j in range(len(joints.kind)):
+        rows = list(range(joints.row_first[j], joints.row_first[j + 1]))
+        for k in range(0, len(rows), 3):
+            node_row.append((*rows[k : k + 3], -1, -1)[:3])
+            node_joint.append(j)
+    count = len(node_row)
+    node_joint = np.array(node_joint, np.int32).reshape(count)
+    rotation = np.zeros((bodies + 1, 4))
+    rotation[:, 0] = 1.0
+    return Linkage(
+        rows=joint_rows(joints),
+        ahead=joint_rows(joints),
+        node_row=np.array(node_row, np.int32).reshape(count, 3),
+        node_body=np.ascontiguousarray(joints.body[node_joint]).reshape(count, 2),
+        node_joint=node_joint,
+        node_list=np.zeros(count, np.int32),
+        group_node=np.zeros(bodies + 2, np.int32),
+        island_group=np.zeros(bodies + 1, np.int32),
+        loose=np.zeros(bodies + 2, np.int32),
+        stiff=np.zeros(bodies + 1),
+        mark=np.zeros(bodies + 2, np.int64),
+        position=np.zeros((bodies + 1, 3)),
+        rotation=rotation,
+        filled=np.full((len(joints.kind), 15), np.nan),
+        none=np.zeros(joints.row_first[-1]),
+        slack=np.zeros(joints.row_first[-1]),
+        change=np.zeros(joints.row_first[-1]),
+        forest=plant_forest(joints, table),
+    )
+
+
+# A world without joints has no linkage: None, which lets Numba leave the rest of a kernel out.
+
+
+@inner_kernel
+def take_nodes(linkage, n, first, count, pair):
+    """Bodies of `count` blocks from place `first` of the list on, into pair[n:]."""
+    if linkage is None:
+        return
+    for d in range(count):
+        node = linkage.node_list[first + d]
+        pair[n + d, 0], pair[n + d, 1] = linkage.node_body[node, 0], linkage.node_body[node, 1]
+
+
+@inner_kernel
+def take_node(linkage, place, i, impulse):
+    """Impulses of the block at `place` of the list."""
+    if linkage is None:
+        return
+    for k in range(3):
+        r = linkage.node_row[linkage.node_list[place], k]
+        impulse[i, k] = linkage.rows.impulse[r] if r >= 0 else 0.0
+
+
+@inner_kernel
+def joint_jacobian(linkage, place, i, jacobian):
+    """Row by row what a block sees of its two bodies; see gather.Links."""
+    if linkage is None:
+        return
+    node = linkage.node_list[place]
+    linear, angular = linkage.rows.linear, linkage.rows.angular
+    for k in range(3):
+        r = linkage.node_row[node, k]
+        for m in range(3):
+            a, b = 6 * k + m, 18 + 6 * k + m
+            jacobian[i, a] = -linear[r, m] if r >= 0 else 0.0
+            jacobian[i, a + 3] = -angular[r, m] if r >= 0 else 0.0
+            jacobian[i, b] = linear[r, m] if r >= 0 else 0.0
+            jacobian[i, b + 3] = angular[r, 3 + m] if r >= 0 else 0.0
+
+
+@inner_kernel
+def row_velocity(r, rows, twist):
+    """What row `r` sees of the velocities [m/s] or [rad/s]; the fixed world may be left out."""
+    a, b, n = rows.body[r, 0], rows.body[r, 1], twist.shape[0]
+    u = 0.0
+    for m in range(3):
+        if b < n:
+            u += rows.linear[r, m] * twist[b, m] + rows.angular[r, 3 + m] * twist[b, 3 + m]
+        if a < n:
+            u -= rows.linear[r, m] * twist[a, m] + rows.angular[r, m] * twist[a, 3 + m]
+    return u
+
+
+@inner_kernel
+def push_joint_row(r, p, rows, mass, twist):
+    """Give the bodies of row `r` the impulse `p`."""
+    for side in range(2):
+        b = rows.body[r, side]
+        if mass[b, 0] == 0.0:
+            continue
+        s = p if side == 1 else -p
+        spin = inertia_times(
+            b,
+            (
+                rows.angular[r, 3 * side],
+                rows.angular[r, 3 * side + 1],
+                rows.angular[r, 3 * side + 2],
+            ),
+            mass,
+        )
+        for m in range(3):
+            twist[b, m] += s * mass[b, 0] * rows.linear[r, m]
+            twist[b, 3 + m] += s * spin[m]
+
+
+@inner_kernel
+def push_node(linkage, place, p0, p1, p2, mass, twist):
+    """Give a block new impulses, and the bodies what they have changed by."""
+    if linkage is None:
+        return
+    node = linkage.node_list[place]
+    impulse = linkage.rows.impulse
+    for k in range(3):
+        r = linkage.node_row[node, k]
+        if r < 0:
+            continue
+        p = p0 if k == 0 else (p1 if k == 1 else p2)
+        push_joint_row(r, p - impulse[r], linkage.rows, mass, twist)
+        impulse[r] = p
+
+
+@inner_kernel
+def joint_law(linkage, place, c, i, free, links, island):
+    """Free velocities, bounds and softness of a block: contact `c` of the group, `i` in order."""
+    if linkage is None:
+        return
+    node = linkage.node_list[place]
+    rows = linkage.rows
+    for k in range(3):
+        r = linkage.node_row[node, k]
+        if r < 0:
+            island.q[i, k], island.soft[i, k], island.own[i, k] = 0.0, 0.0, 1.0
+            island.lower[i, k], island.upper[i, k] = 0.0, 0.0
+            continue
+        own = 0.0
+        for m in range(6):
+            a, b = 6 * k + m, 18 + 6 * k + m
+            own += links.jacobian[c, a] * links.answer[c, a]
+            own += links.jacobian[c, b] * links.answer[c, b]
+        island.q[i, k] = row_velocity(r, rows, free) + rows.bias[r]
+        island.soft[i, k] = rows.softness[r] + SOFTNESS * own
+        island.own[i, k] = own + island.soft[i, k]
+        island.lower[i, k], island.upper[i, k] = rows.lower[r], rows.upper[r]
+        for bound in (rows.lower[r], rows.upper[r]):
+            if bound != 0.0 and abs(bound) < np.inf:
+                island.bounded[0] = True
+    island.friction[i] = 0.0
+    island.scale[i] = (island.own[i, 0] + island.own[i, 1] + island.own[i, 2]) / 3.0
+
+
+@kernel
+def start_joints(linkage, state, mass, twist):
+    """The warm start: impulses of the last step, within the bounds of this one."""
+    rows = linkage.rows
+    for r in range(rows.impulse.shape[0]):
+        p = min(max(state.joint_impulse[r], rows.lower[r]), rows.upper[r])
+        rows.impulse[r] = p
+        push_joint_row(r, p, rows, mass, twist)

@@ -1,0 +1,64 @@
+"""Checks of what a person asked of a joint: clean values, or one clear sentence."""
+
+from math import inf, isnan, sqrt
+
+from drystone.constraints.joints.drives import check_drive
+from drystone.constraints.joints.pack import Coordinate
+from drystone.errors import InputError
+from drystone.model.checks import not_negative, vector
+
+
+def check_axis(what: str, value) -> tuple[float, float, float]:
+    """A unit vector."""
+    x, y, z = vector(what, value)
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0.0:
+        raise InputError(f"{what} is (0, 0, 0), must point somewhere.")
+    x, y, z = x / largest, y / largest, z / largest
+    length = sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length
+
+
+def check_limits(what: str, value, unit: str = "rad", least: float = -inf) -> tuple:
+    """(lower, upper) with ∓inf where there is none."""
+    if value is None:
+        return -inf, inf
+    try:
+        lower, upper = value
+        lower = -inf if lower is None else float(lower)
+        upper = inf if upper is None else float(upper)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{what} is {value!r}, must be (lower, upper) in {unit}; None for a side without limit."
+        ) from None
+    if isnan(lower) or isnan(upper) or lower == inf or upper == -inf:
+        raise InputError(f"{what} is {value!r}, must be numbers in {unit}, or None for no limit.")
+    if lower > upper:
+        raise InputError(
+            f"{what} is ({lower:g}, {upper:g}) {unit}, the lower is above the upper; "
+            f"write ({upper:g}, {lower:g})."
+        )
+    if upper < least:
+        raise InputError(f"{what} is ({lower:g}, {upper:g}) {unit}, must be >= {least:g}.")
+    return lower, upper
+
+
+def check_free(joint, suffix: str = "", unit: str = "rad", drives: int = 1) -> None:
+    """Limits, motor and friction of one coordinate of a frozen joint, in place."""
+    who = type(joint).__name__
+    limits, motor, friction = (f"{name}{suffix}" for name in ("limits", "motor", "friction"))
+    given = check_limits(f"{who}: {limits}", getattr(joint, limits), unit)
+    object.__setattr__(joint, limits, given if getattr(joint, limits) is not None else None)
+    check_drive(f"{who}: {motor}", getattr(joint, motor), drives)
+    value = not_negative(f"{who}: {friction}", getattr(joint, friction))
+    object.__setattr__(joint, friction, value)
+
+
+def free_coordinate(joint, suffix: str = "") -> Coordinate:
+    """What check_free() has checked."""
+    limits = getattr(joint, f"limits{suffix}")
+    return Coordinate(
+        (-inf, inf) if limits is None else limits,
+        getattr(joint, f"motor{suffix}"),
+        getattr(joint, f"friction{suffix}"),
+    )

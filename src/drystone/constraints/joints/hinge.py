@@ -1,0 +1,91 @@
+"""Hinge: B turns about one axis of A through one point (CLINE 4.4.1, Hinge Joints).
+
+    p_B - p_A = 0                       three rows
+    swing of x_B from x_A = 0           two rows: the forbidden axes of CLINE 4.9
+    angle = twist of B about x          free
+
+Symbols and Jacobians are those of row_blocks.py; x is the axis of the hinge. The angle is counted
+over whole turns, so that limits and servos may lie anywhere: (-10, 400) degrees is a range like
+any other. A body must turn less than half a turn in a step for that.
+"""
+
+from dataclasses import dataclass, field
+
+from drystone.constraints.joints.checks import check_axis, check_free, free_coordinate
+from drystone.constraints.joints.drives import Motor, Servo
+from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.pose import place_joint
+from drystone.constraints.joints.row_blocks import (
+    count_turns,
+    twist,
+    write_axis,
+    write_coordinate,
+    write_point,
+)
+from drystone.jit import inner_kernel
+from drystone.model.attachment import (
+    Attachment,
+    axes_along,
+    check_bodies,
+    check_point,
+    fix_to_bodies,
+    is_flat,
+)
+from drystone.model.joint_arrays import HINGE
+
+
+@inner_kernel(no_cpython_wrapper=True)
+def fill_hinge(joints, j, r, position, rotation, dt, rows):
+    place = place_joint(joints, j, position, rotation)
+    r = write_axis(place, write_point(place, r, rows), rows)
+    angle, lin, a, b = twist(place)
+    angle = count_turns(angle, joints.value[j, 0])
+    write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Hinge(Joint):
+    """B turns about `axis` through `point` of A.
+
+    axis      may be left out in two dimensions, where it is y
+    limits    (lower, upper) of the angle [rad], zero at creation; None for a side without limit
+    motor     Motor or Servo
+    friction  torque that resists turning [N m]
+    """
+
+    a: object
+    b: object
+    point: tuple[float, float, float]
+    axis: tuple[float, float, float] | None = None
+    limits: tuple[float, float] | None = None
+    motor: Motor | Servo | None = None
+    friction: float = 0.0
+    attachment: Attachment | None = field(default=None, kw_only=True, repr=False)
+
+    _kind, _held_rows = HINGE, 5
+    _measures, _angles = (twist,), (True,)
+
+    def __post_init__(self):
+        check_bodies("Hinge", self.a, self.b)
+        point, axis = check_point(self, "point"), self.axis
+        if axis is None and is_flat(self):
+            axis = (0.0, 1.0, 0.0)
+        axis = check_axis("Hinge: axis", axis)
+        object.__setattr__(self, "point", point)
+        object.__setattr__(self, "axis", axis)
+        check_free(self)
+        axes = axes_along(axis)
+        fix_to_bodies(self, point, point, axes, axes)
+
+    def _coordinates(self):
+        return (free_coordinate(self),)
+
+    @property
+    def angle(self) -> float:
+        """Of B about the axis by the right hand, zero at creation, turns counted [rad]."""
+        return self._value(0)
+
+    @property
+    def speed(self) -> float:
+        """Rate of the angle [rad/s]."""
+        return self._rate(0)

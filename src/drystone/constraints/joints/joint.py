@@ -1,0 +1,169 @@
+"""What all joints have in common for a person: the two bodies, and what can be read.
+
+Signs, for every joint: coordinates, speeds and angles are those of B relative to A, zero at
+creation; angles are positive by the right hand about the axis. `force` and `torque` are what the
+joint exerts on B (the opposite acts on A), in world axes, the torque about the joint's point.
+"""
+
+from dataclasses import fields, replace
+
+import numpy as np
+
+from drystone.constraints.joints.pack import Coordinate
+from drystone.constraints.joints.pose import Place, place_between
+from drystone.constraints.joints.row_blocks import count_turns
+from drystone.errors import InputError
+from drystone.jit.vec import mul, rotation_matrix
+from drystone.model.attachment import HERE, NO_TURN, is_world, pose_of
+from drystone.model.checks import frozen
+from drystone.model.joint_arrays import ROW_DRIVE
+
+
+class Joint:
+    """Readings and checks shared by all joints. `World.add_joint` puts a joint into a world."""
+
+    _world = None  # the world that holds it: .dt, .joint_rows(joint), .joint_values(joint)
+    _kind: int
+    _held_rows: int  # rows that hold it together
+    _measures: tuple = ()  # kernels: place -> value, l, a, b of each free coordinate
+    _angles: tuple = ()  # whether each of them counts whole turns
+
+    # What the table asks
+
+    def _coordinates(self) -> tuple[Coordinate, ...]:
+        return ()
+
+    def _numbers(self) -> tuple[float, ...]:
+        return ()
+
+    @property
+    def row_count(self) -> int:
+        """Rows in the contact problem; never changes from step to step."""
+        return self._held_rows + sum(c.row_count() for c in self._coordinates())
+
+    @property
+    def bodies(self) -> tuple:
+        """A and B; None is the fixed world."""
+        return tuple(None if is_world(body) else body for body in (self.a, self.b))
+
+    # What a person reads
+
+    @property
+    def anchor_a(self) -> np.ndarray:
+        """The joint's point as fixed to A, where it is now [m]."""
+        return self._anchor(0)
+
+    @property
+    def anchor_b(self) -> np.ndarray:
+        """The joint's point as fixed to B, where it is now [m]."""
+        return self._anchor(1)
+
+    @property
+    def separation(self) -> float:
+        """How far the joint is torn apart [m]; zero but for drift."""
+        return float(np.linalg.norm(self._place().apart))
+
+    @property
+    def force(self) -> np.ndarray:
+        """Force of the joint on B in the last step, drives and limits included [N]."""
+        return frozen(force_on_b(*self._loads()))
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Torque of the joint on B about its point in the last step [N m]."""
+        linear, angular, impulse, dt = self._loads()
+        return frozen(torque_on_b(linear, angular, impulse, dt, self._arm_b()))
+
+    @property
+    def motor_force(self) -> float:
+        """Force [N] or torque [N m] of its drive in the last step, along the coordinate."""
+        rows = self._owner().joint_rows(self)
+        return float(np.sum(rows.impulse[rows.kind == ROW_DRIVE])) / self._world.dt
+
+    def set(self, **changes) -> None:
+        """Change limits, motors or friction, also while the world runs.
+
+        joint.set(motor=Motor(speed=3.0, max_torque=5.0))
+        """
+        fixed = {"a", "b", "attachment"}
+        for name in changes:
+            if name in fixed or name not in {field.name for field in fields(self)}:
+                raise InputError(f"{self._name}: {name!r} cannot be set; make a new joint instead.")
+        checked = replace(self, **changes)  # raises before anything is changed
+        for name in changes:
+            object.__setattr__(self, name, getattr(checked, name))
+        if self._world is not None:
+            self._world.joint_changed(self)
+
+    # Inside
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def _owner(self):
+        if self._world is None:
+            raise InputError(f"{self._name}: is in no world yet; use world.add_joint(joint).")
+        return self._world
+
+    def _place(self) -> Place:
+        """Place of the joint, arms from the origins of the shapes' frames."""
+        (a, b), at = self.bodies, self.attachment
+        pose_a = (HERE, NO_TURN) if a is None else pose_of(a)
+        pose_b = (HERE, NO_TURN) if b is None else pose_of(b)
+        return place_between(*at.anchors, *at.frames, *pose_a, *pose_b)
+
+    def _value(self, k: int) -> float:
+        """Coordinate `k` now [rad] or [m]; turns are counted once the joint is in a world."""
+        value = self._measures[k](self._place())[0]
+        if not self._angles[k] or self._world is None:
+            return value
+        return count_turns(value, float(self._world.joint_values(self)[k]))
+
+    def _rate(self, k: int) -> float:
+        """Rate of coordinate `k` now [rad/s] or [m/s]."""
+        _, lin, on_a, on_b = self._measures[k](self._place())
+        (a, b) = (twist_of(body) for body in self.bodies)
+        return coordinate_rate(lin, on_a, on_b, a, b)
+
+    def _loads(self):
+        """Rows, impulses and step of the last solve."""
+        rows = self._owner().joint_rows(self)
+        return rows.linear, rows.angular, rows.impulse, self._world.dt
+
+    def _anchor(self, side: int) -> np.ndarray:
+        body, anchor = self.bodies[side], self.attachment.anchors[side]
+        if body is None:
+            return frozen(anchor)
+        at, turned = pose_of(body)
+        return frozen(np.add(at, mul(rotation_matrix(*turned), anchor)))
+
+    def _arm_b(self) -> np.ndarray:
+        body = self.bodies[1]
+        return self.anchor_b - (0.0 if body is None else body.centre)
+
+
+def force_on_b(linear, angular, impulse, dt) -> np.ndarray:
+    """Sum of l p / dt over the rows [N]."""
+    return impulse @ linear / dt
+
+
+def torque_on_b(linear, angular, impulse, dt, arm_b) -> np.ndarray:
+    """Sum of b p / dt over the rows, moved from the centre of mass to the joint's point [N m]."""
+    return impulse @ angular[:, 3:] / dt - np.cross(arm_b, force_on_b(linear, angular, impulse, dt))
+
+
+def coordinate_rate(lin, on_a, on_b, twist_a, twist_b) -> float:
+    """u = l.(v_B - v_A) + b.w_B - a.w_A for twists (velocity, spin) as in pack.py."""
+    (v_a, w_a), (v_b, w_b) = twist_a, twist_b
+    moving = sum(x * (q - p) for x, p, q in zip(lin, v_a, v_b, strict=True))
+    turning = sum(x * w for x, w in zip(on_b, w_b, strict=True))
+    return float(moving + turning - sum(x * w for x, w in zip(on_a, w_a, strict=True)))
+
+
+def twist_of(body) -> tuple:
+    """Velocity of the origin of the shape's frame, and spin."""
+    if body is None:
+        return HERE, HERE
+    arm = np.asarray(body.position) - body.centre
+    return tuple(body.velocity + np.cross(body.spin, arm)), tuple(body.spin)

@@ -1,0 +1,138 @@
+"""Force: a function of the user, F(state), in Python.
+
+    F (m, 6): forces [N] and torques [N m] about the centres of mass, world axes
+
+Gradients, given by another function or by central differences of the first:
+
+    dF/dx (6m, 6m) by a shift of the centre [m] and a turn about it [rad], world axes
+    dF/dv (6m, 6m) by velocity [m/s] and spin [rad/s]
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.forces.force import Element
+from drystone.jit.vec import turn_quaternion
+from drystone.model.attachment import is_moving
+
+# A central difference is best with a step of about the cube root of the rounding error, 6e-6, of
+# what makes the force change; that is a metre, a metre per second, a radian.
+STEP = 6e-6
+
+
+class ForceState(NamedTuple):
+    """What a function of the user sees: its bodies, one row each."""
+
+    time: float  # [s]
+    centres: np.ndarray  # (m, 3) centres of mass [m]
+    orientations: np.ndarray  # (m, 4) of the frames of the shapes, w, x, y, z
+    velocities: np.ndarray  # (m, 3) [m/s]
+    spins: np.ndarray  # (m, 3) [rad/s]
+
+
+@dataclass(frozen=True, eq=False)
+class Force(Element):
+    """Forces that a Python function computes; the world then steps one step at a time.
+
+    function   called with a ForceState; returns forces (m, 3), or with torques (m, 6)
+    gradient   called likewise; returns dF/dx and dF/dv, each (6m, 6m); None: differences.
+               Only stepper="implicit" asks for it.
+    on         the m bodies that it sees and acts on; None: all of the world
+    """
+
+    function: object
+    gradient: object = None
+    on: tuple | None = None
+
+    _kind, _fixed = None, ("on",)
+
+    def __post_init__(self):
+        for name in ("function", "gradient"):
+            call = getattr(self, name)
+            if not callable(call) and not (name == "gradient" and call is None):
+                raise InputError(f"Force: {name} is {call!r}, must be a function of a ForceState.")
+        if self.on is None:
+            return
+        on = (self.on,) if is_moving(self.on) else tuple(self.on)
+        for body in on:
+            if not is_moving(body):
+                raise InputError(f"Force: on has {body!r}, must be moving bodies.")
+        if len(set(on)) < len(on):
+            raise InputError("Force: on names a body twice.")
+        object.__setattr__(self, "on", on)
+
+    @property
+    def bodies(self) -> tuple:
+        return self.on or ()
+
+    def values(self, view: ForceState) -> np.ndarray:
+        """The forces (m, 6), checked."""
+        return _checked(self.function(view), len(view.centres))
+
+    def gradients(self, view: ForceState) -> tuple[np.ndarray, np.ndarray]:
+        """dF/dx and dF/dv, each (6m, 6m)."""
+        size = 6 * len(view.centres)
+        if self.gradient is None:
+            return differences(self.values, view)
+        try:
+            by_pose, by_twist = (np.asarray(k, dtype=float) for k in self.gradient(view))
+        except (TypeError, ValueError):
+            raise InputError("Force: its gradient must return two matrices.") from None
+        for matrix in (by_pose, by_twist):
+            if matrix.shape != (size, size):
+                raise InputError(
+                    f"Force: its gradient returned a matrix of shape {matrix.shape}, must be "
+                    f"{(size, size)}: six rows and columns for each of its bodies."
+                )
+        return by_pose, by_twist
+
+
+def _checked(values, count: int) -> np.ndarray:
+    try:
+        values = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"Force: its function returned {values!r}, must be numbers.") from None
+    if values.shape == (count, 3):
+        return np.hstack((values, np.zeros((count, 3))))
+    if values.shape != (count, 6):
+        raise InputError(
+            f"Force: its function returned an array of shape {values.shape}, must be "
+            f"{(count, 3)} for forces, or {(count, 6)} with torques."
+        )
+    return values
+
+
+def differences(function, view: ForceState) -> tuple[np.ndarray, np.ndarray]:
+    """Central differences of function(view) by poses and by twists."""
+    count = len(view.centres)
+    by_pose, by_twist = np.zeros((6 * count, 6 * count)), np.zeros((6 * count, 6 * count))
+    for b in range(count):
+        for k in range(6):
+            for matrix, shift in ((by_pose, shift_pose), (by_twist, shift_twist)):
+                step = STEP * (1.0 + (np.abs(view[1][b]).max() if k < 3 else 0.0))
+                up, down = function(shift(view, b, k, step)), function(shift(view, b, k, -step))
+                matrix[:, 6 * b + k] = ((up - down) / (2.0 * step)).ravel()
+    return by_pose, by_twist
+
+
+def shift_pose(view: ForceState, b: int, k: int, step: float) -> ForceState:
+    """Body `b` moved along axis k, or turned about axis k - 3."""
+    if k < 3:
+        centres = view.centres.copy()
+        centres[b, k] += step
+        return view._replace(centres=centres)
+    angle, turned = [0.0, 0.0, 0.0], view.orientations.copy()
+    angle[k - 3] = step
+    turned[b] = turn_quaternion(tuple(map(float, turned[b])), tuple(angle))
+    return view._replace(orientations=turned)
+
+
+def shift_twist(view: ForceState, b: int, k: int, step: float) -> ForceState:
+    """Body `b` faster along axis k, or spinning faster about axis k - 3."""
+    name, k = ("velocities", k) if k < 3 else ("spins", k - 3)
+    changed = getattr(view, name).copy()
+    changed[b, k] += step
+    return view._replace(**{name: changed})

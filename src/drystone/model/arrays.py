@@ -1,0 +1,483 @@
+"""The arrays that a world is made of: what is fixed, what changes, what is scratch.
+
+Float arrays are float64, whole numbers int32 unless said otherwise, all C-contiguous, so that
+every kernel is compiled once. World axes and SI units unless said otherwise. Positions are
+relative to the world's local origin, so that map coordinates cost no digits.
+
+    ns shapes, n bodies, np polytopes, nv their vertices, nf faces, ne edges, nt terrains
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.jit.table import table
+from drystone.model.joint_arrays import Joints
+
+# Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
+# In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
+
+DYNAMIC, KINEMATIC = 0, 1
+
+FIXED = -1  # the body number of the world itself
+WAY_COLUMNS = 12  # of Boxes.way
+KEPT = 768  # pairs of triangles that two meshes which touch remember at most
+
+
+@table
+class Shapes(NamedTuple):
+    """What bodies look like. A shape sits in its body's frame (centre of mass, principal axes)."""
+
+    kind: np.ndarray  # (ns,) PLANE ... MESH
+    body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
+    local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
+    size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
+    #                   box: half sizes, also of the box that holds an outline or a mesh; plane
+    #                   (normal is local z), hull, terrain: unused
+    radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
+    thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
+    table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
+    surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
+    whole: np.ndarray  # (ns,) 1: a mesh of which all contacts are kept
+    material: np.ndarray  # (ns,)
+    group: np.ndarray  # (ns,) bits: what it is
+    mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
+    # polytopes; vertex, face, edge and loop numbers in the tables are relative to the first of each
+    polytope: np.ndarray  # (np, 6) first vertex and count, of the faces, of the edges
+    vertex: np.ndarray  # (nv, 3)
+    face_plane: np.ndarray  # (nf, 4) outward unit normal and offset: inside is n.x <= offset
+    face_loop: np.ndarray  # (nf, 2) first entry in `loop` (absolute), number of corners
+    loop: np.ndarray  # corners of the faces, counter-clockwise seen from outside
+    edge: np.ndarray  # (ne, 4) vertices from, to; face on its left (it runs from, to), on its right
+    vertex_star: np.ndarray  # (nv, 2) first entry in `star` (absolute), edges at the vertex
+    star: np.ndarray  # the edges at each vertex
+    # terrains and meshes: one-sided triangles, front is counter-clockwise; in the shape's axes
+    terrain: np.ndarray  # (nt, 6) first vertex, first triangle and count, first cell, cells in x, y
+    terrain_grid: np.ndarray  # (nt, 3) lower corner x, y and side of the cells
+    terrain_vertex: np.ndarray  # (ntv, 3)
+    triangle: np.ndarray  # (ntt, 3) its corners
+    triangle_normal: np.ndarray  # (ntt, 3) unit
+    neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1: none
+    cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle, terrain by terrain
+    cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
+    # trees over the triangles of meshes, and of terrains in a world with a mesh; node i has the
+    # children i + 1 and node_link[i, 0], or is a leaf: its first triangle and their number
+    tree: np.ndarray  # (nt,) first node, -1: none
+    node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
+    node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
+    # the same trees with eight children to a node, see shapes/bvh/wide.py and
+    # shapes/bvh/normal_cones.py
+    block: np.ndarray  # (nt,) first block of eight lanes, -1: none
+    lane_box: np.ndarray  # (48 blocks,) middles and half sizes
+    lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
+    lane_patch: np.ndarray  # (lanes, 13) where its triangles lie and which way they look
+    block_patch: np.ndarray  # (104 blocks,) the same, numbers of a kind side by side
+    owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/bvh/build.py
+    # distances of meshes and what is held against them; empty if no mesh asks for a field
+    octree: np.ndarray  # (nt,) first cell, -1: none; see shapes/sdf/octree.py
+    octree_frame: np.ndarray  # (nt, 4) lower corner and side of the root, in the shape's axes [m]
+    octree_child: np.ndarray  # (cells,) first of its eight children (absolute), -1: none
+    octree_value: np.ndarray  # (cells, 9) distances at its corners, error [m]
+    vertex_normal: np.ndarray  # (ntv, 3) unit, of terrain_vertex
+    sample_root: np.ndarray  # (nt,) first node of its samples, see shapes/sdf/feature_samples.py
+    sample_ball: np.ndarray  # (nodes, 4) middle and radius
+    sample_link: np.ndarray  # (nodes, 2) second child and 0, or first sample and count (absolute)
+    segment: np.ndarray  # (samples, 6) both ends
+    around_first: np.ndarray  # (samples + 1,) first row in `around`
+    around: np.ndarray  # (n, 3) unit vectors along the surface
+
+
+@table
+class Bodies(NamedTuple):
+    """How bodies resist. The frame of a body: centre of mass, principal axes."""
+
+    kind: np.ndarray  # (n,) DYNAMIC or KINEMATIC
+    inv_mass: np.ndarray  # (n,) [1/kg], zero if kinematic
+    inv_inertia: np.ndarray  # (n, 3) principal [1/(kg m²)], zero if kinematic
+    inertia: np.ndarray  # (n, 3) principal [kg m²]
+    radius: np.ndarray  # (n,) of the sphere about the centre of mass that holds all its shapes [m]
+
+
+@table
+class Pairing(NamedTuple):
+    """What applies when two materials or bodies meet."""
+
+    friction: np.ndarray  # (materials, materials) symmetric
+    restitution: np.ndarray  # (materials, materials) symmetric
+    excluded: np.ndarray  # int64, sorted keys (lower body << 32 | higher body) that never touch
+
+
+@table
+class Outlines(NamedTuple):
+    """Shapes of two dimensions in their own axes: x and z. See shapes/outline_2d.py."""
+
+    first: np.ndarray  # (ns + 1,) first corner of each shape; planes have none
+    corner: np.ndarray  # (corners, 2) counter-clockwise with x to the right and z up
+    normal: np.ndarray  # (corners, 2) outward unit normal of the edge to the next corner
+    rounding: np.ndarray  # (ns,) [m] by which the shape is thicker than its corners
+
+
+@table
+class Model(NamedTuple):
+    """All that is constant while the world runs."""
+
+    shapes: Shapes
+    bodies: Bodies
+    pairing: Pairing
+    joints: Joints
+    # None in three dimensions, which lets Numba leave out what two dimensions need.
+    outlines: Outlines | None = None
+
+
+@table
+class State(NamedTuple):
+    """All that a run needs to go on bit for bit. Saved as it is."""
+
+    position: np.ndarray  # (n, 3) centre of mass [m]
+    rotation: np.ndarray  # (n, 4) unit quaternion w, x, y, z: body axes -> world axes
+    twist: np.ndarray  # (n, 6) velocity [m/s] of the centre of mass, then spin [rad/s]
+    force: np.ndarray  # (n, 6) constant force [N] and torque [N m] given by the user, world axes
+    asleep: np.ndarray  # (n,) 1 if the body sleeps
+    rest_time: np.ndarray  # (n,) how long the body has been slow [s]
+    counter: np.ndarray  # (8,) int64, see COUNTER_*
+    # broad phase: boxes with room to move, and the pairs whose boxes overlap
+    roomy_box: np.ndarray  # (ns, 6) lower corner, upper corner [m]
+    pair: np.ndarray  # (pairs, 2) shapes, sorted by first, then second
+    pair_kept: np.ndarray  # (pairs, 2) first of its kept contacts and their number
+    pair_axis: np.ndarray  # (pairs, 8) what the narrow phase wants to remember of the pair
+    # contacts of the last step, for warm starts
+    kept_point: np.ndarray  # (contacts, 6) the point in the axes of body A, of body B
+    kept_impulse: np.ndarray  # (contacts, 3) on B, world axes [N s]
+    # joints
+    joint_value: np.ndarray  # (nj, 3) free coordinates, whole turns counted [rad] or [m]
+    joint_impulse: np.ndarray  # (rows,) of the last step [N s] or [N m s]
+    joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
+
+
+COUNTER_STEP, COUNTER_PAIRS, COUNTER_KEPT, COUNTER_BOXES_VALID = range(4)
+COUNTERS = 8
+
+
+DEFAULT_DRIFT, NO_DRIFT, BAUMGARTE, POST_STABILIZATION = range(4)  # settings.drift
+
+
+class Settings(NamedTuple):
+    """Numbers that a step reads. Every default is what a World uses."""
+
+    dt: float = 1.0 / 240.0  # [s]
+    gravity_x: float = 0.0  # [m/s²]
+    gravity_y: float = 0.0
+    gravity_z: float = -9.81
+    tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
+    max_sweeps: int = 0  # of the solver in a step; 0: as many as sweep_limit() of nsgs.py gives
+    newton: int = 1  # 1: Newton's method takes over where sweeps over a small island stall
+    sleeping: int = 1
+    sleep_speed: float = 5e-3  # [m/s] a body slower than this everywhere on it may fall asleep
+    sleep_delay: float = 0.5  # [s] after which a slow island sleeps
+    bounce_speed: float = 1e-2  # [m/s] impacts slower than this do not bounce
+    push_out: float = 0.5  # share of an overlap that one step takes away
+    # Gaps and overlaps below this share of the smaller body's radius count as touching. Without it
+    # a stack never comes to rest: an error of the velocity makes a gap of error * dt, which the
+    # next step may close with the velocity of that error.
+    skin: float = 3e-5
+    # What becomes of the drift of joints and contacts: 0 the default, 1 nothing, 2 Baumgarte,
+    # 3 post-stabilization alone.
+    drift: int = 0
+    baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
+    # 1: pairs that move far are followed along their way (collision/ccd.py); 2: so they are, and
+    # not all of their contacts act, as in the half steps of steppers/verlet.py.
+    ccd: int = 1
+    hashing: int = 0  # 1: hash the state after every step
+
+
+def new_state(model: Model, position, rotation, twist) -> State:
+    """State of bodies at the given poses (n, 3), (n, 4) and velocities (n, 6), nothing touching."""
+    n, ns = len(model.bodies.kind), len(model.shapes.kind)
+    return State(
+        position=np.array(position, dtype=np.float64).reshape(n, 3),
+        rotation=np.array(rotation, dtype=np.float64).reshape(n, 4),
+        twist=np.array(twist, dtype=np.float64).reshape(n, 6),
+        force=np.zeros((n, 6)),
+        asleep=np.zeros(n, np.int32),
+        rest_time=np.zeros(n),
+        counter=np.zeros(COUNTERS, np.int64),
+        roomy_box=np.zeros((ns, 6)),
+        pair=np.zeros((0, 2), np.int32),
+        pair_kept=np.zeros((0, 2), np.int32),
+        pair_axis=np.zeros((0, 8)),
+        kept_point=np.zeros((0, 6)),
+        kept_impulse=np.zeros((0, 3)),
+        joint_value=np.zeros(model.joints.value.shape),
+        joint_impulse=np.zeros(model.joints.row_first[-1]),
+        joint_curve=np.zeros((model.joints.row_first[-1], 3)),
+    )
+
+
+@table
+class Rows(NamedTuple):
+    """The contact problem of one step, one row a contact, in the order of
+    constraints/islands.py.
+    """
+
+    body: np.ndarray  # (m, 2) bodies A and B; n stands for the fixed world
+    frame: np.ndarray  # (m, 9) normal, tangent 1, tangent 2
+    arm: np.ndarray  # (m, 6) from the centre of mass of A, of B, to the point [m]
+    block: np.ndarray  # (m, 6) own block of J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
+    inverse: np.ndarray  # (m, 6) its inverse
+    bias: np.ndarray  # (m,) added to the normal velocity before the law is applied [m/s]
+    friction: np.ndarray  # (m,)
+    restitution: np.ndarray  # (m,)
+    gap: np.ndarray  # (m,) at the start of the step [m]
+    skin: np.ndarray  # (m,) gaps and overlaps below this count as touching [m]
+    approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
+    impulse: np.ndarray  # (m, 3) [N s]
+    push: np.ndarray  # (m,) impulses of the displacement (motion/stabilization.py) [N s]
+    struck: np.ndarray  # (m, 3) impulses of impacts within the step (solvers/impact.py) [N s]
+    blow: np.ndarray  # (m, 3) those of one round
+    target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
+    strike_list: np.ndarray  # (m,) rows that can be struck
+    # (m, 6) what the sweep before changed, and left, see solvers/gauss_seidel/parallel_sweep.py
+    kept: np.ndarray
+    kept_twist: np.ndarray  # (n + 1, 6) velocities that it left
+    slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
+    slab_change: np.ndarray  # (slabs,) float: what a sweep found there
+    slab_sums: np.ndarray  # (slabs, 4) float: squares of what two sweeps changed there, visits
+    slab_list: np.ndarray  # (slabs,) scratch
+    # (slabs,) scratch: slabs that one thread sweeps, see solvers/gauss_seidel/parallel_sweep.py
+    run_first: np.ndarray
+    run_last: np.ndarray
+    group_first: np.ndarray  # (groups + 1,) slabs of the groups
+    group_sweeps: np.ndarray  # (groups,)
+    group_residual: np.ndarray  # (groups,) float [m/s]
+    group_list: np.ndarray  # (groups,) scratch
+    group_linked: np.ndarray  # (groups,) 1 if it is an island with joints
+    flat: np.ndarray  # (1,) 1 in two dimensions: nothing couples to tangent 2
+
+
+# How a body moves in a step, motion.rough: with the mean of its velocities before and after if it
+# is SMOOTH, as its joints say if it is LINKED; from ROUGH on with the velocity after, and HELD by
+# joints besides.
+SMOOTH, LINKED, ROUGH, HELD = range(4)
+
+
+@table
+class Motion(NamedTuple):
+    """Bodies within a step; n + 1 rows where the last is the fixed world.
+
+    Rows that several cores write at once are 64 bytes wide and aligned (six numbers and two of
+    padding): two bodies in one line of the cache made sweeps four times slower.
+    """
+
+    turn: np.ndarray  # (n, 9) rotation matrices
+    mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz
+    free: np.ndarray  # (n + 1, 8) velocities if nothing touched
+    twist: np.ndarray  # (n + 1, 8) solved velocities
+    move: np.ndarray  # (n + 1, 8) displacement twists
+    mean: np.ndarray  # (n, 3) spin that turns a body freely over the step
+    later: np.ndarray  # (n, 3) spin at the end of the step after that turn
+    rough: np.ndarray  # (n + 1,) how it moves in this step, see motion/stabilization.py
+    strike: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
+    flown: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
+    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move, not straightened
+    after: np.ndarray  # (n + 1, 6) velocities right after the impact
+
+
+@table
+class Boxes(NamedTuple):
+    """Where shapes are, and the grid in which neighbours are searched."""
+
+    pose: np.ndarray  # (ns, 12)
+    # (ns, WAY_COLUMNS) how far its velocity takes its body's centre (3) [m]; turning and forces its
+    # surface; its turn (3) [rad]; how far its origin goes (3); forces and the bend of its path;
+    # gravity, which is part of no other column
+    way: np.ndarray
+    reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
+    spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
+    box: np.ndarray  # (ns, 6) tight boxes
+    left: np.ndarray  # (chunks,) int64
+    cell: np.ndarray  # (ns, 4) int64 level and cell
+    bucket_first: np.ndarray  # (buckets + 1,)
+    bucket_item: np.ndarray  # (ns,)
+    pair_start: np.ndarray  # (ns + 1,)
+    found: np.ndarray  # (pairs, 2)
+    old_pair: np.ndarray  # (pairs, 2) the last list, while a new one is made
+    old_kept: np.ndarray
+    old_axis: np.ndarray
+
+
+@table
+class Near(NamedTuple):
+    """Pairs that are near, and the slots for what the narrow phase finds."""
+
+    pair: np.ndarray  # (pairs,) numbers of the pairs that are near
+    slot_first: np.ndarray  # (pairs + 1,)
+    slot_count: np.ndarray  # (pairs,)
+    contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
+    slot: np.ndarray  # (slots, 7) point, normal, gap
+    # (pairs,) of the step that a pair can go before it meets, see collision/ccd.py
+    # row p: what two meshes that touch, or are near, keep of their surfaces, see mesh_kept.py
+    share: np.ndarray
+    kept_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
+    kept_axis: np.ndarray  # (pairs, 8) how far was looked and where they stood; or nearest points
+    kept: np.ndarray  # (pairs, 2 KEPT) triangles that were near, two and two
+    kept_gap: np.ndarray  # (pairs, KEPT) float32: how far apart they were at least [m]
+
+
+@table
+class Sweep(NamedTuple):
+    """Bodies on their way within a step, see collision/ccd.py."""
+
+    boxes: Boxes  # only pose and spread
+    near: Near  # of one pair
+    pair: np.ndarray  # (1, 2)
+    axis: np.ndarray  # (1, 8)
+    fraction: np.ndarray  # (n,) float: share of the step that a body goes
+    changed: np.ndarray  # (n,) 1 if that was shortened in this round
+    before: np.ndarray  # (n,) likewise in the round before
+    began: np.ndarray  # (n,) float: the share at the start of the round
+
+
+@table
+class Touch(NamedTuple):
+    """Contacts in the order of the pairs."""
+
+    place: np.ndarray  # (contacts, 7) point, normal, gap
+    body: np.ndarray  # (contacts, 2)
+    material: np.ndarray  # (contacts, 2)
+    warm: np.ndarray  # (contacts, 3) guess of the impulse, world axes
+    point: np.ndarray  # (contacts, 6) to be kept
+    impulse: np.ndarray  # (contacts, 3) to be kept
+    row_contact: np.ndarray  # (contacts,) contact of each row
+
+
+@table
+class Graph(NamedTuple):
+    """Islands, see constraints/islands.py."""
+
+    tally: np.ndarray  # (4,) int64
+    level: np.ndarray  # (n,)
+    island: np.ndarray  # (n,)
+    island_rest: np.ndarray  # (n,) float
+    queue: np.ndarray  # (n,)
+    link_start: np.ndarray  # (n + 1,)
+    link: np.ndarray  # (2 pairs,)
+    level_first: np.ndarray  # (n + 1,)
+    level_island: np.ndarray  # (n,)
+
+
+@table
+class Log(NamedTuple):
+    """What a step tells."""
+
+    flag: np.ndarray  # (4,) see FLAG_*
+    info: np.ndarray  # (16,) float, see INFO_*
+    measures: np.ndarray  # (5,) float, see constraints/error_measures.py
+    clock: np.ndarray  # (12,) uint64 ticks spent in each stage
+    hashes: np.ndarray  # (steps,) uint64
+
+
+@table
+class Links(NamedTuple):
+    """Who is coupled with whom among the contacts of a group."""
+
+    pair: np.ndarray  # (contacts, 2) int32: their bodies
+    slot: np.ndarray  # (n + 1,) int32: number of a body within the group, -1 elsewhere
+    body_first: np.ndarray  # (2 contacts + 1,) int32
+    body_item: np.ndarray  # (2 contacts,) int32: 2 * contact + side
+    mark: np.ndarray  # (contacts,) int32
+    first: np.ndarray  # (contacts + 1,) int32: coupled contacts, those of contact c
+    column: np.ndarray  # (blocks,) int32
+    order: np.ndarray  # (contacts,) int32: see solvers/newton/ordering.py
+    place: np.ndarray  # (contacts,) int32
+    impulse: np.ndarray  # (contacts, 3) in that order [N s]
+    jacobian: np.ndarray  # (contacts, 36): for A and B, of three rows each, six numbers
+    answer: np.ndarray  # (contacts, 36): inverse mass times those
+
+
+@table
+class Island(NamedTuple):
+    """Contacts that are solved together, numbered from 0, as a problem of its own."""
+
+    first: np.ndarray  # (n + 1,) int32: block rows as in blocks.BlockMatrix
+    column: np.ndarray  # (blocks,) int32
+    value: np.ndarray  # (blocks, 9)
+    q: np.ndarray  # (n, 3) free velocities [m/s]
+    friction: np.ndarray  # (n,)
+    scale: np.ndarray  # (n,) D: a third of the trace of the own block [1/kg]
+    flat: np.ndarray  # (n,) bool: nothing couples to tangent 2, as in two dimensions
+    # three rows of a joint in place of a contact (system.py)
+    joint: np.ndarray  # (n,) bool
+    lower: np.ndarray  # (n, 3) bounds of the impulses [N s]
+    upper: np.ndarray  # (n, 3)
+    soft: np.ndarray  # (n, 3) velocity that each row gives way for its impulse [1/kg]
+    own: np.ndarray  # (n, 3) diagonal of W and softness [1/kg]
+    bounded: np.ndarray  # (1,) bool: whether any bound is neither zero nor infinite
+
+
+@table
+class NewtonRoom(NamedTuple):
+    """Scratch for islands of up to n contacts."""
+
+    centre: np.ndarray  # (n, 3) last answer of the proximal point method
+    velocity: np.ndarray  # (n, 3)
+    best: np.ndarray  # (n, 3)
+    status: np.ndarray  # (n,) int32
+    free: np.ndarray  # (n,) int32: rows of a joint between their bounds, one bit each
+    axis: np.ndarray  # (n, 2) direction in which a contact slides
+    drag: np.ndarray  # (n,) x of a sliding contact
+    row: np.ndarray  # (n + 1,) int32: first unknown of each contact
+    matrix: np.ndarray  # (capacity,) rows of the linear equations, as in banded_lu.py
+    low: np.ndarray  # (3 n,) int32
+    high: np.ndarray  # (3 n,) int32
+    at: np.ndarray  # (3 n,) int32
+    y: np.ndarray  # (3 n,)
+
+
+@table
+class IslandWork(NamedTuple):
+    """Scratch of the Newton solver, for one island at a time."""
+
+    links: Links
+    island: Island
+    newton: NewtonRoom
+
+
+@table
+class Work(NamedTuple):
+    """Scratch of a step. Nothing here outlives it but for reading (contacts, info).
+
+    In several tuples, because a kernel is compiled the slower the more arrays it is handed, and
+    because Numba's parallel loops take tuples of arrays but not tuples of tuples.
+    """
+
+    motion: Motion
+    boxes: Boxes
+    near: Near
+    sweep: Sweep
+    touch: Touch
+    graph: Graph
+    rows: Rows
+    island: IslandWork
+    log: Log
+
+
+FLAG_PLACED, FLAG_COLLIDED = range(2)
+(
+    INFO_RESIDUAL,
+    INFO_SWEEPS,
+    INFO_CONTACTS,
+    INFO_PENETRATION,
+    INFO_PUSHES,
+    INFO_WORST_RESIDUAL,
+    INFO_WORST_PENETRATION,
+    INFO_NONCONVERGED,
+    INFO_TOTAL_SWEEPS,
+    INFO_NEAR,
+    INFO_ISLANDS,
+    INFO_FAILED_BODY,
+    INFO_IMPACTS,
+    INFO_NEWTON_ISLANDS,
+    INFO_NEWTON_STEPS,
+    INFO_STOPPED,
+) = range(16)

@@ -1,0 +1,1 @@
+"""Motion: displacement of bodies, position stabilization, integration, sleeping."""

@@ -1,0 +1,1 @@
+"""Measurements of the rockfall engine: throughput, penetration, random trials."""

@@ -1,0 +1,1 @@
+"""Trajectories of single rocks, one compiled call each. Read `trajectory.py` first."""

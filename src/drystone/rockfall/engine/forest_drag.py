@@ -1,0 +1,38 @@
+"""Forest as zones of drag: below the tree tops the force -c v acts on the centre of mass.
+
+After the drag layer of RAMMS [Leine2014]: c [kg/s] is the zone's, v the velocity of the centre
+of mass, and the zone reaches up to a height above the ground.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.jit import kernel
+from drystone.rockfall.terrain.regions import NOWHERE, Region, RegionIndex, build_regions, region_at
+
+
+class Forest(NamedTuple):
+    zones: RegionIndex  # codes are rows of the arrays below
+    drag: np.ndarray  # (k,) [kg/s]
+    height: np.ndarray  # (k,) tree tops above the ground [m]
+
+
+def build_forest(polygons, drag, height, priority=None) -> Forest:
+    """Zones from local polygons; where they overlap, priority and order decide as for regions."""
+    ranks = np.zeros(len(polygons)) if priority is None else priority
+    regions = [Region(polygon, k, ranks[k]) for k, polygon in enumerate(polygons)]
+    return Forest(
+        build_regions(regions),
+        np.array(drag, dtype=np.float64).reshape(-1),
+        np.array(height, dtype=np.float64).reshape(-1),
+    )
+
+
+@kernel
+def drag_at(x, y, above, forest):
+    """Drag [kg/s] on a rock whose centre of mass is `above` the ground [m] at local x, y."""
+    zone = region_at(x, y, forest.zones)
+    if zone == NOWHERE or above > forest.height[zone]:
+        return 0.0
+    return forest.drag[zone]

@@ -1,0 +1,52 @@
+"""How a rock is rolled: steps, thresholds and stopping conditions, all with their defaults."""
+
+from typing import NamedTuple
+
+from drystone.errors import InputError
+from drystone.model.checks import not_negative, positive
+
+
+class Options(NamedTuple):
+    """Settings of a trajectory; ROCFALL sections in brackets."""
+
+    gravity: float = 9.81  # [m/s²]
+    dt_flight: float = 0.02  # largest step in flight (5.1.2) [s]
+    dt_contact: float = 0.01  # largest step in contact [s]
+    turn: float = 0.5  # largest turn in a step [rad]: a tumbling rock stays smooth
+    angular_drag: float = 0.1  # c_d of eq. 5.1 [N m s]
+    friction_directions: int = 8  # sides of the polygon for the friction circle (3.2.3), even
+    contacts: int = 8  # contacts that one step keeps; more are thinned out
+    skin: float = 2.5e-3  # parts of the radius: what is nearer is a contact
+    distance: float = 5e-4  # parts of the radius at which the rock is stopped before the slope
+    rest_speed: float = 0.1  # slower contacts do not bounce [m/s]: 0.5 mm of height
+    stop_speed: float = 0.01  # velocity stopping condition (5.2.2), also of spin * radius [m/s]
+    stop_force: float = 0.01  # and of the force per weight that remains
+    jitter_time: float = 1.0  # window of the jitter-tolerant condition (5.2.3) [s]
+    jitter_size: float = 0.01  # and the size of its boxes, parts of the radius
+    max_steps: int = 200_000  # (5.2.4)
+    max_time: float = 600.0  # [s]
+
+    def check(self) -> "Options":
+        """These options, or a clear sentence on what is wrong with them."""
+        units = {"dt_flight": "s", "dt_contact": "s", "turn": "rad", "skin": "radii",
+                 "distance": "radii", "max_time": "s"}  # fmt: skip
+        for name, unit in units.items():
+            positive(f"options: {name}", getattr(self, name), unit)
+        for name in ("gravity", "angular_drag", "rest_speed", "stop_speed", "stop_force",
+                     "jitter_time", "jitter_size"):  # fmt: skip
+            not_negative(f"options: {name}", getattr(self, name))
+        if self.friction_directions < 4 or self.friction_directions % 2:
+            raise InputError(
+                f"options: friction_directions is {self.friction_directions}, "
+                f"must be an even number of at least 4."
+            )
+        if not 1 <= self.contacts <= 32:
+            raise InputError(f"options: contacts is {self.contacts}, must be 1 to 32.")
+        if self.max_steps < 1:
+            raise InputError(f"options: max_steps is {self.max_steps}, must be at least 1.")
+        if self.distance >= 0.5 * self.skin:
+            raise InputError(
+                f"options: distance is {self.distance:g}, must be below half of "
+                f"skin ({self.skin:g})."
+            )
+        return self

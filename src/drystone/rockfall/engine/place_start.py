@@ -1,0 +1,99 @@
+"""Setting a rock down on the slope: near its source point, touching nothing.
+
+The rock's bounding sphere is put on the ground along the ground's normal and moved on along it
+until no triangle is nearer than its radius. So a rock of any shape and orientation starts free of
+the ground, at most its own size above it.
+"""
+
+import numpy as np
+
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.vec import cross, dot, load, mad, norm, scale, sub
+
+SPARE = 1e-3  # of the radius: how much farther out the sphere is moved than it must
+FARTHEST = 4.0  # radii: beyond it the place is a slot that the rock does not fit in
+TRIES = 200  # moves; each closes the gap to FARTHEST or to freedom
+
+
+@inner_kernel
+def triangle_distance(p, a, b, c):
+    """Distance of point p to a triangle [Ericson2005, 5.1.5]."""
+    ab, ac, ap = sub(b, a), sub(c, a), sub(p, a)
+    d1, d2 = dot(ab, ap), dot(ac, ap)
+    if d1 <= 0.0 and d2 <= 0.0:
+        return norm(ap)
+    bp = sub(p, b)
+    d3, d4 = dot(ab, bp), dot(ac, bp)
+    if d3 >= 0.0 and d4 <= d3:
+        return norm(bp)
+    vc = d1 * d4 - d3 * d2
+    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
+        return norm(sub(ap, scale(ab, d1 / (d1 - d3))))
+    cp = sub(p, c)
+    d5, d6 = dot(ab, cp), dot(ac, cp)
+    if d6 >= 0.0 and d5 <= d6:
+        return norm(cp)
+    vb = d5 * d2 - d1 * d6
+    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
+        return norm(sub(ap, scale(ac, d2 / (d2 - d6))))
+    va = d3 * d6 - d5 * d4
+    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
+        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
+        return norm(sub(bp, scale(sub(c, b), w)))
+    n = cross(ab, ac)
+    return abs(dot(n, ap)) / norm(n)
+
+
+@kernel
+def _clearance(p, reach, vertices, triangles, low, cell, shape, start, listed):
+    """Distance of point p to the nearest triangle, or `reach` if none is so near."""
+    j0 = max(int(np.floor((p[0] - reach - low[0]) / cell)), 0)
+    j1 = min(int(np.floor((p[0] + reach - low[0]) / cell)), shape[0] - 1)
+    i0 = max(int(np.floor((p[1] - reach - low[1]) / cell)), 0)
+    i1 = min(int(np.floor((p[1] + reach - low[1]) / cell)), shape[1] - 1)
+    least = reach
+    for i in range(i0, i1 + 1):
+        for j in range(j0, j1 + 1):
+            k = i * shape[0] + j
+            for q in range(start[k], start[k + 1]):
+                t = listed[q]
+                a, b = load(vertices, triangles[t, 0]), load(vertices, triangles[t, 1])
+                c = load(vertices, triangles[t, 2])
+                least = min(least, triangle_distance(p, a, b, c))
+    return least
+
+
+@kernel
+def move_free(
+    # slope and its plan index
+    vertices, triangles, low, cell, shape, start, listed,
+    # in
+    point, normal, radius,
+    # out
+    centre,
+):  # fmt: skip
+    """Centre of a sphere on the ground at `point` that touches nothing; False if there is none."""
+    p, n = load(point, 0), load(normal, 0)
+    out, target = radius * (1.0 + SPARE), radius * (1.0 + SPARE)
+    for _ in range(TRIES):
+        c = mad(p, n, out)
+        gap = _clearance(c, target, vertices, triangles, low, cell, shape, start, listed)
+        if gap >= radius:
+            centre[0, 0], centre[0, 1], centre[0, 2] = c
+            return True
+        out += target - gap
+        if out > FARTHEST * radius:
+            return False
+    return False
+
+
+def set_down(slope, point: np.ndarray, normal: np.ndarray, radius: float) -> np.ndarray | None:
+    """Where the centre of a rock of that bounding radius starts, or None if it fits nowhere."""
+    index = slope.plan_index
+    centre = np.empty((1, 3))
+    free = move_free(
+        slope.vertices, slope.triangles, index.low, index.cell, index.shape, index.start,
+        index.triangle, point.reshape(1, 3), normal.reshape(1, 3), float(radius), centre,
+    )  # fmt: skip
+    over = free and np.isfinite(slope.height(*centre[0, :2]))  # not over a hole or past the rim
+    return centre[0] if over else None

@@ -1,0 +1,159 @@
+"""Rolling rocks: `roll` for one, `roll_many` for a list of them on all threads.
+
+A trajectory is one compiled call. Rocks do not know of each other, each writes its own records,
+and each result depends on its own inputs alone: the same bits for any number of threads. A rock
+that overlaps the slope where it starts is lifted straight up until it touches it.
+"""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.checks import vector
+from drystone.rockfall.engine.barriers import Barriers
+from drystone.rockfall.engine.event_log import FOUND, collect
+from drystone.rockfall.engine.forest_drag import Forest, build_forest
+from drystone.rockfall.engine.lift_start import lift_starts
+from drystone.rockfall.engine.options import Options
+from drystone.rockfall.engine.records import Trajectory
+from drystone.rockfall.engine.rock import Rock, pack_rocks
+from drystone.rockfall.engine.trajectory import Room, roll_rock
+from drystone.rockfall.engine.triangle_grid import Grid
+from drystone.rockfall.engine.wall_outcomes import judge_walls
+from drystone.rockfall.terrain.materials import Surface
+
+CHUNK = 16  # rocks that a thread takes at a time
+
+NO_BARRIERS = Barriers(
+    np.empty((0, 3)), np.empty((0, 3)), np.empty(0), np.empty(0, np.int32), np.empty(0)
+)
+
+
+class Start(NamedTuple):
+    """Where and how a rock starts."""
+
+    position: tuple  # centre of mass, local [m]
+    velocity: tuple = (0.0, 0.0, 0.0)  # [m/s]
+    orientation: tuple = (1.0, 0.0, 0.0, 0.0)  # of the rock's principal axes; w, x, y, z
+    spin: tuple = (0.0, 0.0, 0.0)  # [rad/s]
+
+
+class Scene(NamedTuple):
+    """What rocks move in."""
+
+    grid: Grid
+    surface: Surface
+    barriers: Barriers
+    forest: Forest
+
+    @classmethod
+    def build(cls, vertices, triangles, surface: Surface, barriers=None, forest=None, cell=None):
+        """From triangles (m, 3) of local vertices (n, 3), and what stands on them."""
+        return cls(
+            Grid.build(vertices, triangles, cell),
+            surface,
+            NO_BARRIERS if barriers is None else barriers,
+            build_forest([], [], []) if forest is None else forest,
+        )
+
+
+def roll(
+    rock: Rock, start: Start, scene: Scene, options: Options | None = None, states: bool = False
+) -> Trajectory:
+    """One rock's trajectory."""
+    return roll_many([rock], [start], scene, options, threads=1, states=states)[0]
+
+
+def roll_many(
+    rocks,
+    starts,
+    scene: Scene,
+    options: Options | None = None,
+    materials=None,
+    threads: int | None = None,
+    states: bool = False,
+) -> list[Trajectory]:
+    """Trajectories of many rocks.
+
+    materials   (restitution, friction), each (rocks, materials): values drawn for each rock;
+                None: those of the scene
+    threads     None: one for each core
+    states      keep the state at the end of every time step too
+    """
+    options = (options or Options()).check()
+    count = require_pairs(rocks, starts)
+    if not count:
+        return []
+    packed, table = pack_rocks(rocks), start_table(starts)
+    table[:, 2] += lift_starts(packed, table, scene.grid, FOUND)
+    bounce, friction = material_rows(scene.surface, materials, count)
+    walled = len(scene.barriers.wall) > 0
+
+    def work(chunk):
+        first, last = chunk
+        room = Room.of(options.contacts, options.friction_directions, FOUND)
+
+        def roll_one(k, found, log):
+            nonlocal room
+            if len(room.found) < found:
+                room = Room.of(options.contacts, options.friction_directions, found)
+            return roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, room, log)
+
+        rolled = collect(roll_one, first, last, count, states)
+        return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled
+
+    return spread(work, count, threads)
+
+
+def spread(work, count: int, threads: int | None) -> list[Trajectory]:
+    """What work((first, last)) gives for chunks of 0 to count, in their order."""
+    chunks = [(i, min(i + CHUNK, count)) for i in range(0, count, CHUNK)]
+    threads = threads or min(os.cpu_count() or 1, len(chunks))
+    if threads == 1:
+        parts = map(work, chunks)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(work, chunks))
+    return [trajectory for part in parts for trajectory in part]
+
+
+def require_pairs(rocks, starts) -> int:
+    if len(rocks) != len(starts):
+        raise InputError(f"{len(rocks)} rocks but {len(starts)} starts were given; one each.")
+    return len(rocks)
+
+
+def start_table(starts) -> np.ndarray:
+    """(n, 13) position, orientation, velocity and spin of starts."""
+    return np.array([_start_row(start) for start in starts])
+
+
+def _start_row(start: Start) -> np.ndarray:
+    q = np.array(vector("start: orientation", start.orientation, 4))
+    if not np.linalg.norm(q) > 0.0:
+        raise InputError("start: orientation is zero; give a quaternion w, x, y, z.")
+    return np.concatenate(
+        (
+            vector("start: position", start.position),
+            q / np.linalg.norm(q),
+            vector("start: velocity", start.velocity),
+            vector("start: spin", start.spin),
+        )
+    )
+
+
+def material_rows(surface: Surface, materials, count: int):
+    """Restitution and friction of each rock, (count, materials) each."""
+    if materials is None:
+        one = surface.normal_restitution, surface.friction
+        # Copies: a read-only view would be another signature, and another compilation.
+        return tuple(np.tile(v, (count, 1)) for v in one)
+    wanted = (count, len(surface.friction))
+    rows = tuple(np.array(v, dtype=np.float64, order="C") for v in materials)
+    for name, row in zip(("restitution", "friction"), rows, strict=True):
+        if row.shape != wanted:
+            raise InputError(f"materials: {name} has shape {row.shape}, must be {wanted}.")
+    return rows

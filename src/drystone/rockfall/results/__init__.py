@@ -1,0 +1,1 @@
+"""Results of a study: tables, rasters, check lines, statistics."""

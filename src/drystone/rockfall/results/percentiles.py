@@ -1,0 +1,138 @@
+"""Percentiles with confidence bands, and whether there were enough runs for them.
+
+The band is that of the bootstrap: draw n values with replacement from the n at hand, take the
+percentile, and repeat. Its j-th smallest draw is the value of rank ceil(n U), with U the j-th
+smallest of n uniform numbers, a Beta(j, n + 1 - j) variable. So a resample costs two random
+numbers instead of n, and the band is the bootstrap's, not an approximation of it.
+"""
+
+from dataclasses import dataclass
+from math import ceil, floor, log
+
+import numpy as np
+
+from drystone.rockfall.results.cell_statistics import PERCENTS
+
+CONFIDENCE = 0.95
+RESAMPLES = 2000  # the ends of a 95 % band are then known to about 3 % of its width
+WIDTH = 0.10  # half the band over the value: a percentile known to 10 % serves a design
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A percentile of one quantity over runs, with what is known about its precision."""
+
+    share: float  # 0.95 for the 95 % percentile
+    value: float
+    low: float  # confidence band
+    high: float
+    count: int  # values that it was taken from
+    enough: bool
+    statement: str
+
+    def as_dict(self) -> dict:
+        return {
+            "value": self.value, "low": self.low, "high": self.high, "count": self.count,
+            "enough": self.enough, "statement": self.statement,
+        }  # fmt: skip
+
+
+def bootstrap_band(
+    values, share: float, seed: int = 0, confidence: float = CONFIDENCE, resamples: int = RESAMPLES
+) -> tuple[float, float]:
+    """Confidence band of the percentile `share` of `values`; NaN if there are none."""
+    if len(values) == 0:
+        return np.nan, np.nan
+    rng = np.random.default_rng([seed, len(values), round(1e6 * share)])
+    tail = 0.5 * (1.0 - confidence)
+    low, high = np.quantile(resample(values, share, rng, resamples), [tail, 1.0 - tail])
+    return float(low), float(high)
+
+
+def resample(values, share: float, rng: np.random.Generator, count: int) -> np.ndarray:
+    """(count,) percentiles, each of len(values) values drawn from `values` with replacement."""
+    ordered = np.sort(np.asarray(values, float))
+    n = len(ordered)
+    place = share * (n - 1)
+    j, part = floor(place) + 1, place - floor(place)
+    here = rng.beta(j, n + 1 - j, count)
+    drawn = ordered[np.minimum((n * here).astype(np.int64), n - 1)]
+    if part > 0.0:
+        # the smallest of the n - j uniform numbers above `here`
+        gap = 1.0 - rng.random(count) ** (1.0 / (n - j))
+        above = here + (1.0 - here) * gap
+        upper = ordered[np.minimum((n * above).astype(np.int64), n - 1)]
+        drawn = drawn + part * (upper - drawn)
+    return drawn
+
+
+def least_count(share: float, confidence: float = CONFIDENCE) -> int:
+    """Values needed for the largest to exceed the percentile with that confidence: p^n <= 1 - c.
+
+    With fewer the band has no upper end that data support: 59 for 95 %, 299 for 99 %.
+    """
+    return ceil(log(1.0 - confidence) / log(share))
+
+
+def estimate(values, share: float, runs: int, seed: int = 0, width: float = WIDTH) -> Estimate:
+    """Percentile of `values`, one for each of those of `runs` runs that have one."""
+    values = np.asarray(values, float)
+    values = values[np.isfinite(values)]
+    n = len(values)
+    if n == 0:
+        text = f"no run of {runs} has a value"
+        return Estimate(share, np.nan, np.nan, np.nan, 0, False, text)
+    value = float(np.quantile(values, share))
+    low, high = bootstrap_band(values, share, seed)
+    half = 0.5 * (high - low) / abs(value) if value != 0.0 else (0.0 if high == low else np.inf)
+    need = least_count(max(share, 1.0 - share))
+    enough = n >= need and half <= width
+    text = _statement(n, runs, need, half, width, enough)
+    return Estimate(share, value, low, high, n, enough, text)
+
+
+def _statement(n, runs, need, half, width, enough) -> str:
+    if n < need:
+        total = ceil(runs * need / n)
+        return (
+            f"not enough: {n} values of {runs} runs, {need} are needed for this percentile; "
+            f"about {_rounded(total)} runs would do"
+        )
+    known = f"{n} values, known to ±{100 * half:.1f} %"
+    if enough:
+        return f"enough: {known}"
+    if not np.isfinite(half):
+        return f"not enough: {n} values, but the percentile is zero and its band is not"
+    # The width of a band falls with the root of the number of runs.
+    total = ceil(runs * (half / width) ** 2)
+    return f"not enough: {known}; about {_rounded(total)} runs would give ±{100 * width:.0f} %"
+
+
+def _rounded(count: int) -> str:
+    """Two digits, upwards: more would pretend to a precision that the estimate has not."""
+    scale = 10 ** max(len(str(count)) - 2, 0)
+    return f"{ceil(count / scale) * scale:,}"
+
+
+def summarise(values, runs: int, seed: int = 0) -> dict:
+    """Mean, percentiles with their bands, and maximum; for tables and reports."""
+    values = np.asarray(values, float)
+    known = values[np.isfinite(values)]
+    entry = {
+        "count": len(known),
+        "mean": float(known.mean()) if len(known) else np.nan,
+        "max": float(known.max()) if len(known) else np.nan,
+    }
+    for name, share in PERCENTS.items():
+        entry[name] = estimate(known, share, runs, seed).as_dict()
+    return entry
+
+
+def largest_per_run(run: np.ndarray, value: np.ndarray) -> np.ndarray:
+    """The largest value of each run that has one: values of the same run are not independent."""
+    if len(run) == 0:
+        return np.zeros(0)
+    order = np.lexsort((value, run))
+    ordered = run[order]
+    last = np.flatnonzero(np.append(np.diff(ordered) != 0, True))
+    return value[order][last]

@@ -1,0 +1,63 @@
+"""The results of a study in its folder, read when asked for."""
+
+import json
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.rockfall.results.rasters import raster_extent, raster_names, read_raster
+from drystone.rockfall.results.summary import read_summary
+from drystone.rockfall.results.tables import FILES, read_table
+from drystone.rockfall.run.manifest import read_manifest
+
+
+class Results:
+    """A folder of results: `.table("runs")`, `.raster("velocity_p95")`, `.manifest`."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        if self.manifest is None or not self.manifest.get("finished"):
+            state = "no results" if self.manifest is None else "an unfinished run"
+            raise InputError(f"{folder} holds {state}. Run the study first (or --resume).")
+
+    def __repr__(self) -> str:
+        return f"Results({self.folder}, {self.manifest['runs']} runs)"
+
+    @cached_property
+    def manifest(self) -> dict | None:
+        return read_manifest(self.folder)
+
+    @cached_property
+    def statistics(self) -> dict:
+        """Figures of runs, barriers and check lines, with their confidence bands."""
+        return read_summary(self.folder)
+
+    @cached_property
+    def layout(self) -> dict:
+        """Barriers and check lines: names and points (world x, y)."""
+        return json.loads((self.folder / "layout.json").read_text())
+
+    @cached_property
+    def extent(self) -> tuple[float, float, float, float]:
+        """West, east, south and north of the rasters, world coordinates [m]."""
+        return raster_extent(self.folder / "rasters" / "terrain.tif")
+
+    def table(
+        self, name: str, columns: list[str] | None = None, runs: list[int] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Columns of `runs`, `points`, `impacts`, `crossings` (barriers) or `lines`.
+
+        columns   names of some, or all
+        runs      numbers of some runs, or all
+        """
+        if name not in FILES:
+            raise InputError(f"there is no table {name!r}. Known: {', '.join(FILES)}.")
+        return read_table(self.folder, name, columns, runs)
+
+    def raster(self, name: str) -> np.ndarray:
+        """(rows, columns), northern row first, NaN where nothing passed."""
+        if name not in raster_names():
+            raise InputError(f"there is no raster {name!r}. Known: {', '.join(raster_names())}.")
+        return read_raster(self.folder / "rasters" / f"{name}.tif")

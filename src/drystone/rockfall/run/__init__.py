@@ -1,0 +1,1 @@
+"""Runs of a study: Monte Carlo plan, workers, cluster, merging of parts."""

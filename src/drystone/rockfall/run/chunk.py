@@ -1,0 +1,197 @@
+"""One chunk of runs: roll the rocks, then keep of their arcs what the results need.
+
+Arcs are not kept, for a rock that rolls has thousands of them. From them come, exactly, the cells
+passed and the lines crossed, and the points of the trajectory at the output step.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import SimulationError
+from drystone.rockfall.engine.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
+from drystone.rockfall.engine.spin import spin_at, spin_energy_at
+from drystone.rockfall.results.cells import CellTable, CellWalker
+from drystone.rockfall.results.check_lines import LineFinder
+from drystone.rockfall.run.plan import Plan, find_function
+from drystone.rockfall.terrain.ground_surface import Ground, height_at
+
+RUN = np.dtype(
+    [
+        ("run", "i8"),
+        ("start", "f8", 3),  # centre of mass [m], local
+        ("end", "f8", 3),
+        ("t", "f8"),  # duration [s]
+        ("q", "f8", 4),  # orientation at the end
+        ("reason", "i8"),  # index into REASONS
+        ("mass", "f8"),  # [kg]
+        ("length", "f8"),  # of the way in plan [m]
+        ("speed", "f8"),  # largest [m/s]
+        ("energy", "f8"),  # largest kinetic [J]
+        ("height", "f8"),  # largest above the ground [m]
+        ("impacts", "i8"),
+    ]
+)
+
+POINT = np.dtype(
+    [
+        ("run", "i8"),
+        ("t", "f8"),  # [s]
+        ("x", "f8", 3),  # centre of mass [m], local
+        ("v", "f4", 3),  # [m/s]
+        ("w", "f4", 3),  # [rad/s]
+        ("translation", "f4"),  # kinetic energy [J]
+        ("rotation", "f4"),
+        ("height", "f4"),  # above the ground [m]
+    ]
+)
+
+# Columns of the cells in a part. Rasters are single precision: more would be stored for nothing.
+CELL_COLUMNS = {"cell": np.int32, "speed": np.float32, "energy": np.float32, "height": np.float32}
+
+
+def _with_run(dtype: np.dtype) -> np.dtype:
+    return np.dtype([("run", "i8"), *dtype.descr])
+
+
+RUN_IMPACT, RUN_CROSSING = _with_run(IMPACT), _with_run(CROSSING)
+
+
+class Context(NamedTuple):
+    """What a worker makes once and uses for all its chunks."""
+
+    study: object
+    plan: Plan
+    scene: object
+    roll: object
+    walker: CellWalker
+    finder: LineFinder
+
+
+def make_context(study, plan: Plan) -> Context:
+    walker = CellWalker(plan.raster, plan.ground)
+    finder = LineFinder(plan.lines, plan.ground)
+    return Context(study, plan, study.scene(), find_function(plan.roll), walker, finder)
+
+
+def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
+    """All arrays of one chunk; they depend on the study, the plan and `chunk` alone."""
+    runs = context.plan.runs(chunk)
+    samples = [context.study.sample(run) for run in runs]
+    trajectories = _roll(context, samples)
+    tables, cells = {}, []
+    for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
+        usable = usable_part(run, sample[1], trajectory)
+        kept, passed = reduce_run(context, run, usable)
+        cells.append(passed)
+        for name, rows in kept.items():
+            tables.setdefault(name, []).append(rows)
+    return {name: np.concatenate(rows) for name, rows in tables.items()} | join_cells(cells)
+
+
+def join_cells(tables: list[CellTable]) -> dict[str, np.ndarray]:
+    """Columns of all runs, sorted by cell, so that merging can take all chunks cell by cell."""
+    columns = [np.concatenate(parts) for parts in zip(*tables, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    named = zip(CELL_COLUMNS.items(), columns, strict=True)
+    return {f"cells.{name}": column[order].astype(kind) for (name, kind), column in named}
+
+
+def split_cells(part: dict[str, np.ndarray]) -> CellTable:
+    """The cells in a part."""
+    return CellTable(*(part[f"cells.{name}"] for name in CELL_COLUMNS))
+
+
+def _roll(context: Context, samples) -> list[Trajectory]:
+    """Trajectories of the rocks of a chunk, on one thread: chunks are what is done in parallel."""
+    rocks, starts, values = map(list, zip(*samples, strict=True))
+    materials = None
+    if values[0] is not None:  # restitution and friction of every material, drawn for each rock
+        materials = tuple(np.array(column) for column in zip(*values, strict=True))
+    return context.roll(
+        rocks, starts, context.scene, context.study.options, materials=materials, threads=1
+    )
+
+
+def reduce_run(
+    context: Context, run: int, trajectory: Trajectory
+) -> tuple[dict[str, np.ndarray], CellTable]:
+    """What is kept of one run: rows of tables, and the cells that it passed."""
+    arcs, mass = trajectory.arcs, float(trajectory.end["mass"])
+    table = context.walker.walk(arcs, mass)
+    kept = {
+        "runs": _run_record(run, trajectory, table),
+        "points": sample_points(run, trajectory, context.plan.step, context.plan.ground),
+        "impacts": _tagged(run, trajectory.impacts, RUN_IMPACT),
+        "crossings": _tagged(run, trajectory.crossings, RUN_CROSSING),
+        "lines": context.finder.find(run, arcs, mass),
+    }
+    return kept, table
+
+
+def _run_record(run, trajectory, table) -> np.ndarray:
+    arcs, end = trajectory.arcs, trajectory.end
+    record = np.zeros(1, RUN)
+    record["run"], record["start"], record["end"] = run, arcs["x"][0], end["x"]
+    for name in ("t", "q", "reason", "mass", "impacts"):
+        record[name] = end[name]
+    places = np.vstack([arcs["x"][:, :2], end["x"][None, :2]])
+    record["length"] = np.linalg.norm(np.diff(places, axis=0), axis=1).sum()
+    for name in ("speed", "energy", "height"):
+        values = getattr(table, name)
+        known = values[np.isfinite(values)]
+        record[name] = known.max() if len(known) else np.nan
+    return record
+
+
+def _tagged(run, rows, dtype) -> np.ndarray:
+    tagged = np.zeros(len(rows), dtype)
+    tagged["run"] = run
+    for name in dtype.names[1:]:
+        tagged[name] = rows[name]
+    return tagged
+
+
+def sample_points(run, trajectory, step: float, ground: Ground) -> np.ndarray:
+    """Points of the trajectory every `step` seconds, at its impacts, and at its end."""
+    arcs, end = trajectory.arcs, trajectory.end
+    grid = arcs["t0"][0] + step * np.arange(int((end["t"] - arcs["t0"][0]) / step) + 1)
+    times = np.unique(np.concatenate([grid, trajectory.impacts["t"], [end["t"]]]))
+    times = times[(times >= arcs["t0"][0]) & (times <= end["t"])]
+    arc = np.clip(np.searchsorted(arcs["t0"], times, side="right") - 1, 0, len(arcs) - 1)
+    since = np.minimum(times - arcs["t0"][arc], arcs["t1"][arc] - arcs["t0"][arc])
+    s = since[:, None]
+    points = np.zeros(len(times), POINT)
+    v = arcs["v"][arc] + s * arcs["a"][arc]
+    points["run"], points["t"], points["v"], points["w"] = run, times, v, spin_at(arcs, arc, since)
+    points["x"] = arcs["x"][arc] + s * (arcs["v"][arc] + 0.5 * s * arcs["a"][arc])
+    points["translation"] = 0.5 * end["mass"] * (v**2).sum(axis=1)
+    points["rotation"] = spin_energy_at(arcs, arc, since)
+    x, y, z = points["x"].T
+    points["height"] = z - height_at(ground, x, y)
+    return points
+
+
+def usable_part(run: int, start, trajectory: Trajectory) -> Trajectory:
+    """The trajectory up to where its numbers end, if it failed; at least its start.
+
+    A run that failed still counts, as failed: leaving it out would make the others look surer.
+    """
+    arcs, end = trajectory.arcs, trajectory.end.copy()
+    finite = np.ones(len(arcs), bool)
+    for name in ("t0", "t1", "x", "v", "a", "w", "w_end", "e_spin"):
+        known = np.isfinite(arcs[name])
+        finite &= known if known.ndim == 1 else known.all(axis=1)
+    ended = np.isfinite(end["x"]).all() and np.isfinite(end["t"])
+    if not (finite.all() and ended) and end["reason"] != FAILED:
+        raise SimulationError(f"run {run} did not fail, but has a number that is not finite.")
+    arcs = arcs[: len(arcs) if finite.all() else int(np.argmin(finite))]
+    if len(arcs) == 0:
+        arcs = np.zeros(1, ARC)
+        arcs["x"] = start.position
+    if not ended:
+        s = arcs["t1"][-1] - arcs["t0"][-1]
+        end["t"] = arcs["t1"][-1]
+        end["x"] = arcs["x"][-1] + s * (arcs["v"][-1] + 0.5 * s * arcs["a"][-1])
+    impacts = trajectory.impacts[trajectory.impacts["t"] <= end["t"]]
+    return Trajectory(arcs, impacts, trajectory.crossings, end)

@@ -1,0 +1,90 @@
+"""Merge the parts of all chunks, in their order, into the tables, maps and rasters of a study."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from drystone.rockfall.results.ascii_grid import write_ascii_grid
+from drystone.rockfall.results.cell_statistics import cell_bands
+from drystone.rockfall.results.cells import CellTable
+from drystone.rockfall.results.rasters import RasterWriter
+from drystone.rockfall.results.summary import summarise_study, write_summary
+from drystone.rockfall.results.tables import FILES, MapWriter, TableWriter
+from drystone.rockfall.run.chunk import split_cells
+from drystone.rockfall.run.part_files import read_part, write_whole
+from drystone.rockfall.run.plan import Plan
+
+
+def merge_parts(paths: list[Path], plan: Plan, out: Path) -> None:
+    """Write all tables, the GeoPackage, the rasters and the statistics into `out`."""
+    write_tables(paths, plan, out)
+    write_rasters(paths, plan, out / "rasters")
+    write_layout(plan, out)
+    lines = [{"name": line.name} for line in plan.lines]
+    summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines, plan.design)
+    write_summary(out, summary)
+
+
+def write_tables(paths: list[Path], plan: Plan, out: Path) -> None:
+    writers = {name: TableWriter(out, name, plan.origin, plan.crs) for name in FILES}
+    chart = MapWriter(out, plan.origin, plan.crs)
+    try:
+        for path in paths:
+            part = read_part(path)
+            for name, writer in writers.items():
+                writer.write(part[name])
+            chart.write(part["runs"], part["points"], part["impacts"])
+        for writer in (*writers.values(), chart):
+            writer.close()
+    except BaseException:
+        for writer in (*writers.values(), chart):
+            writer.abandon()
+        raise
+
+
+def write_layout(plan: Plan, out: Path) -> None:
+    """layout.json: the lines that maps show, world coordinates."""
+    shift = np.array(plan.origin[:2])
+    lines = [{"name": x.name, "points": (x.points + shift).tolist()} for x in plan.lines]
+    named = zip(plan.barriers, plan.barrier_feet, strict=True)
+    barriers = [{"name": x["name"], "points": (feet + shift).tolist()} for x, feet in named]
+    layout = {"lines": lines, "barriers": barriers}
+    write_whole(out / "layout.json", json.dumps(layout).encode())
+
+
+class _Cells:
+    """The cells of all parts, one open at a time: a million runs have more parts than a process
+    may have open files. They were verified when the tables were written."""
+
+    def __init__(self, paths: list[Path]):
+        self.paths = paths
+
+    def __iter__(self) -> Iterator[CellTable]:
+        for path in self.paths:
+            yield split_cells(read_part(path, verify=False))
+
+
+def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
+    raster = plan.raster
+    ends = np.concatenate([read_part(path, verify=False)["runs"]["end"] for path in paths])
+    column = np.floor((ends[:, 0] - raster.x0) / raster.cell).astype(np.int64)
+    row = np.floor((ends[:, 1] - raster.y0) / raster.cell).astype(np.int64)
+    inside = (column >= 0) & (column < raster.columns) & (row >= 0) & (row < raster.rows)
+    cells = np.sort((row * raster.columns + column)[inside])
+    writer = RasterWriter(folder, raster, plan.origin, plan.crs, plan.count)
+    try:
+        writer.write_terrain(plan.ground)
+        for band in cell_bands(_Cells(paths), raster):
+            low, high = band.first * raster.columns, band.last * raster.columns
+            here = cells[np.searchsorted(cells, low) : np.searchsorted(cells, high)] - low
+            deposited = np.bincount(here, minlength=high - low).reshape(band.passages.shape)
+            writer.write(band, deposited)
+    except BaseException:
+        writer.abandon()
+        raise
+    writer.close()
+    if plan.ascii_grids:
+        for name in writer.files:
+            write_ascii_grid(folder / f"{name}.tif")

@@ -1,0 +1,186 @@
+"""Worker processes on this machine: each computes one chunk at a time and sends its arrays back.
+
+They are plain subprocesses that talk over their pipes, not those of `multiprocessing`: these
+would import the caller's script again, and one killed worker would end them all. Here a chunk
+whose worker died is given to another, and only the parent writes files, so that nothing is lost
+and nothing counts twice.
+"""
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+
+from drystone.errors import DrystoneError, SimulationError
+
+# A chunk whose workers died this often is not a worker's mishap (memory, a kill) any more.
+ATTEMPTS = 3
+LENGTH = 8  # bytes before each message that say how long it is
+
+
+def _send(pipe, message) -> None:
+    content = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.write(len(content).to_bytes(LENGTH, "little"))
+    pipe.write(content)
+    pipe.flush()
+
+
+def _receive(pipe):
+    """The next message; EOFError if the other side is gone."""
+    size = int.from_bytes(_exactly(pipe, LENGTH), "little")
+    return pickle.loads(_exactly(pipe, size))
+
+
+def _exactly(pipe, size: int) -> bytes:
+    content = pipe.read(size)
+    if len(content) < size:
+        raise EOFError
+    return content
+
+
+class _Worker:
+    """One process, driven by one thread."""
+
+    def __init__(self, study, plan):
+        # One thread each: the work is shared by chunks. They find modules where we find them.
+        names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+        environment = os.environ | {name: "1" for name in names}
+        environment["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "drystone.rockfall.run.workers"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            # Ctrl-C goes to the parent alone, which ends its workers itself.
+            start_new_session=True,
+        )
+        _send(self.process.stdin, (study, plan))
+
+    def compute(self, chunk: int):
+        _send(self.process.stdin, chunk)
+        return _receive(self.process.stdout)
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                pipe.close()
+
+
+class _Pool:
+    def __init__(self, study, plan, chunks: list[int], count: int):
+        self.study, self.plan = study, plan
+        self.waiting = queue.SimpleQueue()
+        for chunk in chunks:
+            self.waiting.put((chunk, 1))
+        # Room for one more per worker: when the disk is slow, workers wait, and memory is bounded.
+        self.done = queue.Queue(maxsize=count)
+        self.stopped = threading.Event()
+        self.workers = set()
+        self.threads = [threading.Thread(target=self._drive, daemon=True) for _ in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def _drive(self) -> None:
+        """Feed one worker until there is nothing left to do."""
+        worker = None
+        while not self.stopped.is_set():
+            try:
+                chunk, attempt = self.waiting.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                if worker is None:
+                    worker = _Worker(self.study, self.plan)
+                    self.workers.add(worker)
+                answer = worker.compute(chunk)
+            except (EOFError, OSError):
+                answer = self._lost(worker, chunk, attempt)
+                worker = None
+            except Exception as error:  # a study that cannot be sent, for one
+                answer = (chunk, error)
+            if answer is not None:
+                self._hand_over(answer)
+        if worker is not None:
+            worker.stop()
+
+    def _hand_over(self, answer) -> None:
+        while not self.stopped.is_set():
+            with suppress(queue.Full):
+                return self.done.put(answer, timeout=0.2)
+
+    def _lost(self, worker, chunk: int, attempt: int):
+        code = None
+        if worker is not None:
+            worker.stop()
+            code = worker.process.returncode
+        if attempt < ATTEMPTS:
+            self.waiting.put((chunk, attempt + 1))
+            return None
+        runs = self.plan.runs(chunk)
+        return chunk, SimulationError(
+            f"the worker of runs {runs.start} to {runs.stop - 1} died {ATTEMPTS} times (exit code "
+            f"{code}); the machine may be out of memory. Use fewer workers, then resume."
+        )
+
+    def stop(self) -> None:
+        self.stopped.set()
+        for worker in list(self.workers):
+            worker.stop()
+        for thread in self.threads:
+            thread.join()
+
+
+def compute_on_workers(study, plan, chunks: list[int], count: int) -> Iterator[tuple[int, bytes]]:
+    """(chunk, content of its part file) of all `chunks`, in the order in which they get done."""
+    pool = _Pool(study, plan, chunks, min(count, len(chunks)))
+    try:
+        for _ in chunks:
+            chunk, answer = pool.done.get()
+            if isinstance(answer, Exception):
+                raise answer
+            yield chunk, answer
+    finally:
+        pool.stop()
+
+
+def serve() -> None:
+    """The life of a worker: read the study, then answer one chunk after the other."""
+    from drystone.rockfall.run.chunk import compute_chunk, make_context
+    from drystone.rockfall.run.part_files import pack_part
+
+    # Whatever prints must not write into the answers.
+    answers, sys.stdout = os.fdopen(os.dup(1), "wb"), sys.stderr
+    os.dup2(2, 1)
+    context = None
+    try:
+        study, plan = _receive(sys.stdin.buffer)
+        while True:
+            chunk = _receive(sys.stdin.buffer)
+            try:
+                context = context or make_context(study, plan)
+                _send(answers, (chunk, pack_part(compute_chunk(context, chunk))))
+            except Exception as error:
+                _send(answers, (chunk, _portable(error)))
+    except (EOFError, BrokenPipeError):  # the parent has no more work, or is gone
+        return
+
+
+def _portable(error: Exception) -> Exception:
+    """The error itself if it is meant for the user, else its text and where it comes from."""
+    if isinstance(error, DrystoneError):
+        with suppress(Exception):
+            pickle.loads(pickle.dumps(error))
+            return error
+    import traceback
+
+    return RuntimeError("".join(traceback.format_exception(error)))
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,1 @@
+"""A study: its file, its sources and rocks, what is checked before it runs."""

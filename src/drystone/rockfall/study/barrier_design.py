@@ -1,0 +1,196 @@
+"""Design values of a barrier after UNI 11211-4, with its partial factors, and their verification.
+
+From the runs that reach a line: v_t and h_t, the 95 % percentiles of velocity and of the height of
+the centre of mass (a choice of 99 % is possible; UNI 11211-4:2018 and ONR 24810:2021 take the one
+or the other as characteristic values: Marchelli 2022, GEAM 166), and the mass m of the design
+block. Then
+
+    v_d = v_t γ_Tr γ_Dp             γ_Dp   quality of the topographic survey   1.02 or 1.10
+    h_d = h_t γ_Tr γ_Dp             γ_Tr   reliability of the simulation       1.02 or 1.10
+    m_d = m γ_Vol γ_γ               γ_Vol  precision of the block survey       1.02 or 1.10
+    E_d = m_d v_d² / 2              γ_γ    unit weight of the rock             1.0 at least
+
+and the barrier is verified if E_d < E_barrier / γ_E, H_tot >= h_d + f_min with f_min at least
+0.5 m, and D_A >= D_d. The values of the factors and the verifications are those of the standard
+as Rocscience's UNI 11211-4 design page for RocFall gives them. That page was seen in part: what
+γ_E is for the energy levels MEL and SEL, and how D_d follows from the elongation of the tested
+net, stand in the standard itself and have to be given. That the two factors on the runs multiply
+velocity and height, and the two on the block its mass, follows from what they are for. Compare
+with the standard before signing.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.checks import choice
+from drystone.rockfall.results.percentiles import Estimate, estimate
+
+SOURCE = "UNI 11211-4, factors as in Rocscience's UNI 11211-4 design page for RocFall"
+GOOD, POOR = 1.02, 1.10
+SURVEY = {"high": GOOD, "low": POOR}  # γ_Dp and γ_Vol: high or low quality
+SIMULATION = {"back-analysis": GOOD, "literature": POOR}  # γ_Tr
+LEAST_FREE_BORDER = 0.5  # f_min [m]
+SHARES = (0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class DesignFactors:
+    """What is known of the site, in the words of the standard."""
+
+    topography: str = "low"  # "high" or "low" quality of the survey of the slope
+    block_survey: str = "low"  # "high" or "low" precision of that of the design block
+    simulation: str = "literature"  # parameters from "back-analysis" or from "literature"
+    unit_weight: float = 1.0  # γ_γ
+    percentile: float = 0.95
+
+    def __post_init__(self):
+        choice("topography", self.topography, SURVEY)
+        choice("block_survey", self.block_survey, SURVEY)
+        choice("simulation", self.simulation, SIMULATION)
+        if not self.unit_weight >= 1.0:
+            raise InputError(f"unit_weight is {self.unit_weight:g}, must be at least 1.0.")
+        if self.percentile not in SHARES:
+            raise InputError(f"percentile is {self.percentile:g}, must be 0.95 or 0.99.")
+
+    @property
+    def motion(self) -> float:
+        """γ_Tr γ_Dp, on velocity and height."""
+        return SIMULATION[self.simulation] * SURVEY[self.topography]
+
+    @property
+    def mass(self) -> float:
+        """γ_Vol γ_γ, on the mass of the design block."""
+        return SURVEY[self.block_survey] * self.unit_weight
+
+
+@dataclass(frozen=True)
+class DesignValues:
+    """What a barrier on a line has to withstand."""
+
+    velocity: float  # v_d [m/s]
+    height: float  # h_d [m]
+    mass: float  # m_d [kg]
+    energy: float  # E_d [J]
+    velocity_estimate: Estimate  # v_t, with its band
+    height_estimate: Estimate
+    factors: DesignFactors
+
+    @property
+    def enough(self) -> bool:
+        """Whether there were enough runs for both percentiles."""
+        return self.velocity_estimate.enough and self.height_estimate.enough
+
+
+def design_values(
+    speed, height, mass: float, runs: int, factors: DesignFactors | None = None, seed: int = 0
+) -> DesignValues:
+    """Design values of a line.
+
+    speed, height   (n,) largest of each run that reached the line [m/s, m]
+    mass            of the design block [kg]
+    runs            all runs, with those that did not reach the line
+    """
+    factors = factors or DesignFactors()
+    if not mass > 0.0:
+        raise InputError(f"mass of the design block is {mass:g} kg, must be > 0.")
+    v = estimate(speed, factors.percentile, runs, seed)
+    h = estimate(height, factors.percentile, runs, seed)
+    v_d, h_d, m_d = v.value * factors.motion, h.value * factors.motion, mass * factors.mass
+    return DesignValues(v_d, h_d, m_d, 0.5 * m_d * v_d**2, v, h, factors)
+
+
+KNOWLEDGE = {  # both ends of what the factors allow
+    "good": DesignFactors("high", "high", "back-analysis"),
+    "poor": DesignFactors("low", "low", "literature"),
+}
+CHOSEN = "study"  # the row of what the study itself says
+FIGURES = ("v_m_s", "h_m", "m_kg", "E_kJ")
+
+
+@dataclass(frozen=True)
+class DesignCase:
+    """What a study says about the design of its barriers."""
+
+    factors: DesignFactors
+    block: float | None = None  # mass of the design block [kg]; None: the heaviest rock that came
+    energy_factor: float | None = None  # γ_E; None: nothing is verified
+    free_border: float = LEAST_FREE_BORDER  # f_min [m]
+
+
+def design_table(
+    speed, height, mass, runs: int, seed: int = 0, case: DesignCase | None = None
+) -> dict[str, dict]:
+    """Design values of a line for good and for poor knowledge of the site, and as the study says.
+
+    The design block is the heaviest rock that reached the line, `mass` (n,) [kg], or that of
+    the study.
+    """
+    rows = KNOWLEDGE if case is None else KNOWLEDGE | {CHOSEN: case.factors}
+    if len(mass) == 0:
+        return {name: dict.fromkeys(FIGURES, np.nan) for name in rows}
+    block = float(np.max(mass)) if case is None or case.block is None else case.block
+    table = {}
+    for name, factors in rows.items():
+        found = design_values(speed, height, block, runs, factors, seed)
+        figures = (found.velocity, found.height, found.mass, found.energy * 1e-3)
+        table[name] = dict(zip(FIGURES, figures, strict=True))
+    return table
+
+
+def verify_row(row: dict, energy_kj: float, height: float, case: DesignCase) -> dict:
+    """Whether a barrier of that energy level and height withstands the values of a row."""
+    allowed, needed = energy_kj / case.energy_factor, row["h_m"] + case.free_border
+    return {
+        "allowed_E_kJ": allowed,
+        "needed_h_m": needed,
+        "energy_ok": bool(row["E_kJ"] < allowed),
+        "height_ok": bool(height >= needed),
+    }
+
+
+@dataclass(frozen=True)
+class Verification:
+    """Each condition with both of its sides; None where what it needs was not given."""
+
+    energy_ok: bool
+    height_ok: bool
+    distance_ok: bool | None
+    allowed_energy: float  # E_barrier / γ_E [J]
+    needed_height: float  # h_d + f_min [m]
+
+    @property
+    def ok(self) -> bool:
+        return self.energy_ok and self.height_ok and self.distance_ok is not False
+
+
+def verify_barrier(
+    values: DesignValues,
+    energy: float,
+    height: float,
+    energy_factor: float,
+    free_border: float = LEAST_FREE_BORDER,
+    distance: float | None = None,
+    design_elongation: float | None = None,
+) -> Verification:
+    """Whether a barrier of energy level `energy` [J] and nominal `height` [m] is enough.
+
+    energy_factor      γ_E of the standard for the energy level used, MEL or SEL
+    free_border        f_min [m]
+    distance           D_A, from the barrier to what it protects [m]
+    design_elongation  D_d, after the standard [m]
+    """
+    if not energy_factor >= 1.0:
+        raise InputError(f"energy_factor is {energy_factor:g}, must be at least 1.0.")
+    if not free_border >= LEAST_FREE_BORDER:
+        raise InputError(f"free_border is {free_border:g} m, must be at least 0.5 m.")
+    allowed, needed = energy / energy_factor, values.height + free_border
+    known = distance is not None and design_elongation is not None
+    return Verification(
+        energy_ok=bool(values.energy < allowed),
+        height_ok=bool(height >= needed),
+        distance_ok=bool(distance >= design_elongation) if known else None,
+        allowed_energy=float(allowed),
+        needed_height=float(np.float64(needed)),
+    )

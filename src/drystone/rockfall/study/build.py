@@ -1,0 +1,280 @@
+"""What a study's entries become on its terrain; the helpers of study.py."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.checks import choice, did_you_mean
+from drystone.rockfall.engine.barriers import Wall, line_wall, mesh_wall
+from drystone.rockfall.optional_packages import load
+from drystone.rockfall.study.barrier_design import DesignCase, DesignFactors
+from drystone.rockfall.study.sources import area_source, line_source, point_source
+from drystone.rockfall.terrain.crs import read_crs
+from drystone.rockfall.terrain.materials import NO_TEXTURE, NONE, Texture
+from drystone.rockfall.terrain.mesh_slope import read_closed_mesh
+from drystone.rockfall.terrain.raster_files import read_raster
+from drystone.rockfall.terrain.regions import Region
+from drystone.rockfall.terrain.soils import find_soil
+from drystone.rockfall.terrain.vector_files import (
+    points_of,
+    polygon_of,
+    read_features,
+    require_area,
+)
+
+
+class CheckLine(NamedTuple):
+    name: str
+    points: np.ndarray  # (n, 2) local [m]
+
+
+def file_names(settings) -> list[str]:
+    """Of all files that a study reads, terrain first."""
+    materials = settings.materials
+    names = [settings.terrain.file, *(region.file for region in materials.regions)]
+    if isinstance(materials.triangles, str):
+        names.append(materials.triangles)
+    if materials.texture is not None:
+        names.append(materials.texture.file)
+    for parts in (settings.rocks, settings.sources, settings.barriers, settings.forest,
+                  settings.check_lines):  # fmt: skip
+        names += [part.file for part in parts]
+    names += [part.mesh for part in settings.barriers]
+    return list(dict.fromkeys(name for name in names if name is not None))
+
+
+def make_options(kind, given: dict):
+    """A named tuple of options with those given; wrong ones are refused."""
+    defaults = kind()._asdict()
+    values = {}
+    for key, value in given.items():
+        if key not in defaults:
+            raise InputError(f"has no entry {key!r}. {did_you_mean(key, defaults)}")
+        whole = isinstance(defaults[key], int)
+        if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+            raise InputError(f"{key} is {value!r}, must be a {'whole ' if whole else ''}number.")
+        values[key] = value if whole else float(value)
+    return kind(**values).check()
+
+
+def design_case(part) -> DesignCase:
+    factors = DesignFactors(
+        part.topography, part.block_survey, part.simulation, part.unit_weight, part.percentile
+    )
+    return DesignCase(factors, part.block, part.energy_factor, part.free_border)
+
+
+def material_spread(part) -> tuple:
+    """(restitution, friction) of a material class, as distributions."""
+    soil = find_soil(part.preset) if part.preset is not None else None
+    restitution = part.restitution or (soil.restitution if soil else None)
+    friction = part.friction or (soil.friction if soil else None)
+    for what, value in (("restitution", restitution), ("friction", friction)):
+        if value is None:
+            why = f" (preset {part.preset} has none)" if soil else ""
+            raise InputError(f"needs {what}{why}.")
+    return restitution, friction
+
+
+def triangle_ids(study, given) -> np.ndarray | None:
+    """(m,) material ids by triangle, from lists of triangles or a file with one name a line."""
+    if given is None:
+        return None
+    count = len(study.slope.triangles)
+    ids = np.full(count, NONE, dtype=np.int32)
+    if isinstance(given, dict):
+        for name, rows in given.items():
+            rows = np.array(rows, dtype=np.int64)
+            if len(rows) and not (rows.min() >= 0 and rows.max() < count):
+                raise InputError(
+                    f"{study.name}: materials.triangles.{name}: triangles go from 0 to "
+                    f"{count - 1}, but {rows.max() if rows.max() >= count else rows.min()} is "
+                    f"named."
+                )
+            ids[rows] = study.material_names.index(name)
+        return ids
+    return _ids_of_file(study, given, ids)
+
+
+def _ids_of_file(study, file: str, ids: np.ndarray) -> np.ndarray:
+    path = study.folder / file
+    if not path.is_file():
+        raise InputError(f"{study.name}: materials.triangles: there is no file {path}.")
+    names = path.read_text().split("\n")
+    names = names[:-1] if names and not names[-1].strip() else names
+    if len(names) != len(ids):
+        raise InputError(
+            f"{study.name}: materials.triangles: {path.name} has {len(names)} lines, but the slope "
+            f"has {len(ids)} triangles. Give a material a line; an empty line for none."
+        )
+    for k, name in enumerate(names):
+        name = name.strip()
+        if name:
+            what = f"{study.name}: materials.triangles: {path.name}, line {k + 1}"
+            ids[k] = study.material_names.index(choice(what, name, study.material_names))
+    return ids
+
+
+def regions(study, parts) -> list[Region]:
+    """Material regions of the study, in its order."""
+    found = []
+    for k, part in enumerate(parts):
+        what = f"materials.regions[{k}]"
+        with study.blaming(what):
+            if part.polygon is not None:
+                polygon = polygon_of("polygon", part.polygon, study.slope)
+                code = study.material_names.index(part.material)
+                found.append(Region(polygon, code, part.priority))
+            else:
+                found += _regions_of_file(study, part)
+    return found
+
+
+def _regions_of_file(study, part) -> list[Region]:
+    features = read_features(study.folder / part.file, study.slope, ("polygon",))
+    count = len(features.shapes)
+    names = [part.material] * count
+    if part.material is None:
+        names = [str(name) for name in features.column(part.column)]
+    priority = np.full(count, part.priority)
+    if part.priority_column is not None:
+        priority = np.asarray(features.column(part.priority_column), dtype=np.float64)
+    found = []
+    for k, (shape, name) in enumerate(zip(features.shapes, names, strict=True)):
+        choice(f"{features.name}, polygon {k + 1}: material", name, study.material_names)
+        require_area(f"{features.name}, polygon {k + 1}", shape)
+        found.append(Region(shape, study.material_names.index(name), float(priority[k])))
+    return found
+
+
+def texture(study, part) -> Texture:
+    """Material ids on the raster of a texture."""
+    if part is None:
+        return NO_TEXTURE
+    with study.blaming("materials.texture"):
+        raster = read_raster(study.folder / part.file)
+        if raster.crs is not None and study.slope.crs is not None:
+            if not read_crs(part.file, raster.crs).equals(study.slope.crs, ignore_axis_order=True):
+                raise InputError(
+                    f"{part.file} is in another coordinate system than the terrain. Warp it, for "
+                    f"example: gdalwarp -r near -t_srs terrain.prj {part.file} texture.tif"
+                )
+        ids = np.full(raster.values.shape, NONE, dtype=np.int32)
+        for code in np.unique(raster.values[np.isfinite(raster.values)]):
+            name = part.codes.get(f"{code:g}")
+            if name is None:
+                raise InputError(
+                    f"{part.file} holds the code {code:g}, which codes does not name. Add "
+                    f"{code:g} = '...', or make it NoData."
+                )
+            ids[raster.values == code] = study.material_names.index(name)
+    cell = np.array([raster.dx, raster.dy])
+    low = np.array([raster.x0, raster.y0]) - 0.5 * cell - study.slope.origin[:2]
+    return Texture(ids, low, cell)
+
+
+def lines(study, part) -> list[np.ndarray]:
+    """(n, 2) local lines of an entry: its own, or all of its file."""
+    shapely = load("shapely", "Geometry")
+    with study.blaming(f"{_kind(part)} ({part.name})"):
+        if part.line is not None:
+            found = [points_of("line", part.line, study.slope)[:, :2]]
+        else:
+            features = read_features(study.folder / part.file, study.slope, ("line",))
+            parts = shapely.get_parts(features.shapes)
+            found = [shapely.get_coordinates(line) for line in parts]
+        for line in found:
+            if len(line) < 2 or not (np.diff(line, axis=0) != 0.0).any():
+                raise InputError("the line has no length: it needs two different points.")
+    return found
+
+
+def walls(study, part) -> list[Wall]:
+    """The walls of a contact barrier: along its lines, or its mesh."""
+    if part.mesh is None:
+        return [
+            line_wall(study.slope, line, part.height, part.thickness) for line in lines(study, part)
+        ]
+    path = study.folder / part.mesh
+    if not path.is_file():
+        raise InputError(f"there is no file {path}.")
+    vertices, triangles = read_closed_mesh(path)
+    line = None if part.line is None else lines(study, part)[0]
+    return [mesh_wall(study.slope, vertices - study.slope.origin, triangles, line)]
+
+
+def _kind(part) -> str:
+    return {"BarrierPart": "barriers", "SourcePart": "sources"}.get(
+        type(part).__name__, "check_lines"
+    )
+
+
+def part_name(part, k: int) -> str:
+    """Of line k of an entry; only files hold more than one."""
+    return part.name if k == 0 else f"{part.name} {k + 1}"
+
+
+def check_lines(study) -> list[CheckLine]:
+    return [
+        CheckLine(part_name(part, k), line)
+        for part in study.settings.check_lines
+        for k, line in enumerate(lines(study, part))
+    ]
+
+
+def forest_zones(study):
+    """Polygons, drag, height and priority of all zones."""
+    polygons, drag, height, priority = [], [], [], []
+    for k, part in enumerate(study.settings.forest):
+        with study.blaming(f"forest[{k}]"):
+            for polygon in _polygons(study, part):
+                polygons.append(polygon)
+                drag.append(part.drag)
+                height.append(part.height)
+                priority.append(part.priority)
+    return polygons, drag, height, priority
+
+
+def _polygons(study, part) -> list:
+    if part.polygon is not None:
+        return [polygon_of("polygon", part.polygon, study.slope)]
+    features = read_features(study.folder / part.file, study.slope, ("polygon",))
+    return [
+        require_area(f"{features.name}, polygon {k + 1}", shape)
+        for k, shape in enumerate(features.shapes)
+    ]
+
+
+def source_shape(study, part):
+    """Points, lines or an area of the slope."""
+    shapely, slope = load("shapely", "Geometry"), study.slope
+    if part.points is not None:
+        return point_source(slope, points_of("points", part.points, slope))
+    if part.line is not None:
+        return line_source(slope, lines(study, part))
+    if part.polygon is not None or (part.file is None and part.steeper_than is not None):
+        polygon = polygon_of("polygon", part.polygon, slope) if part.polygon is not None else None
+        return area_source(slope, polygon, part.steeper_than)
+    kinds = ("polygon",) if part.steeper_than is not None else ("point", "line", "polygon")
+    features = read_features(study.folder / part.file, slope, kinds)
+    parts = shapely.get_parts(features.shapes)
+    found = {shape.geom_type for shape in parts}
+    if len(found) > 1:
+        mixed = " and ".join(sorted(found))
+        raise InputError(f"{features.name} mixes {mixed}; make a source of each.")
+    if found == {"Point"}:
+        deep = bool(shapely.has_z(parts).all())
+        return point_source(slope, shapely.get_coordinates(parts, include_z=deep))
+    if found == {"LineString"}:
+        return line_source(slope, [shapely.get_coordinates(line) for line in parts])
+    for k, shape in enumerate(features.shapes):
+        require_area(f"{features.name}, polygon {k + 1}", shape)
+    return area_source(slope, shapely.union_all(features.shapes), part.steeper_than)
+
+
+def pick(things: list, u: float):
+    """One of `things` by their `weight`."""
+    upto = np.cumsum([thing.weight for thing in things])
+    k = int(np.searchsorted(upto, u * upto[-1], side="right"))
+    return things[min(k, len(things) - 1)]

@@ -1,0 +1,182 @@
+"""What is wrong or suspicious about a study, before it runs.
+
+What cannot work is an error, raised as one sentence. What can work but is probably not meant is a
+finding with its remedy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.rockfall.engine.event_log import FOUND
+from drystone.rockfall.engine.lift_start import lift_starts
+from drystone.rockfall.engine.rock import pack_rocks
+from drystone.rockfall.engine.roll import start_table
+from drystone.rockfall.terrain.crs import crs_name
+from drystone.world.check.world import Finding
+
+DRAWN = 100  # runs that are drawn, to see whether rocks find a place
+FEW_RUNS = 500  # 5 runs beyond the 99th percentile: fewer say little about it
+SMALL_ROCK = 0.25  # of the terrain's spacing: the ground between its points is as large as the rock
+FLOAT32 = 2.0**-23  # relative resolution of STL and most PLY files
+
+
+class Checked(NamedTuple):
+    rows: list[tuple[str, str]]  # what the study is: a name and a value
+    findings: list[Finding]
+
+
+def check_study(study) -> Checked:
+    """All of a study but the runs; raises InputError for what cannot work."""
+    slope = study.slope
+    surface, barriers = study.surface, study.barriers
+    lines, zones = study.check_lines, study.forest.drag
+    options = study.options
+    samples = [study.sample(run) for run in range(min(DRAWN, study.runs.count))]
+    rows = [
+        ("terrain", _terrain(study)),
+        ("coordinates", crs_name(slope.crs)),
+        ("materials", ", ".join(study.material_names)),
+        ("regions", f"{len(surface.regions.region_code)}"),
+        *((f"source {r.name}", r.shape.size) for r in study.releases),
+        ("rocks", _rocks(samples)),
+        ("barriers", _barriers(study, barriers)),
+        ("forest zones", f"{len(zones)}"),
+        ("check lines", f"{len(lines)}"),
+        ("runs", f"{study.runs.count}, {study.runs.sampling}, seed {study.runs.seed}"),
+        ("gravity", f"{options.gravity:g} m/s²"),
+        ("raster cells", f"{study.output.cell:g} m"),
+    ]
+    findings = [finding for look in LOOKS for finding in look(study, samples)]
+    order = ("error", "warning", "hint")
+    return Checked(rows, sorted(findings, key=lambda finding: order.index(finding.severity)))
+
+
+def _terrain(study) -> str:
+    slope = study.slope
+    low, high = slope.bounds
+    return (
+        f"{slope.name}, {len(slope.triangles):,} triangles, {high[0] - low[0]:.4g} x "
+        f"{high[1] - low[1]:.4g} m, height {low[2]:.5g} to {high[2]:.5g} m"
+    )
+
+
+def _rocks(samples) -> str:
+    mass = [rock.mass for rock, _, _ in samples]
+    return f"{min(mass):.3g} to {max(mass):.3g} kg in the first {len(mass)} runs"
+
+
+def _barriers(study, barriers) -> str:
+    crossing = len(barriers.capacity)
+    return f"{crossing} crossing, {len(study.barrier_names) - crossing} contact"
+
+
+def _holes(study, samples):
+    grid = study.slope.grid
+    if grid is None:
+        return
+    from scipy import ndimage
+
+    labels, _ = ndimage.label(np.isnan(grid.z))
+    rim = np.unique(np.concatenate([labels[0], labels[-1], labels[:, 0], labels[:, -1]]))
+    inner = np.setdiff1d(np.unique(labels), np.append(rim, 0))
+    if len(inner):
+        cells = int(np.isin(labels, inner).sum())
+        yield Finding(
+            "warning", "terrain", f"has {len(inner)} holes inside it, {cells} cells in all; a "
+            f"rock that gets into one has left the terrain.",
+            "Fill them if there is ground, for example with gdal_fillnodata.",
+        )  # fmt: skip
+
+
+def _meshes(study, samples):
+    """A mesh in single precision has steps of this size."""
+    step = FLOAT32 * float(np.abs(study.slope.origin).max())
+    meshes = {"terrain": study.terrain.file}
+    meshes |= {f"barrier {part.name}": part.mesh or "" for part in study.settings.barriers}
+    for what, file in meshes.items():
+        if step > 0.01 and file.lower().endswith((".stl", ".ply")):
+            yield Finding(
+                "warning", what, f"holds world coordinates; if {file} is in single precision, "
+                f"its vertices are rounded to {step:.2g} m.",
+                "Write it in double precision, or as OBJ.",
+            )  # fmt: skip
+
+
+def _materials(study, samples):
+    surface = study.surface
+    used = {surface.default, *surface.regions.region_code.tolist()}
+    used |= set(np.unique(surface.texture).tolist())
+    used |= set(np.unique(surface.triangle_material).tolist())
+    for k, name in enumerate(study.material_names):
+        if k not in used:
+            yield Finding(
+                "warning", f"material {name}", "is used nowhere.", "Remove it or give it a place."
+            )
+
+
+def _regions(study, samples):
+    index = study.surface.regions
+    low, high = study.slope.bounds
+    for r, code in enumerate(index.region_code):
+        rim = index.rim[index.rim_start[r] : index.rim_start[r + 1]].reshape(-1, 2)
+        if (rim.max(axis=0) < low[:2]).any() or (rim.min(axis=0) > high[:2]).any():
+            yield Finding(
+                "warning", f"a region of {study.material_names[code]}", "lies off the terrain.",
+                "Is its file in the right coordinate system?",
+            )  # fmt: skip
+
+
+def _sizes(study, samples):
+    least = min(rock.radius for rock, _, _ in samples)
+    spacing = study.slope.spacing
+    if 2.0 * least < SMALL_ROCK * spacing:
+        yield Finding(
+            "hint", "terrain", f"has a point every {spacing:.3g} m, but rocks are as small as "
+            f"{2.0 * least:.2g} m: what is between its points they do not feel.",
+            "A finer terrain shows the jumps of small rocks better.",
+        )  # fmt: skip
+
+
+def _lifts(study, samples):
+    """Rocks that overlap the ground or a wall where they start."""
+    rocks, starts, _ = zip(*samples, strict=True)
+    lifts = lift_starts(pack_rocks(rocks), start_table(starts), study.scene().grid, FOUND)
+    if lifts.any():
+        yield Finding(
+            "warning", "sources", f"put {np.count_nonzero(lifts)} of the first {len(lifts)} rocks "
+            f"where they overlap the ground or a wall; these are lifted until they touch it, by up "
+            f"to {lifts.max():.3g} m.", "Raise the points, or leave their height out.",
+        )  # fmt: skip
+
+
+def _check_lines(study, samples):
+    low, high = study.slope.bounds
+    for line in study.check_lines:
+        if (line.points.max(axis=0) < low[:2]).any() or (line.points.min(axis=0) > high[:2]).any():
+            yield Finding(
+                "warning", f"check line {line.name}", "lies off the terrain.",
+                "Is it in the right coordinate system?",
+            )  # fmt: skip
+
+
+def _presets(study, samples):
+    names = [name for name, part in study.settings.materials.classes.items() if part.preset]
+    if names:
+        yield Finding(
+            "hint", "materials", f"{', '.join(names)} have published values of other models.",
+            "Adjust them by a back-analysis of rocks that fell there.",
+        )  # fmt: skip
+
+
+def _count(study, samples):
+    if study.runs.count < FEW_RUNS:
+        yield Finding(
+            "hint", "runs", f"are {study.runs.count}: too few for the 99th percentile.",
+            f"Use {FEW_RUNS} at least for results.",
+        )  # fmt: skip
+
+
+LOOKS = (
+    _holes, _meshes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count
+)  # fmt: skip

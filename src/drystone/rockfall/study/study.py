@@ -1,0 +1,318 @@
+"""A study: what stands in its file, and what follows from it (slope, surface, sources, runs).
+
+`Study.load` checks the file alone. What needs the terrain is made when first asked for, so that a
+study can be sent to a worker as a few kilobytes and be made anew there.
+"""
+
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.checks import choice
+from drystone.rockfall.engine.barriers import (
+    Barriers,
+    Wall,
+    Walls,
+    build_barriers,
+    drape,
+    join_walls,
+)
+from drystone.rockfall.engine.forest_drag import Forest, build_forest
+from drystone.rockfall.study import build
+from drystone.rockfall.study.barrier_design import DesignCase
+from drystone.rockfall.study.parse import check_table, read_study_file
+from drystone.rockfall.study.release import Release, variables
+from drystone.rockfall.study.rock_groups import RockGroup
+from drystone.rockfall.study.sampling import Sampler
+from drystone.rockfall.study.schema import StudyFile
+from drystone.rockfall.terrain.materials import NONE, Surface, build_surface
+from drystone.rockfall.terrain.slope import Slope
+
+# Files that a file is read together with.
+COMPANIONS = {".shp": (".dbf", ".shx", ".prj", ".cpg"), ".asc": (".prj",)}
+
+
+class MaterialValues(NamedTuple):
+    """What one rock meets: a value for every material of the study."""
+
+    normal_restitution: np.ndarray  # (k,)
+    friction: np.ndarray  # (k,)
+
+
+class Study:
+    """A checked study; `settings` holds its file's models."""
+
+    def __init__(self, settings: StudyFile, folder=".", name: str = "study.toml"):
+        # Absolute, for workers may have another working folder.
+        self.settings, self.folder, self.name = settings, Path(folder).absolute(), name
+        for part in ("terrain", "rocks", "sources", "runs"):
+            setattr(self, part, getattr(settings, part))
+        self._check_names()
+
+    @classmethod
+    def load(cls, path) -> "Study":
+        """From a TOML file; file names in it are relative to its folder."""
+        path = Path(path)
+        return cls(read_study_file(path), path.parent, path.name)
+
+    @classmethod
+    def from_table(cls, table: dict, folder=".", name: str = "study") -> "Study":
+        """From a dict with the entries of a study file."""
+        return cls(check_table(table, name), folder, name)
+
+    def with_runs(self, **changes) -> "Study":
+        """The same with other `runs`: count, seed, sampling, workers."""
+        table = self.settings.model_dump(by_alias=True, exclude_none=True)
+        table["runs"] |= changes
+        return Study(check_table(table, self.name), self.folder, self.name)
+
+    def __reduce__(self):
+        return Study, (self.settings, self.folder, self.name)
+
+    def __repr__(self) -> str:
+        return f"Study({self.title!r}, {self.runs.count} runs on {self.terrain.file})"
+
+    @property
+    def title(self) -> str:
+        return self.settings.title or self.name
+
+    # What the file says, for reports and manifests
+
+    def describe(self) -> dict:
+        """All entries of the study that decide about its results, as plain data."""
+        beside = {"runs": {"workers"}, "output": {"folder"}}
+        return self.settings.model_dump(
+            mode="json", by_alias=True, exclude_none=True, exclude=beside
+        )
+
+    def input_files(self) -> list[Path]:
+        """Every file that the study reads, and those that belong to it."""
+        named = [self.folder / name for name in build.file_names(self.settings)]
+        beside = [path.with_suffix(s) for path in named for s in COMPANIONS.get(path.suffix, ())]
+        return named + [path for path in beside if path.is_file()]
+
+    @cached_property
+    def output(self):
+        """Where and how results are written; cells are those of the terrain if not given."""
+        output = self.settings.output
+        if output.cell is None:
+            output = output.model_copy(update={"cell": self.slope.spacing})
+        return output
+
+    @cached_property
+    def options(self):
+        """Options of the rolling rock, those of the study over the defaults."""
+        from drystone.rockfall.engine.roll import Options
+
+        with self.blaming("options"):
+            return build.make_options(Options, self.settings.options)
+
+    @cached_property
+    def design(self) -> DesignCase | None:
+        """What it says about the design of barriers."""
+        part = self.settings.design
+        return None if part is None else build.design_case(part)
+
+    # What follows from it on the terrain
+
+    @cached_property
+    def slope(self) -> Slope:
+        part = self.terrain
+        with self.blaming("terrain"):
+            return Slope.from_file(self.folder / part.file, part.crs, part.nodata)
+
+    @cached_property
+    def material_names(self) -> list[str]:
+        """In the order of the study; a material's id is its place here."""
+        return list(self.settings.materials.classes)
+
+    @cached_property
+    def material_spreads(self) -> list:
+        """(restitution, friction) of each material, as distributions."""
+        spreads = []
+        for name, part in self.settings.materials.classes.items():
+            with self.blaming(f"materials.classes.{name}"):
+                spreads.append(build.material_spread(part))
+        return spreads
+
+    @cached_property
+    def _walls(self) -> list[tuple[str, Wall, int]]:
+        """Name, wall and material of each contact barrier."""
+        walls = []
+        for part in self.settings.barriers:
+            if part.kind == "contact":
+                with self.blaming(f"barriers ({part.name})"):
+                    for k, wall in enumerate(build.walls(self, part)):
+                        walls.append(
+                            (build.part_name(part, k), wall, self._material(part.material))
+                        )
+        return walls
+
+    @cached_property
+    def walls(self) -> Walls:
+        """Contact barriers, as triangles that follow those of the slope."""
+        return join_walls([wall for _, wall, _ in self._walls])
+
+    @cached_property
+    def surface(self) -> Surface:
+        """Materials of the slope's triangles, then those of the walls; values are medians."""
+        materials, walls = self.settings.materials, self.walls
+        ids = build.triangle_ids(self, materials.triangles)
+        if len(walls.triangles):
+            own = ids if ids is not None else np.full(len(self.slope.triangles), NONE, np.int32)
+            wall = [material for _, _, material in self._walls]
+            ids = np.concatenate([own, np.array(wall, dtype=np.int32)[walls.barrier]])
+        _, triangles = self.ground()
+        texture = build.texture(self, materials.texture)
+        medians = [[spread.draw(0.5) for spread in pair] for pair in self.material_spreads]
+        return build_surface(
+            triangles, *np.array(medians).T, default=self._material(materials.default),
+            triangle_material=ids, regions=build.regions(self, materials.regions), texture=texture,
+        )  # fmt: skip
+
+    def ground(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (n, 3) and triangles (m, 3) that rocks collide with: the slope, then walls."""
+        slope, walls = self.slope, self.walls
+        if not len(walls.triangles):
+            return slope.vertices, slope.triangles
+        vertices = np.concatenate([slope.vertices, walls.vertices])
+        triangles = np.concatenate([slope.triangles, walls.triangles + len(slope.vertices)])
+        return vertices, triangles.astype(np.int32)
+
+    @cached_property
+    def barriers(self) -> Barriers:
+        """Crossing barriers, then walls; their names are `barrier_names`."""
+        parts = self._crossing
+        capacity = [1e3 * part.capacity for part, _, _ in parts]  # kJ in the file
+        lines, heights = [line for _, _, line in parts], [part.height for part, _, _ in parts]
+        for part, _, line in parts:
+            with self.blaming(f"barriers ({part.name})"):
+                drape(self.slope, line)
+        walls = [wall for _, wall, _ in self._walls]
+        first = len(self.slope.triangles)
+        return build_barriers(self.slope, lines, heights, capacity, walls, first)
+
+    @cached_property
+    def barrier_names(self) -> list[str]:
+        """In the order of `barriers`: those that are crossed, then walls."""
+        crossing = [build.part_name(part, k) for part, k, _ in self._crossing]
+        return crossing + [name for name, _, _ in self._walls]
+
+    @cached_property
+    def forest(self) -> Forest:
+        return build_forest(*build.forest_zones(self))
+
+    @cached_property
+    def check_lines(self) -> list:
+        """Named lines in local coordinates: `.name`, `.points` (n, 2)."""
+        return build.check_lines(self)
+
+    def scene(self):
+        """What compiled code rolls rocks on."""
+        from drystone.rockfall.engine.roll import Scene
+
+        return Scene.build(*self.ground(), self.surface, self.barriers, self.forest)
+
+    # Runs
+
+    @cached_property
+    def rock_groups(self) -> list[RockGroup]:
+        groups = []
+        for part in self.rocks:
+            with self.blaming(f"rocks ({part.name})"):
+                groups.append(RockGroup(part, self.folder))
+        return groups
+
+    @cached_property
+    def releases(self) -> list[Release]:
+        """Where and how rocks start, one for each source."""
+        releases = []
+        for part in self.sources:
+            with self.blaming(f"sources ({part.name})"):
+                releases.append(Release(part, build.source_shape(self, part), self.rock_groups))
+        return releases
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        names = [*variables(), *(f"restitution.{name}" for name in self.material_names)]
+        names += [f"friction.{name}" for name in self.material_names]
+        return Sampler(names, self.runs.seed, self.runs.count, self.runs.sampling)
+
+    def sample(self, run: int):
+        """(rock, start, material values) of a run, from the seed and its number alone."""
+        if not 0 <= run < self.runs.count:
+            raise InputError(f"there is no run {run}: they go from 0 to {self.runs.count - 1}.")
+        u = self.sampler.draw(run)
+        release = build.pick(self.releases, u["source"])
+        with self.blaming(f"sources ({release.name}), run {run}"):
+            rock, start = release.start(self.slope, u, self.sampler.again(run))
+        return rock, start, self._values(u)
+
+    def _values(self, u: dict[str, float]) -> MaterialValues:
+        drawn = [
+            (restitution.draw(u[f"restitution.{name}"]), friction.draw(u[f"friction.{name}"]))
+            for name, (restitution, friction) in zip(
+                self.material_names, self.material_spreads, strict=True
+            )
+        ]
+        restitution, friction = np.array(drawn).T
+        return MaterialValues(np.ascontiguousarray(restitution), np.ascontiguousarray(friction))
+
+    # Names
+
+    def _material(self, name: str) -> int:
+        return self.material_names.index(name)
+
+    @cached_property
+    def _crossing(self) -> list:
+        """(part, k, line) of all crossing barriers; a file may hold many lines."""
+        return [
+            (part, k, line)
+            for part in self.settings.barriers
+            if part.kind == "crossing"
+            for k, line in enumerate(build.lines(self, part))
+        ]
+
+    def _check_names(self) -> None:
+        materials = self.settings.materials
+        known = list(materials.classes)
+        used = {"materials.default": materials.default}
+        used |= {f"materials.regions[{k}].material": region.material
+                 for k, region in enumerate(materials.regions)}  # fmt: skip
+        if materials.texture is not None:
+            used |= {f"materials.texture.codes.{code}": name
+                     for code, name in materials.texture.codes.items()}  # fmt: skip
+        if isinstance(materials.triangles, dict):
+            used |= {f"materials.triangles.{name}": name for name in materials.triangles}
+        used |= {f"barriers ({part.name}).material": part.material
+                 for part in self.settings.barriers}  # fmt: skip
+        for what, name in used.items():
+            if name is not None:
+                choice(f"{self.name}: {what}", name, known)
+        rocks = [part.name for part in self.rocks]
+        for part in self.sources:
+            for name in part.rocks or ():
+                choice(f"{self.name}: sources ({part.name}).rocks", name, rocks)
+        for what in ("rocks", "sources", "barriers", "check_lines"):
+            _require_unique(self.name, what, [p.name for p in getattr(self.settings, what)])
+
+    @contextmanager
+    def blaming(self, what: str):
+        """Errors of the user name the file and the entry."""
+        try:
+            yield
+        except InputError as error:
+            sentence = str(error).removeprefix(f"{what}: ")
+            if sentence.startswith(f"{self.name}: "):
+                raise
+            raise InputError(f"{self.name}: {what}: {sentence}") from None
+
+
+def _require_unique(name: str, what: str, names: list[str]) -> None:
+    for k, one in enumerate(names):
+        if one in names[:k]:
+            raise InputError(f"{name}: {what}: two are called {one!r}. Give each its own name.")

@@ -1,0 +1,1 @@
+"""The slope: triangles from elevation models, materials, regions, soils."""

@@ -1,0 +1,156 @@
+"""Materials of the slope, and which of them a contact point has (ROCFALL 4.1).
+
+In this order: the id of its triangle; the polygon region over it; the texture raster; the default.
+A contact on an edge or vertex has the least id of the triangles around it that have one.
+
+Ids count the materials from 0, in the order of the study. A material has two numbers, friction mu
+and restitution R_n; both may be distributions, drawn anew for every rock.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.jit import kernel
+from drystone.rockfall.terrain.regions import NOWHERE, Region, RegionIndex, build_regions, region_at
+
+NONE = -1  # a triangle or texture cell that says nothing about its material
+
+# Where on its triangle a contact lies. EDGE + k: from corner k to corner k + 1. CORNER + k.
+FACE = 0
+EDGE = 1
+CORNER = 4
+
+
+class Surface(NamedTuple):
+    """All that compiled code needs to know the material of a contact; see `material_at`."""
+
+    triangle_material: np.ndarray  # (m,) int32 id or NONE; (0,) if no triangle has one
+    edge_material: np.ndarray  # (m, 3) int32, least id at each edge; (0, 3)
+    corner_material: np.ndarray  # (m, 3) int32, least id at each corner; (0, 3)
+    regions: RegionIndex  # codes are ids
+    texture: np.ndarray  # (rows, columns) int32 id or NONE, southern row first; (0, 0) if none
+    texture_low: np.ndarray  # (2,) south-western corner of the texture [m], local
+    texture_cell: np.ndarray  # (2,) sides of its cells [m]
+    default: int  # id
+    normal_restitution: np.ndarray  # (k,) R_n of each material, 0 to 1
+    friction: np.ndarray  # (k,) mu of each material
+
+
+class Texture(NamedTuple):
+    """Ids on a raster, in local coordinates."""
+
+    ids: np.ndarray  # (rows, columns) int32, southern row first, NONE where nothing is said
+    low: np.ndarray  # (2,) south-western corner [m]
+    cell: np.ndarray  # (2,) [m]
+
+
+NO_TEXTURE = Texture(np.empty((0, 0), dtype=np.int32), np.zeros(2), np.ones(2))
+
+
+def build_surface(
+    triangles: np.ndarray,
+    normal_restitution,
+    friction,
+    default: int = 0,
+    triangle_material: np.ndarray | None = None,
+    regions: list[Region] = (),
+    texture: Texture = NO_TEXTURE,
+) -> Surface:
+    """The surface of `triangles` (m, 3).
+
+    triangle_material  (m,) ids, NONE where a triangle has none of its own
+    """
+    restitution = np.ascontiguousarray(normal_restitution, dtype=np.float64)
+    mu = np.ascontiguousarray(friction, dtype=np.float64)
+    own = _no_ids() if triangle_material is None else _spread(triangles, triangle_material)
+    return Surface(*own, build_regions(list(regions)), *texture, default, restitution, mu)
+
+
+def uniform_surface(normal_restitution: float, friction: float) -> Surface:
+    """One material everywhere."""
+    return build_surface(np.empty((0, 3), dtype=np.int32), [normal_restitution], [friction])
+
+
+def _no_ids():
+    return np.empty(0, np.int32), np.empty((0, 3), np.int32), np.empty((0, 3), np.int32)
+
+
+def _spread(triangles: np.ndarray, ids: np.ndarray):
+    """Ids of triangles, of their edges and of their corners."""
+    ids = np.asarray(ids, dtype=np.int32)
+    if ids.shape != (len(triangles),):
+        raise InputError(
+            f"{ids.size} material ids were given for {len(triangles)} triangles; one each is "
+            f"needed, {NONE} where a triangle has none."
+        )
+    if (ids == NONE).all():
+        return _no_ids()
+    # As the largest number, NONE never is the least.
+    rank = np.where(ids == NONE, np.iinfo(np.int32).max, ids)
+    corner = _least(triangles.ravel().astype(np.int64), np.repeat(rank, 3))
+    start, end = triangles.astype(np.int64), np.roll(triangles, -1, axis=1).astype(np.int64)
+    count = int(triangles.max()) + 1
+    key = np.minimum(start, end) * count + np.maximum(start, end)
+    edge = _least(key.ravel(), np.repeat(rank, 3))
+    return ids, edge.reshape(-1, 3), corner.reshape(-1, 3)
+
+
+def _least(key: np.ndarray, rank: np.ndarray) -> np.ndarray:
+    """For every entry the least rank among those with the same key, as an id."""
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    first = np.concatenate([[0], np.flatnonzero(np.diff(ordered)) + 1])
+    least = np.minimum.reduceat(rank[order], first)
+    result = np.empty(len(key), dtype=np.int64)
+    result[order] = np.repeat(least, np.diff(np.append(first, len(key))))
+    return np.where(result == np.iinfo(np.int32).max, NONE, result).astype(np.int32)
+
+
+@kernel
+def _own_material(triangle, feature, surface):
+    if surface.triangle_material.shape[0] == 0:
+        return NONE
+    if feature >= CORNER:
+        return surface.corner_material[triangle, feature - CORNER]
+    if feature >= EDGE:
+        return surface.edge_material[triangle, feature - EDGE]
+    return surface.triangle_material[triangle]
+
+
+@kernel
+def _texture_material(x, y, surface):
+    rows, columns = surface.texture.shape
+    if rows == 0:
+        return NONE
+    j = int(np.floor((x - surface.texture_low[0]) / surface.texture_cell[0]))
+    i = int(np.floor((y - surface.texture_low[1]) / surface.texture_cell[1]))
+    if i < 0 or j < 0 or i >= rows or j >= columns:
+        return NONE
+    return surface.texture[i, j]
+
+
+@kernel
+def material_at(triangle, feature, x, y, surface):
+    """Id of the material of a contact point.
+
+    triangle  that it lies on
+    feature   FACE, EDGE + k or CORNER + k: where on it
+    x, y      local [m]
+    """
+    own = _own_material(triangle, feature, surface)
+    if own != NONE:
+        return int(own)
+    region = region_at(x, y, surface.regions)
+    if region != NOWHERE:
+        return int(region)
+    texture = _texture_material(x, y, surface)
+    return int(texture) if texture != NONE else int(surface.default)
+
+
+@kernel
+def materials_at(triangle, feature, x, y, surface, material):
+    """`material_at` for arrays of points."""
+    for p in range(x.shape[0]):
+        material[p] = material_at(triangle[p], feature[p], x[p], y[p], surface)

@@ -1,0 +1,85 @@
+"""Triangle meshes as slopes: OBJ, STL, PLY and whatever else trimesh reads, overhangs included."""
+
+from pathlib import Path
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.checks import point_array
+from drystone.shapes.triangle_table import flat_faces, weld
+
+SUFFIXES = (".obj", ".stl", ".ply", ".off", ".glb", ".gltf")
+
+
+def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) in world coordinates, welded, and triangles (m, 3) seen counter-clockwise
+    from outside.
+
+    Triangles without area are left out. A terrain whose triangles all look down is turned round;
+    one whose neighbours disagree is refused, for which of the two is wrong only a person can say.
+    """
+    points, faces, middle = _welded(path)
+    if _plan_area(points, faces) < 0.0:
+        faces = faces[:, ::-1]
+    return points + middle, np.ascontiguousarray(faces, dtype=np.int32)
+
+
+def read_closed_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) in world coordinates and triangles (m, 3) of a mesh without a gap."""
+    points, faces, middle = _welded(path)
+    edges = np.sort(np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), axis=1)
+    _, counts = np.unique(edges, axis=0, return_counts=True)
+    if (counts != 2).any():
+        raise InputError(
+            f"{path.name} is not closed: {int((counts != 2).sum())} edges have not exactly two "
+            f"triangles. Close it, for example in MeshLab or Blender."
+        )
+    return points + middle, np.ascontiguousarray(faces, dtype=np.int32)
+
+
+def _welded(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points about a middle, triangles that have an area, and the middle."""
+    vertices, faces = _load(path)
+    middle = np.round(0.5 * (vertices.min(axis=0) + vertices.max(axis=0)))
+    points, number = weld(vertices - middle, faces)
+    faces = number[faces]
+    faces = faces[~flat_faces(points, faces)]
+    if len(faces) == 0:
+        raise InputError(f"{path.name} holds no triangle with an area.")
+    _require_one_side(path.name, faces, len(points))
+    return points, faces, middle
+
+
+def _load(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    import trimesh  # slow to import
+
+    try:
+        mesh = trimesh.load(path, force="mesh", process=False)
+    except Exception as error:  # every format has errors of its own
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"{path.name} cannot be read as a mesh: {reason}.") from None
+    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
+        raise InputError(f"{path.name} holds no triangles.")
+    vertices = point_array(f"Vertices of {path.name}", mesh.vertices, 3)
+    if not np.ptp(vertices, axis=0).any():
+        raise InputError(f"{path.name}: all {len(vertices)} vertices are the same point.")
+    return vertices, np.asarray(mesh.faces, dtype=np.int64)
+
+
+def _require_one_side(name: str, faces: np.ndarray, count: int) -> None:
+    """Along a shared edge the two neighbours must run in opposite directions."""
+    start, end = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    directed = np.sort(start * np.int64(count) + end)
+    twice = int((np.diff(directed) == 0).sum())
+    if twice:
+        raise InputError(
+            f"{name}: at {twice} edges the neighbouring triangles face opposite sides. Orient the "
+            f"faces coherently first, for example in MeshLab or Blender."
+        )
+
+
+def _plan_area(points: np.ndarray, faces: np.ndarray) -> float:
+    """Area that looks up minus area that looks down, in the x-y plane."""
+    a, b, c = (points[faces[:, k], :2] for k in range(3))
+    u, v = b - a, c - a
+    return 0.5 * float((u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]).sum())

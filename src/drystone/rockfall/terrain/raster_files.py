@@ -1,0 +1,160 @@
+"""Raster files: GeoTIFF and whatever GDAL reads, ESRI ASCII grids, and XYZ points of a grid.
+
+Every reader gives the same thing: values at cell centres, southern row first, so that row i and
+column j stand at (x0 + j dx, y0 + i dy). Where there is no value there is NaN.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.rockfall.optional_packages import load
+from drystone.shapes.elevation_grid import read_ascii_grid
+
+OFF_GRID = 0.01  # of a cell: how far a point of an XYZ file may lie from its place, for rounding
+FEET = ("ft", "foot", "feet", "us-ft", "us survey foot", "usfeet")
+
+
+class Raster(NamedTuple):
+    values: np.ndarray  # (rows, columns) float64, southern row first, NaN where there is none
+    x0: float  # centre of the south-western cell [m], world
+    y0: float
+    dx: float  # [m]
+    dy: float
+    crs: object  # as the file says it (text or WKT), or None
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """West, south, east and north of the cell centres."""
+        rows, columns = self.values.shape
+        east, north = self.x0 + (columns - 1) * self.dx, self.y0 + (rows - 1) * self.dy
+        return self.x0, self.y0, east, north
+
+
+def read_raster(path, nodata: float | None = None) -> Raster:
+    """The first band of a raster file; `nodata` is one more value that means none."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    suffix = path.suffix.lower()
+    readers = {".asc": _read_ascii, ".agr": _read_ascii, ".xyz": _read_xyz, ".txt": _read_xyz}
+    raster = readers.get(suffix, _read_gdal)(path)
+    values = raster.values
+    if nodata is not None:
+        values[values == nodata] = np.nan
+    values[np.isinf(values)] = np.nan
+    if not np.isfinite(values).any():
+        raise InputError(f"{path.name}: no cell has a value, all are NoData.")
+    return raster
+
+
+def _read_ascii(path: Path) -> Raster:
+    """ESRI ASCII grid. GDAL would round its heights to float32; we keep every digit."""
+    heights, side, (x, y) = read_ascii_grid(path)
+    sidecar = path.with_suffix(".prj")
+    crs = sidecar.read_text() if sidecar.is_file() else None
+    return Raster(np.ascontiguousarray(heights[::-1]), x, y, side, side, crs)
+
+
+def _read_gdal(path: Path) -> Raster:
+    rasterio = load("rasterio", f"Reading {path.name}")
+    try:
+        with rasterio.open(path) as file:
+            transform, count = file.transform, file.count
+            values = file.read(1, masked=True).astype(np.float64)
+            values = values.filled(np.nan) * file.scales[0] + file.offsets[0]
+            unit, crs = file.units[0], file.crs
+    except rasterio.errors.RasterioError as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"{path.name} cannot be read as a raster: {reason}.") from None
+    if count < 1 or transform.is_identity:
+        raise InputError(
+            f"{path.name} says nothing about where it lies (no geotransform). Georeference it, for "
+            f"example with gdal_translate -a_ullr."
+        )
+    if unit and unit.lower() in FEET:
+        raise InputError(f"{path.name}: its heights are in {unit}, must be in metres. Convert it.")
+    return _upright(path.name, values, transform, crs.to_wkt() if crs else None)
+
+
+def _upright(name: str, values: np.ndarray, transform, crs) -> Raster:
+    """South first, west first, whatever the order in the file."""
+    if transform.b != 0.0 or transform.d != 0.0:
+        raise InputError(
+            f"{name} is rotated against its coordinate axes. Make it north up, for example: "
+            f"gdalwarp {name} north-up.tif"
+        )
+    rows, columns = values.shape
+    dx, dy = transform.a, transform.e
+    x = transform.c + 0.5 * dx
+    y = transform.f + 0.5 * dy
+    if dy < 0.0:  # as nearly all are: row 0 is north
+        values, y, dy = values[::-1], y + (rows - 1) * dy, -dy
+    if dx < 0.0:
+        values, x, dx = values[:, ::-1], x + (columns - 1) * dx, -dx
+    return Raster(np.ascontiguousarray(values), x, y, dx, dy, crs)
+
+
+def _read_xyz(path: Path) -> Raster:
+    """Rows of x, y, height: points of a regular grid in any order, gaps allowed."""
+    x, y, z = _xyz_columns(path).T
+    x0, dx, j = _axis(path.name, "x", x)
+    y0, dy, i = _axis(path.name, "y", y)
+    rows, columns = int(i.max()) + 1, int(j.max()) + 1
+    if rows * columns > 50 * len(x) + 1000:
+        raise InputError(
+            f"{path.name}: {len(x)} points on a grid of {rows} x {columns}: they are not a grid. "
+            f"Make a raster or a triangle mesh of them first."
+        )
+    place = i * columns + j
+    if len(np.unique(place)) < len(place):
+        twice = np.flatnonzero(np.bincount(place) > 1)[0]
+        at = x0 + dx * (twice % columns), y0 + dy * (twice // columns)
+        raise InputError(f"{path.name}: more than one point at x = {at[0]:.10g}, y = {at[1]:.10g}.")
+    values = np.full(rows * columns, np.nan)
+    values[place] = z
+    return Raster(values.reshape(rows, columns), x0, y0, dx, dy, None)
+
+
+def _xyz_columns(path: Path) -> np.ndarray:
+    lines = path.read_text(errors="replace").replace(",", " ").replace(";", " ").splitlines()
+    if lines and not _numeric(lines[0]):
+        lines = lines[1:]  # a head that names the columns
+    try:
+        columns = np.array(" ".join(lines).split(), dtype=np.float64).reshape(-1, 3)
+    except ValueError:
+        raise InputError(
+            f"{path.name}: must be three numbers a line: x, y, height. Other files are named "
+            f".tif, .asc, .obj, .stl or .ply."
+        ) from None
+    if len(columns) < 4 or not np.isfinite(columns[:, :2]).all():
+        raise InputError(f"{path.name}: holds {len(columns)} points; at least 4 finite are needed.")
+    return columns
+
+
+def _numeric(line: str) -> bool:
+    try:
+        return len([float(word) for word in line.split()]) > 0
+    except ValueError:
+        return False
+
+
+def _axis(name: str, axis: str, values: np.ndarray) -> tuple[float, float, np.ndarray]:
+    """First coordinate, spacing, and the number of every point along one axis."""
+    places = np.unique(values)
+    steps = np.diff(places)
+    steps = steps[steps > 1e-6 * np.ptp(places)]  # the same place, written differently
+    if len(steps) == 0:
+        raise InputError(f"{name}: all points have the same {axis}: not a grid.")
+    step = float(np.median(steps))
+    number = np.rint((values - places[0]) / step).astype(np.int64)
+    step = (places[-1] - places[0]) / number.max()  # not of the rounding of one pair
+    off = np.abs(values - (places[0] + number * step)).max()
+    if off > OFF_GRID * step:
+        raise InputError(
+            f"{name}: its points are not on a regular grid ({axis} is off by {off:.3g} m at a "
+            f"spacing of {step:.6g} m). Make a raster or a triangle mesh of them first."
+        )
+    return float(places[0]), step, number

@@ -1,0 +1,105 @@
+"""Points, lines and polygons in local coordinates, from GIS files or from the study itself."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.checks import did_you_mean
+from drystone.rockfall.optional_packages import load
+from drystone.rockfall.terrain.crs import to_slope
+
+KINDS = {
+    "point": ("Point", "MultiPoint"),
+    "line": ("LineString", "MultiLineString"),
+    "polygon": ("Polygon", "MultiPolygon"),
+}
+
+
+class Features(NamedTuple):
+    """Geometries of one file, and what its table says about each."""
+
+    name: str  # of the file
+    shapes: np.ndarray  # (n,) shapely geometries, local x, y (and world z where given)
+    table: dict[str, np.ndarray]  # (n,) a column
+
+    def column(self, key: str) -> np.ndarray:
+        if key in self.table:
+            return self.table[key]
+        raise InputError(f"{self.name} has no column {key!r}. {did_you_mean(key, self.table)}")
+
+
+def read_features(path, slope, kinds) -> Features:
+    """All geometries of a GeoPackage, GeoJSON or shapefile, moved to the slope's system.
+
+    kinds  which may be in it, of "point", "line" and "polygon"
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    shapely, pyogrio = load("shapely", "Geometry"), load("pyogrio", f"Reading {path.name}")
+    try:
+        info, _, geometry, fields = pyogrio.raw.read(path)
+    except Exception as error:  # GDAL's drivers raise errors of many kinds
+        reason = " ".join(str(error).split()).partition(";")[0].rstrip(".")
+        raise InputError(f"{path.name} cannot be read as a vector file: {reason}.") from None
+    shapes = shapely.from_wkb(geometry if geometry is not None else [])
+    there = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
+    shapes = shapes[there]
+    if len(shapes) == 0:
+        raise InputError(f"{path.name} holds no geometry.")
+    _require_kind(path.name, shapes, kinds)
+    table = {str(key): values[there] for key, values in zip(info["fields"], fields, strict=True)}
+    return Features(path.name, _to_local(path.name, shapes, info["crs"], slope), table)
+
+
+def points_of(what: str, rows, slope) -> np.ndarray:
+    """(n, 2 or 3) local, from world coordinates that a person wrote."""
+    widths = {len(row) for row in rows}
+    if widths - {2, 3} or len(widths) != 1:
+        raise InputError(f"{what}: every point must be [x, y], or every one [x, y, z].")
+    array = np.array(rows, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InputError(f"{what}: all its numbers must be finite.")
+    return array - slope.origin[: array.shape[1]]
+
+
+def polygon_of(what: str, rows, slope):
+    """A shapely polygon, local, from the world coordinates of its rim."""
+    shapely = load("shapely", "Geometry")
+    corners = points_of(what, rows, slope)[:, :2]
+    if len(corners) < 3:
+        raise InputError(f"{what}: has {len(corners)} corners, must have at least 3.")
+    return require_area(what, shapely.Polygon(corners))
+
+
+def require_area(what: str, polygon):
+    """The polygon itself, if it is a proper one."""
+    shapely = load("shapely", "Geometry")
+    if not shapely.is_valid(polygon):
+        reason = shapely.is_valid_reason(polygon).partition("[")[0]
+        raise InputError(f"{what}: the polygon is not valid ({reason.lower()}). Redraw its rim.")
+    if not polygon.area > 0.0:
+        raise InputError(f"{what}: the polygon has no area.")
+    return polygon
+
+
+def _require_kind(name: str, shapes, kinds) -> None:
+    allowed = {kind for key in kinds for kind in KINDS[key]}
+    for shape in shapes:
+        if shape.geom_type not in allowed:
+            raise InputError(
+                f"{name} holds a {shape.geom_type}, must hold {' or '.join(kinds)} geometries."
+            )
+
+
+def _to_local(name: str, shapes, found, slope) -> np.ndarray:
+    shapely = load("shapely", "Geometry")
+    deep = bool(shapely.has_z(shapes).all())
+
+    def move(coordinates):
+        moved = to_slope(name, coordinates[:, :2], found, slope.crs) - slope.origin[:2]
+        return np.hstack([moved, coordinates[:, 2:]])
+
+    return np.asarray(shapely.transform(shapes, move, include_z=deep))

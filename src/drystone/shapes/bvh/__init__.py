@@ -1,0 +1,3 @@
+"""Bounding volume hierarchies (BVH) over triangles: binary SAH trees, their eight-wide form, normal
+cones.
+"""

@@ -1,0 +1,1 @@
+"""Triangle meshes from files: reading, checking and repairing them."""

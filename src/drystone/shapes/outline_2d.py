@@ -1,0 +1,89 @@
+"""Outlines of two dimensions: convex corners with a rounding, and the tables of all of them.
+
+    corner k of a shape, (x, z), counter-clockwise in a picture with x to the right and z up;
+    edge k from corner k to corner k + 1 with the outward normal (dz, -dx) / |d|.
+
+A disc is one corner with a rounding, a segment two, a polygon three or more.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.arrays import OUTLINE, PLANE, SPHERE, Outlines
+from drystone.shapes.mass_properties import MassProperties
+from drystone.shapes.part import Part
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """Corners (k, 2), normals (k, 2) and rounding [m] of a part, about the part's own origin."""
+
+    corner: np.ndarray
+    normal: np.ndarray
+    rounding: float
+
+    def rim(self, per_turn: int = 48) -> np.ndarray:
+        """(m, 2) points round the shape [m], the rounding with so many for a full turn."""
+        if self.rounding == 0.0:
+            return self.corner
+        if len(self.corner) == 1:
+            first, turn = np.zeros(1), np.full(1, 2.0 * np.pi)
+        else:  # at a corner the normal turns from that of the edge before to that of the next
+            angle = np.arctan2(self.normal[:, 1], self.normal[:, 0])
+            first = np.roll(angle, 1)
+            turn = (angle - first) % (2.0 * np.pi)
+        arcs = []
+        for corner, start, way in zip(self.corner, first, turn, strict=True):
+            at = start + np.linspace(0.0, way, max(2, round(per_turn * way / (2.0 * np.pi)) + 1))
+            arcs.append(corner + self.rounding * np.column_stack([np.cos(at), np.sin(at)]))
+        return np.concatenate(arcs)
+
+
+def in_plane(x: float, z: float) -> np.ndarray:
+    return np.array([x, 0.0, z])
+
+
+def outline_part(corners, rounding: float) -> Part:
+    """The part of these corners (k, 2) in the frame of their shape, k >= 1."""
+    corners = np.array(corners, dtype=np.float64)
+    middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    corners = corners - middle
+    way = np.roll(corners, -1, axis=0) - corners
+    length = np.hypot(way[:, 0], way[:, 1])
+    length[length == 0.0] = 1.0  # the one corner of a disc has no edge
+    normal = np.stack([way[:, 1], -way[:, 0]], axis=1) / length[:, None]
+    half = np.abs(corners).max(axis=0) + rounding
+    geometry = Outline(corners, normal, rounding)
+    reach = float(np.hypot(corners[:, 0], corners[:, 1]).max()) + rounding
+    kind = SPHERE if len(corners) == 1 else OUTLINE
+    size = in_plane(*half)
+    return Part(kind, size, reach, in_plane(*middle), geometry=geometry)
+
+
+def flat_mass(area: float, x: float, z: float, moment: float) -> MassProperties:
+    """Of one metre of depth. Only the moment about y counts; the others are set to the same."""
+    return MassProperties(area, in_plane(x, z), moment * np.eye(3))
+
+
+def is_flat(shape) -> bool | None:
+    """Whether a shape belongs to two dimensions; None for one that belongs to both, a plane."""
+    bounded = [part.geometry for part in shape.parts() if part.kind != PLANE]
+    kinds = {isinstance(geometry, Outline) for geometry in bounded}
+    if len(kinds) == 2:
+        raise InputError(f"{shape!r}: mixes shapes of two and of three dimensions; use one kind.")
+    return kinds.pop() if kinds else None
+
+
+def build_outlines(entries) -> Outlines:
+    """The tables of these entries (tables.Entry), in their order; planes have no corners."""
+    outlines = [e.part.geometry for e in entries]
+    counts = [0 if o is None else len(o.corner) for o in outlines]
+    known = [o for o in outlines if o is not None]
+    return Outlines(
+        first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        corner=np.concatenate([np.empty((0, 2)), *(o.corner for o in known)]),
+        normal=np.concatenate([np.empty((0, 2)), *(o.normal for o in known)]),
+        rounding=np.array([0.0 if o is None else o.rounding for o in outlines]),
+    )

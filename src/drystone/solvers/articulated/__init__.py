@@ -1,0 +1,1 @@
+"""Articulated islands: joints, limits, drives and the contacts that touch them."""

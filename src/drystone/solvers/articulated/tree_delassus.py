@@ -1,0 +1,291 @@
+"""Contacts and limits of trees of joints, with the joints eliminated: a small dense problem.
+
+An impulse on a body of a tree goes from joint to joint towards the root. With what elimination
+leaves (articulated_body.py) the part that drives free motion k of a joint is S_k.h; the rest,
+h - U_k S_k.h, goes on; at the root, L⁻¹ h is left. These numbers of an impulse of one row make a
+vector z, and
+
+    W = Z Zᵀ
+
+is the matrix of all rows on the moving tree: no row of a joint that holds, no damper is left in it.
+Rows of joints with a bound, most of them limits, are only taken if they may act.
+A body without joints is a tree of its own.
+"""
+
+import numpy as np
+
+from drystone.constraints.joint_rows import SOFTNESS
+from drystone.constraints.kinematic_trees import MOST_BLOCKS, MOST_MOTIONS
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.vec import add, cross, mul_t
+from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
+from drystone.solvers.articulated.articulated_body import eliminate, root_half
+
+WITH_DRIVES = 2  # forest.ready after an elimination with drives
+
+
+@kernel
+def _list_trees(first, last, linkage):
+    """List the trees of a group and number their motions; how many, -1 if joints have no tree."""
+    forest, used, count = linkage.forest, 0, 0
+    for d in range(first, last):
+        t = forest.tree[linkage.node_joint[linkage.node_list[d]]]
+        if t < 0:
+            return -1
+        forest.base[t] = -1
+    for d in range(first, last):
+        t = forest.tree[linkage.node_joint[linkage.node_list[d]]]
+        if forest.base[t] < 0:
+            forest.base[t], forest.listed[count] = used, t
+            used, count = used + forest.width[t], count + 1
+    forest.count[0] = count
+    return used
+
+
+@kernel
+def _is_bounded(r, rows):
+    """Whether elimination leaves row `r` out: it has a bound, or is a motor."""
+    if rows.kind[r] == ROW_EQUALITY:
+        return False
+    soft = rows.kind[r] == ROW_DRIVE and rows.softness[r] > 0.0
+    return rows.lower[r] > -np.inf or rows.upper[r] < np.inf or not soft
+
+
+@kernel
+def _count_bounded(first, last, linkage):
+    count = 0
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r >= 0 and _is_bounded(r, linkage.rows):
+                count += 1
+    return count
+
+
+@inner_kernel
+def number_motions(lo, contacts, first, last, rows, linkage, mass):
+    """Free motions of an island; zero if it has joints without a tree, or is too large."""
+    forest, used = linkage.forest, _list_trees(first, last, linkage)
+    forest.count[1] = 0
+    if used < 0 or used > MOST_MOTIONS:
+        return 0
+    if 3 * contacts + _count_bounded(first, last, linkage) > 3 * MOST_BLOCKS:
+        return 0
+    for c in range(lo, lo + contacts):
+        for side in range(2):
+            forest.alone[rows.body[c, side]] = -1
+    for c in range(lo, lo + contacts):
+        for side in range(2):
+            b = rows.body[c, side]
+            if mass[b, 0] > 0.0 and forest.member[b] < 0 and forest.alone[b] < 0:
+                forest.alone[b] = used
+                used += 6
+                if used > MOST_MOTIONS:
+                    return 0
+    forest.count[3] = used
+    return used
+
+
+@inner_kernel
+def eliminate_listed(joints, bodies, turn, linkage):
+    """Eliminate the listed trees with their drives, at the start of the step."""
+    forest = linkage.forest
+    for i in range(forest.count[0]):
+        t = forest.listed[i]
+        if forest.ready[t] != WITH_DRIVES:
+            driven = forest.driven[t] == 1
+            eliminate(t, joints, bodies, turn, linkage.stiff, linkage.rows, forest, driven)
+            forest.ready[t] = WITH_DRIVES
+
+
+@kernel(inline="always")
+def _climb(row, b, f, m, bodies, turn, mass, forest):
+    """Add z of the impulse (f, m) on body `b` to row `row` of zeta."""
+    z = forest.zeta
+    if mass[b, 0] == 0.0:
+        return
+    t = forest.member[b]
+    if t < 0:
+        o = forest.alone[b]
+        r = (
+            turn[b, 0], turn[b, 1], turn[b, 2], turn[b, 3], turn[b, 4], turn[b, 5], turn[b, 6],
+            turn[b, 7], turn[b, 8],
+        )  # fmt: skip
+        w = mul_t(r, m)
+        for k in range(3):
+            z[row, o + k] += np.sqrt(bodies.inv_mass[b]) * f[k]
+            z[row, o + 3 + k] += np.sqrt(bodies.inv_inertia[b, k]) * w[k]
+        return
+    while forest.up[b] >= 0:
+        j = forest.up[b]
+        o = forest.base[t] + forest.place[j]
+        x, y = f, m
+        for k in range(forest.held[j, 2]):
+            i, s, u = 6 * k, forest.step, forest.seen
+            q = s[j, i] * x[0] + s[j, i + 1] * x[1] + s[j, i + 2] * x[2]
+            q += s[j, i + 3] * y[0] + s[j, i + 4] * y[1] + s[j, i + 5] * y[2]
+            z[row, o + k] += q
+            f = (f[0] - q * u[j, i], f[1] - q * u[j, i + 1], f[2] - q * u[j, i + 2])
+            m = (m[0] - q * u[j, i + 3], m[1] - q * u[j, i + 4], m[2] - q * u[j, i + 5])
+        d = forest.lever
+        m = add(m, cross((d[j, 0], d[j, 1], d[j, 2]), f))
+        b = forest.parent[j]
+    if forest.root[t] >= 0:
+        x = forest.half
+        x[0], x[1], x[2], x[3], x[4], x[5] = f[0], f[1], f[2], m[0], m[1], m[2]
+        root_half(t, x, forest.root_factor)
+        o = forest.base[t] + forest.width[t] - 6
+        for k in range(6):
+            z[row, o + k] += x[k]
+
+
+@kernel
+def _climb_contact(i, r, rows, bodies, turn, mass, forest):
+    for k in range(3):
+        n = (rows.frame[r, 3 * k], rows.frame[r, 3 * k + 1], rows.frame[r, 3 * k + 2])
+        for side in range(2):
+            o, s = 3 * side, 1.0 if side == 1 else -1.0
+            arm = (rows.arm[r, o], rows.arm[r, o + 1], rows.arm[r, o + 2])
+            m = cross(arm, n)
+            _climb(
+                3 * i + k, rows.body[r, side], (s * n[0], s * n[1], s * n[2]),
+                (s * m[0], s * m[1], s * m[2]), bodies, turn, mass, forest,
+            )  # fmt: skip
+
+
+@kernel
+def _climb_row(i, k, r, rows, bodies, turn, mass, forest):
+    for side in range(2):
+        o, s = 3 * side, 1.0 if side == 1 else -1.0
+        _climb(
+            3 * i + k, rows.body[r, side],
+            (s * rows.linear[r, 0], s * rows.linear[r, 1], s * rows.linear[r, 2]),
+            (s * rows.angular[r, o], s * rows.angular[r, o + 1], s * rows.angular[r, o + 2]),
+            bodies, turn, mass, forest,
+        )  # fmt: skip
+
+
+@kernel
+def _list_driven(i, width, zeta, driven):
+    """List the motions that the rows of block `i` drive, those between them and the root."""
+    count = 0
+    for d in range(width):
+        if zeta[3 * i, d] != 0.0 or zeta[3 * i + 1, d] != 0.0 or zeta[3 * i + 2, d] != 0.0:
+            driven[count] = d
+            count += 1
+    return count
+
+
+@kernel
+def _multiply(n, width, zeta, driven, island):
+    """All blocks of Z Zᵀ."""
+    for i in range(n):
+        island.first[i] = i * n
+        count = _list_driven(i, width, zeta, driven)
+        for j in range(i + 1):
+            a, b = 3 * i, 3 * j
+            w00, w01, w02, w10, w11, w12 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            w20, w21, w22 = 0.0, 0.0, 0.0
+            for m in range(count):
+                d = driven[m]
+                x, y, z = zeta[a, d], zeta[a + 1, d], zeta[a + 2, d]
+                u, v, w = zeta[b, d], zeta[b + 1, d], zeta[b + 2, d]
+                w00, w01, w02 = w00 + x * u, w01 + x * v, w02 + x * w
+                w10, w11, w12 = w10 + y * u, w11 + y * v, w12 + y * w
+                w20, w21, w22 = w20 + z * u, w21 + z * v, w22 + z * w
+            k, t, v = i * n + j, j * n + i, island.value
+            island.column[k], island.column[t] = j, i
+            v[k, 0], v[k, 1], v[k, 2], v[k, 3], v[k, 4] = w00, w01, w02, w10, w11
+            v[k, 5], v[k, 6], v[k, 7], v[k, 8] = w12, w20, w21, w22
+            v[t, 0], v[t, 3], v[t, 6], v[t, 1], v[t, 4] = w00, w01, w02, w10, w11
+            v[t, 7], v[t, 2], v[t, 5], v[t, 8] = w12, w20, w21, w22
+    island.first[n] = n * n
+
+
+@inner_kernel
+def choose_rows(contacts, first, last, linkage, slack, limits, again):
+    """List the rows of joints that may act, three to a block behind the contacts: forest.block.
+
+    slack    (rows,) their velocities above the bound [m/s], [rad/s]
+    limits   only limits, no friction and no motors
+    again    keep those that are listed, add those that have passed their bound
+
+    Returns the number of contacts and blocks; zero if none was added again.
+    """
+    forest, rows = linkage.forest, linkage.rows
+    count = forest.count[4] if again else 0
+    before = count
+    for d in range(first, last):
+        for k in range(3):
+            r = linkage.node_row[linkage.node_list[d], k]
+            if r < 0 or not _is_bounded(r, rows):
+                continue
+            if not again:
+                forest.acts[r] = 0
+            if forest.acts[r] == 1:
+                continue
+            limit = rows.lower[r] == 0.0
+            acts = slack[r] < 0.0 or (not again and rows.impulse[r] != 0.0)
+            if (limit and acts) or (not limit and not limits):
+                forest.acts[r] = 1
+                forest.block[contacts + count // 3, count % 3] = r
+                count += 1
+    n = contacts + (count + 2) // 3
+    for k in range(count, 3 * (n - contacts)):
+        forest.block[n - 1, k % 3] = -1
+    forest.count[4] = count
+    return n if count > before or not again else 0
+
+
+@inner_kernel
+def condense(g, lo, contacts, n, rows, linkage, bodies, turn, mass, island):
+    """W of the contacts of group `g` and of the blocks that choose_rows() has listed."""
+    forest, own = linkage.forest, linkage.rows
+    width = forest.count[3]
+    for i in range(3 * n):
+        for d in range(width):
+            forest.zeta[i, d] = 0.0
+    for c in range(contacts):
+        _climb_contact(c, lo + c, rows, bodies, turn, mass, forest)
+    for i in range(contacts, n):
+        for k in range(3):
+            if forest.block[i, k] >= 0:
+                _climb_row(i, k, forest.block[i, k], own, bodies, turn, mass, forest)
+    _multiply(n, width, forest.zeta, forest.motion, island)
+    forest.count[1], forest.count[2] = g + 1, n
+
+
+@inner_kernel
+def set_law(lo, contacts, n, rows, linkage, island):
+    """Friction, bounds and softness of the problem whose W stands in `island`."""
+    island.bounded[0] = False
+    for i in range(n):
+        k = i * n + i
+        island.joint[i], island.flat[i] = i >= contacts, rows.flat[0] == 1
+        value = island.value
+        island.scale[i] = (value[k, 0] + value[k, 4] + value[k, 8]) / 3.0
+        if i < contacts:
+            # A limb that is held all round moves for no impulse, but must be divided by.
+            least = rows.block[lo + i, 0] + rows.block[lo + i, 3] + rows.block[lo + i, 5]
+            island.scale[i] = max(island.scale[i], 1e-9 * least)
+            island.friction[i] = rows.friction[lo + i]
+            continue
+        island.friction[i] = 0.0
+        _set_bounds(i, value[k, 0], value[k, 4], value[k, 8], linkage, island)
+
+
+@kernel
+def _set_bounds(i, x, y, z, linkage, island):
+    forest, rows = linkage.forest, linkage.rows
+    for k in range(3):
+        r, own = forest.block[i, k], x if k == 0 else (y if k == 1 else z)
+        if r < 0:
+            island.soft[i, k], island.own[i, k] = 0.0, 1.0
+            island.lower[i, k], island.upper[i, k] = 0.0, 0.0
+            continue
+        island.soft[i, k] = rows.softness[r] + SOFTNESS * own
+        island.own[i, k] = max(own, 1e-12) + island.soft[i, k]
+        island.lower[i, k], island.upper[i, k] = rows.lower[r], rows.upper[r]
+        for bound in (rows.lower[r], rows.upper[r]):
+            if bound != 0.0 and abs(bound) < np.inf:
+                island.bounded[0] = True

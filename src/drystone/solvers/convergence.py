@@ -1,0 +1,77 @@
+"""The judge at a solver's side: when to stop, which iterate was best, how the errors fell."""
+
+from time import perf_counter
+
+import numpy as np
+
+from drystone.constraints.problem import (
+    History,
+    SolveInfo,
+    measure,
+    relative_error,
+    residual,
+    solve_info,
+)
+
+
+class Judge:
+    """Judges the iterates of one solve. A solver asks `done` after each iteration.
+
+    solver    its law, tolerance, measure ("velocity": residual(), "relative": relative_error())
+              and history count; what is not there is the default
+    limit     iterations after which it is done in any case
+    """
+
+    def __init__(self, solver, problem, impulse, limit: int, name: str):
+        self.problem, self.limit, self.name = problem, limit, name
+        self.law, self.facets = solver.law, getattr(solver, "facets", 0)
+        self.tolerance, self.measure = solver.tolerance, getattr(solver, "measure", "velocity")
+        self.keeps_history = getattr(solver, "history", False)
+        self.iterations, self.work, self.seconds = 0, 0.0, 0.0
+        self.best, self.error = impulse.copy(), np.inf
+        self.rows = []
+        self.since = perf_counter()
+        self._look(impulse)
+
+    def done(self, impulse: np.ndarray, work: float = 1.0, count: int = 1) -> bool:
+        """Count `count` iterations, which took `work` sweeps; whether the solve is over."""
+        self.seconds += perf_counter() - self.since
+        self.iterations += count
+        self.work += work
+        self._look(impulse)
+        return self.converged or self.iterations >= self.limit
+
+    @property
+    def converged(self) -> bool:
+        return self.error <= self.tolerance
+
+    def report(self, impulse: np.ndarray, method: str = "") -> SolveInfo:
+        """The best iterate goes into `impulse`; what the solve came to is returned."""
+        p = self.problem
+        impulse[:] = self.best
+        return solve_info(
+            self.converged, self.iterations, residual(p, impulse, self.law, self.facets),
+            p.contact_count, p.gap.min() if p.contact_count else 0.0, measure(p, impulse),
+            p.islands().max() + 1 if p.block_count else 0, self.name,
+        )._replace(
+            method=method, work=self.work, seconds=self.seconds, history=self._history()
+        )  # fmt: skip
+
+    def _look(self, impulse) -> None:
+        """Measure `impulse`, outside the clock."""
+        p, law, facets = self.problem, self.law, self.facets
+        if self.measure == "velocity":
+            error = residual(p, impulse, law, facets)
+        else:
+            error = relative_error(p, impulse, law, facets)
+        if error < self.error:  # a NaN never is
+            self.error = error
+            self.best[:] = impulse
+        if self.keeps_history:
+            velocity_error = residual(p, impulse, law, facets)
+            clock = (self.iterations, self.seconds, self.work)
+            self.rows.append((*clock, velocity_error, *measure(p, impulse)))
+        self.since = perf_counter()
+
+    def _history(self) -> History | None:
+        return History(*np.array(self.rows).T) if self.keeps_history else None

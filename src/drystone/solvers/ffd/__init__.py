@@ -1,0 +1,1 @@
+"""Fast frictional dynamics, the linear-time method of Kaufman et al. (FFD)."""

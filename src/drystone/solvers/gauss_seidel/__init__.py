@@ -1,0 +1,3 @@
+"""Nonsmooth Gauss-Seidel [Jourdan1998]: sweeps over contacts and joint rows, parallel and
+accelerated.
+"""

@@ -1,0 +1,310 @@
+"""Stage 5 in large islands: parallel sweeps that pass over what is done, and are mixed.
+
+A large island is cut into parts that share no body, with a slab between each two: first the parts,
+each by one core, then the slabs between, so that the answer is the same for any number of cores.
+All sweeps of a step run in the same direction (forth and back in turns took two to three times as
+many on piles), and those of the next step the other way (else what is left of the error always
+points to one side).
+"""
+
+import numpy as np
+from numba import prange
+
+from drystone.constraints.coulomb import push, solve_contact, velocity_at
+from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.solvers.gauss_seidel.sweep import MANY_VISITS, row_error, sweep_limit, sweep_slab
+
+# Slabs of a large island for which it has two parts; with fewer, its parts would be too short for
+# what it costs to start a parallel loop.
+PAIR_SLABS = 12
+
+# Plain sweeps over a large island gain quickly at first, then hang on a few loose chains of bodies:
+# 200 leave the same residual as 40. Sweeps end when the last WINDOW sweeps together have not
+# brought the correction below this share of what it was; the step then says that it did not
+# converge.
+WINDOW = 16
+STALLED = 0.9
+
+# In a large island only some bodies are still being corrected after a few sweeps. Contacts between
+# bodies whose velocity no visit has changed by more than this share of the tolerance since the
+# sweep before are passed over. When the visits have become small enough, the error of all contacts
+# is measured, and if it is not, those that are wrong by more than that share are taken up again.
+LAZY = 0.1
+LIGHT = 0.1  # share of the contacts below which one core visits them as quickly as two
+# Where there are more contacts than this, some are always far from done. With six times that share,
+# and without mixing, which has one y for all, the cost of a body stays that in a smaller pile:
+# 10,000 spheres at rest are left with 1.1e-4 m/s instead of 7e-5, in two thirds of the time.
+HUGE, LAZY_HUGE = 10_000, 0.6
+STIRRED = 6  # column of the twists: the last sweep in which it was
+
+# Sweeps over a large island that go on for longer are mixed, if something quicker than plain sweeps
+# is asked for: the next one starts from x = g - y (g - g'), with g and g' what the last two have
+# left, and y such that what they changed, f and f', cancels best: least |f - y (f - f')|. It is
+# anderson.py with a memory of one, which is nearly free; where plain sweeps take hundreds it saves
+# two in three. A memory of five saves a tenth more, and costs more than that. Mixing stirs all
+# bodies: it is worth it where the share SPREAD of the contacts is still being visited anyway.
+MIXING = 16
+SPREAD = 0.3
+GROWTH = 2.0  # of |f| beyond which nothing is mixed
+
+OPEN, _STUCK = -1, -2  # in place of the sweeps of a group that is not done
+
+
+@inner_kernel
+def sweep_stirred(
+    lo, hi, backward, since, now, least, mixes, y,
+    # problem
+    body, frame, arm, block, inverse, bias, friction, mass,
+    # in and out
+    impulse, twist, kept, sums,
+):  # fmt: skip
+    """As sweep_rows(), but only rows of which a body has been stirred: in sweep `since` or later
+    a visit changed its velocity by more than `least` [m/s].
+
+    y      share of the last change of the impulses that is taken back first, see MIXING
+    sums   (4,) the squares |f - f'|², (f - f').f and |f|² [J]; visits
+    """
+    worst, differ, along, size, visits = 0.0, 0.0, 0.0, 0.0, 0
+    for i in range(hi - lo):
+        r = hi - 1 - i if backward else lo + i
+        a, b = body[r, 0], body[r, 1]
+        if twist[a, STIRRED] < since and twist[b, STIRRED] < since:
+            continue
+        visits += 1
+        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+        un += bias[r]
+        if mixes:
+            for k in range(3):
+                g = impulse[r, k]
+                impulse[r, k] = g - y * (g - kept[r, 3 + k])
+                kept[r, 3 + k] = g
+        pn, p1, p2 = solve_contact(r, un, u1, u2, block, inverse, friction[r], impulse)
+        dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
+        if mixes:
+            en, e1, e2 = dn - kept[r, 0], d1 - kept[r, 1], d2 - kept[r, 2]
+            differ += block[r, 0] * (en * en + e1 * e1 + e2 * e2)
+            along += block[r, 0] * (en * dn + e1 * d1 + e2 * d2)
+            size += block[r, 0] * (dn * dn + d1 * d1 + d2 * d2)
+            kept[r, 0], kept[r, 1], kept[r, 2] = dn, d1, d2
+        if dn != 0.0 or d1 != 0.0 or d2 != 0.0:
+            change = (abs(dn) + abs(d1) + abs(d2)) * block[r, 0]
+            worst = max(worst, change)
+            push(r, dn, d1, d2, body, frame, arm, mass, twist)
+            impulse[r, 0], impulse[r, 1], impulse[r, 2] = pn, p1, p2
+            if change > least:
+                if mass[a, 0] != 0.0:
+                    twist[a, STIRRED] = now
+                if mass[b, 0] != 0.0:
+                    twist[b, STIRRED] = now
+    sums[0], sums[1], sums[2], sums[3] = differ, along, size, visits
+    return worst
+
+
+@kernel
+def _sweep_run(k, backward, since, now, least, mixes, y, rows, mass, twist):
+    first, last = rows.run_first[k], rows.run_last[k]
+    for j in range(last - first):
+        i = last - 1 - j if backward else first + j
+        if rows.flat[0] == 1:
+            rows.slab_change[i] = sweep_slab(i, backward, rows, mass, twist)
+            rows.slab_sums[i, 3] = rows.slab_first[i + 1] - rows.slab_first[i]
+            continue
+        rows.slab_change[i] = sweep_stirred(
+            rows.slab_first[i], rows.slab_first[i + 1], backward, since, now, least, mixes, y,
+            rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction,
+            mass, rows.impulse, twist, rows.kept, rows.slab_sums[i],
+        )  # fmt: skip
+
+
+@parallel_kernel
+def _sweep_parallel(lo, hi, backward, since, now, least, mixes, y, rows, mass, twist):
+    for k in prange(hi - lo):
+        _sweep_run(lo + k, backward, since, now, least, mixes, y, rows, mass, twist)
+
+
+@kernel
+def _sweep_runs(lo, hi, light, backward, since, now, least, mixes, y, rows, mass, twist):
+    """Sweep the runs lo .. hi, which share no body; if `light`, without a parallel loop."""
+    if light or hi - lo == 1:
+        for k in range(lo, hi):
+            _sweep_run(k, backward, since, now, least, mixes, y, rows, mass, twist)
+    elif hi > lo:
+        _sweep_parallel(lo, hi, backward, since, now, least, mixes, y, rows, mass, twist)
+
+
+@kernel
+def _split_group(g, parts, between, rows):
+    """Append the runs of group `g`: parts of as many rows each at the front of the list, the slabs
+    between them at its back. Returns how many of both there are now."""
+    first, last, slab_first = rows.group_first[g], rows.group_first[g + 1], rows.slab_first
+    count = max(2, 2 * ((last - first) // PAIR_SLABS)) if last - first > 2 else 1
+    lo, end, start = slab_first[first], rows.run_first.shape[0] - 1, first
+    total = slab_first[last] - lo
+    for j in range(1, count):
+        i = start + 1
+        while i < last - 2 and slab_first[i + 1] - lo <= total * j // count:
+            i += 1
+        if i > last - 2:
+            break
+        rows.run_first[parts], rows.run_last[parts] = start, i
+        rows.run_first[end - between], rows.run_last[end - between] = i, i + 1
+        parts, between, start = parts + 1, between + 1, i + 1
+    rows.run_first[parts], rows.run_last[parts] = start, last
+    return parts + 1, between
+
+
+@kernel
+def _stir_wrong(i, now, least, rows, mass, twist):
+    """Stir the bodies of those rows of slab `i` whose error is above `least` [m/s].
+
+    Bodies may be written by several threads at once, but all write the same.
+    """
+    worst = 0.0
+    for r in range(rows.slab_first[i], rows.slab_first[i + 1]):
+        error = row_error(
+            r, rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
+            rows.impulse, twist,
+        )  # fmt: skip
+        if not error <= worst:  # also takes a NaN
+            worst = error
+        if error > least:
+            for k in range(2):
+                b = rows.body[r, k]
+                if mass[b, 0] != 0.0:
+                    twist[b, STIRRED] = now
+    rows.slab_change[i] = worst
+
+
+@parallel_kernel
+def _measure_slabs(count, now, least, rows, mass, twist):
+    for k in prange(count):
+        _stir_wrong(rows.slab_list[k], now, least, rows, mass, twist)
+
+
+@kernel
+def _mix_bodies(y, kept_twist, twist):
+    """Velocities, mixed as the impulses are; those that a sweep left are kept."""
+    for b in range(twist.shape[0]):
+        for k in range(6):
+            g = twist[b, k]
+            twist[b, k] = g - y * (g - kept_twist[b, k])
+            kept_twist[b, k] = g
+
+
+@kernel
+def _visited(count, rows):
+    """Share of the rows in the listed slabs that the last sweep visited."""
+    visits, all_rows = 0.0, 0
+    for k in range(count):
+        i = rows.slab_list[k]
+        visits += rows.slab_sums[i, 3]
+        all_rows += rows.slab_first[i + 1] - rows.slab_first[i]
+    return visits / max(all_rows, 1)
+
+
+@kernel
+def _mix(count, before, rows, twist):
+    """Velocities from which the next sweep over the listed slabs starts, mixed from the last two.
+
+    before   |f'|² [J]; negative: there is none
+    Returns y, by which that sweep mixes the impulses as it comes to them, and |f|².
+    """
+    differ, along, size = 0.0, 0.0, 0.0
+    for k in range(count):
+        i = rows.slab_list[k]
+        differ += rows.slab_sums[i, 0]
+        along += rows.slab_sums[i, 1]
+        size += rows.slab_sums[i, 2]
+    good = 0.0 <= size <= GROWTH * GROWTH * before and differ > 0.0
+    y = along / differ if good else 0.0
+    _mix_bodies(y, rows.kept_twist, twist)
+    return y, size
+
+
+@kernel
+def _list_open(groups, rows):
+    """Parts, slabs between them, and the list of all slabs, of those groups that are not done."""
+    parts, between, total = 0, 0, 0
+    for g in range(groups):
+        if rows.group_sweeps[g] >= 0:
+            continue
+        parts, between = _split_group(g, parts, between, rows)
+        for i in range(rows.group_first[g], rows.group_first[g + 1]):
+            rows.slab_list[total] = i
+            total += 1
+    return parts, between, total
+
+
+@kernel
+def _largest(g, rows):
+    """Largest change, or error, of the slabs of group `g` [m/s]; also takes a NaN."""
+    worst = 0.0
+    for i in range(rows.group_first[g], rows.group_first[g + 1]):
+        if not rows.slab_change[i] <= worst:
+            worst = rows.slab_change[i]
+    return worst
+
+
+@kernel
+def _one_ends(groups, looks, tolerance, rows):
+    """Is a group ready to be measured, or, if `looks`, has one not gained since the last look?"""
+    ends = False
+    for g in range(groups):
+        if rows.group_sweeps[g] == OPEN:
+            change = _largest(g, rows)
+            if not change > tolerance:
+                ends = True
+            elif looks:
+                if change > STALLED * rows.group_residual[g]:
+                    rows.group_sweeps[g] = _STUCK
+                    ends = True
+                rows.group_residual[g] = change
+    return ends
+
+
+@kernel
+def _close(groups, sweeps, limit, tolerance, rows):
+    """Write down what is left in the groups that have converged, or may not go on."""
+    for g in range(groups):
+        if rows.group_sweeps[g] < 0:
+            residual = _largest(g, rows)
+            if not residual > tolerance or rows.group_sweeps[g] == _STUCK or sweeps >= limit:
+                rows.group_sweeps[g] = sweeps
+                rows.group_residual[g] = residual
+
+
+@inner_kernel
+def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, hasty, twist):
+    """Sweep all groups of many slabs together, each until it has converged; mixed if `hasty`."""
+    limit = sweep_limit(max_sweeps, MANY_VISITS)
+    end, huge = rows.run_first.shape[0], row_count > HUGE
+    may_mix = hasty and not huge and rows.flat[0] == 0
+    least = (LAZY_HUGE if huge else LAZY) * tolerance
+    for b in range(twist.shape[0]):
+        twist[b, STIRRED] = 0.0
+    for g in range(groups):
+        if rows.group_sweeps[g] == OPEN:
+            rows.group_residual[g] = np.inf  # the correction at the last look
+    sweeps, mixes, since, share = 0, False, 0.0, 1.0  # at first all are visited
+    parts, between, total = _list_open(groups, rows)
+    while total > 0:
+        y, size, ends = 0.0, -1.0, False
+        while not ends:
+            sweeps += 1
+            now = float(sweeps)
+            for phase in range(2):
+                first, last = (0, parts) if (phase == 1) == backward else (end - between, end)
+                _sweep_runs(
+                    first, last, share < LIGHT and not mixes, backward, since, now, least, mixes,
+                    y, rows, mass, twist,
+                )  # fmt: skip
+            share = _visited(total, rows)
+            looks = sweeps % WINDOW == 0 and max_sweeps == 0
+            ends = _one_ends(groups, looks, tolerance, rows) or sweeps >= limit
+            if mixes and not ends:
+                y, size = _mix(total, size, rows, twist)
+            mixes = mixes or (may_mix and sweeps >= MIXING and share > SPREAD)
+            since = 0.0 if mixes else now
+        _measure_slabs(total, float(sweeps), least, rows, mass, twist)
+        _close(groups, sweeps, limit, tolerance, rows)
+        parts, between, total = _list_open(groups, rows)

@@ -1,0 +1,289 @@
+"""Stage 4b: impacts that bounce, at the moment within the step at which they happen.
+
+A contact with restitution e that closes faster than `bounce_speed` within this step is an impact:
+its bodies fly to the moment t of touch, the impulses act, and the rest of the step goes on with
+the velocities after. Heights and times of bounces are then exact for any step size, where a
+bounce at the end or the start of the step would be off by speed * dt.
+
+Impulses follow Newton's law u_n+ = -e u_n- (CLINE 4.16) with friction on the true cone, in rounds
+[Smith2012]: all contacts that approach are struck together, then those that approach now, and so
+on. One round of all contacts at once would move the balls of Newton's cradle as a block.
+An impact never adds kinetic energy: a round that would (Newton's law with friction can, [Kane1985])
+is taken again with smaller e. Joints pass the blows on, by impulses that are found in the same
+sweeps as those of the contacts. They fit before the first round: what they pull bodies to is no
+part of a blow, and a joint that kept tearing through it would do work.
+"""
+
+from math import sqrt
+
+from drystone.constraints.coulomb import push, solve_contact, velocity_at
+from drystone.constraints.joint_rows import push_joint_row, row_velocity
+from drystone.jit import kernel
+from drystone.jit.stage import stage
+from drystone.model.joint_arrays import ROW_EQUALITY
+from drystone.solvers.gauss_seidel.joint_sweep import own_block
+
+ROUNDS = 20  # of striking; after that e = 0, which ends the chatter of contacts that are left
+SWEEPS = 60  # within a round
+# Where joints take part: sweeps for a blow to run through ten links, and the share of a blow's work
+# that may seem to be energy gained because the joints have not quite passed it on.
+LINKED_SWEEPS, UNPASSED = 600, 1e-6
+PRECISION = 1e-8  # of the velocities in a round, relative to the fastest approach
+
+
+@kernel
+def _moment(gap, speed, acceleration, dt):
+    """When a gap that changes with `speed` and `acceleration` is closed, or -1 if not by dt [s]."""
+    if gap <= 0.0:
+        return 0.0
+    inside = speed * speed - 2.0 * acceleration * gap
+    if inside < 0.0:
+        return -1.0
+    below = -speed + sqrt(inside)
+    if below <= 0.0:
+        return -1.0
+    t = 2.0 * gap / below
+    return t if t <= dt else -1.0
+
+
+@kernel
+def _find_moments(rows, count, motion, settings):
+    """Earliest impact of every body into motion.strike (-1: none); True if there is any."""
+    any_impact = False
+    for r in range(count):
+        if rows.restitution[r] <= 0.0 or rows.approach[r] > -settings.bounce_speed:
+            continue
+        free, _, _ = velocity_at(r, rows.body, rows.frame, rows.arm, motion.free)
+        acceleration = (free - rows.approach[r]) / settings.dt
+        t = _moment(rows.gap[r], rows.approach[r], acceleration, settings.dt)
+        if t < 0.0:
+            continue
+        if not any_impact:
+            any_impact = True
+            for b in range(motion.strike.shape[0]):
+                motion.strike[b] = -1.0
+        for side in range(2):
+            b = rows.body[r, side]
+            if motion.strike[b] < 0.0 or t < motion.strike[b]:
+                motion.strike[b] = t
+    return any_impact
+
+
+@kernel
+def _take_over(one, other, motion):
+    """Let a body without a moment take over that of a struck neighbour; True if it did."""
+    if motion.strike[one] < 0.0 or motion.strike[other] >= 0.0:
+        return False
+    if motion.mass[one, 0] == 0.0 or motion.mass[other, 0] == 0.0:
+        return False
+    motion.strike[other] = motion.strike[one]
+    return True
+
+
+@kernel
+def _spread_over_joints(linkage, motion):
+    """As _spread_moments() does over contacts; True if a body has taken over a moment."""
+    more = False
+    if linkage is not None:
+        for d in range(linkage.node_body.shape[0]):
+            a, b = linkage.node_body[d, 0], linkage.node_body[d, 1]
+            more = _take_over(a, b, motion) or _take_over(b, a, motion) or more
+    return more
+
+
+@kernel
+def _hold_joints(linkage, motion):
+    """Visit once the rows of joints between struck bodies; the largest correction [m/s], [rad/s].
+
+    Only those that always hold: blows on limits, motors and springs are left to the solver.
+    """
+    worst = 0.0
+    if linkage is not None:
+        rows = linkage.rows
+        for r in range(rows.body.shape[0]):
+            a, b = rows.body[r, 0], rows.body[r, 1]
+            if motion.strike[a] < 0.0 and motion.strike[b] < 0.0:
+                continue
+            if rows.kind[r] != ROW_EQUALITY:
+                continue
+            own = own_block(r, rows, motion.mass)
+            if own > 0.0:
+                w = row_velocity(r, rows, motion.twist)
+                push_joint_row(r, -w / own, rows, motion.mass, motion.twist)
+                worst = max(worst, abs(w))
+    return worst
+
+
+@kernel
+def _spread_moments(rows, count, linkage, motion, touching):
+    """Bodies that touch a struck one, or are joined to it, take over its moment.
+
+    Lists the rows that can be struck.
+    """
+    listed = 0
+    for r in range(count):
+        rows.struck[r, 0], rows.struck[r, 1], rows.struck[r, 2] = 0.0, 0.0, 0.0
+    more = True
+    while more:
+        more = False
+        for r in range(count):
+            if rows.gap[r] > touching:
+                continue
+            a, b = rows.body[r, 0], rows.body[r, 1]
+            more = _take_over(a, b, motion) or _take_over(b, a, motion) or more
+        more = _spread_over_joints(linkage, motion) or more
+    for r in range(count):
+        hit = motion.strike[rows.body[r, 0]] >= 0.0 or motion.strike[rows.body[r, 1]] >= 0.0
+        near = rows.gap[r] <= touching or rows.approach[r] < 0.0
+        if hit and near:
+            rows.strike_list[listed] = r
+            listed += 1
+    return listed
+
+
+@kernel
+def _fly_to_moment(b, state, motion, dt):
+    """Velocity of body `b` at its impact into motion.twist, its way to it into motion.flown."""
+    t = max(motion.strike[b], 0.0)
+    for k in range(6):
+        old = state.twist[b, k]
+        speed = old + (motion.free[b, k] - old) * t / dt
+        motion.twist[b, k] = speed
+        motion.flown[b, k] = 0.5 * t * (old + speed)
+
+
+@kernel
+def _closes(r, rows, motion, touching):
+    """Whether contact `r` is closed at the moment of its bodies' impact."""
+    if rows.gap[r] <= touching:
+        return True
+    t = max(motion.strike[rows.body[r, 0]], motion.strike[rows.body[r, 1]])
+    mean, _, _ = velocity_at(r, rows.body, rows.frame, rows.arm, motion.flown)
+    return rows.gap[r] + mean <= touching and t >= 0.0
+
+
+@kernel
+def _strike_round(listed, rows, linkage, motion, share, settings, touching):
+    """Strike all listed contacts that approach, together. Returns False if none approaches.
+
+    `share` scales the restitution. What each contact received is left in rows.blow.
+    """
+    body, frame, arm = rows.body, rows.frame, rows.arm
+    fastest = 0.0
+    for i in range(listed):
+        r = rows.strike_list[i]
+        rows.blow[r, 0], rows.blow[r, 1], rows.blow[r, 2] = 0.0, 0.0, 0.0
+        rows.target[r] = 1.0  # does not take part
+        un, _, _ = velocity_at(r, body, frame, arm, motion.twist)
+        if un < -1e-3 * settings.bounce_speed and _closes(r, rows, motion, touching):
+            fastest = max(fastest, -un)
+            e = rows.restitution[r] * share if un < -settings.bounce_speed else 0.0
+            rows.target[r] = e * un
+    if fastest == 0.0:
+        return False
+    for _ in range(SWEEPS if linkage is None else LINKED_SWEEPS):
+        change = _hold_joints(linkage, motion)
+        for i in range(listed):
+            r = rows.strike_list[i]
+            if rows.target[r] > 0.0:
+                continue
+            un, u1, u2 = velocity_at(r, body, frame, arm, motion.twist)
+            pn, p1, p2 = solve_contact(
+                r, un + rows.target[r], u1, u2, rows.block, rows.inverse, rows.friction[r],
+                rows.blow,
+            )  # fmt: skip
+            dn, d1, d2 = pn - rows.blow[r, 0], p1 - rows.blow[r, 1], p2 - rows.blow[r, 2]
+            change = max(change, (abs(dn) + abs(d1) + abs(d2)) * rows.block[r, 0])
+            push(r, dn, d1, d2, body, frame, arm, motion.mass, motion.twist)
+            rows.blow[r, 0], rows.blow[r, 1], rows.blow[r, 2] = pn, p1, p2
+        if change <= PRECISION * fastest:
+            break
+    return True
+
+
+@kernel
+def _gains(listed, rows, motion, slack):
+    """Did the blows of the last round add kinetic energy, sum of p . (u before + u after) / 2?
+
+    More than the share `slack` of what the normal impulses did against the approach.
+    """
+    energy = 0.0
+    for i in range(listed):
+        r = rows.strike_list[i]
+        if rows.target[r] > 0.0:
+            continue
+        un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.twist)
+        vn, v1, v2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.before)
+        energy += 0.5 * (
+            rows.blow[r, 0] * (un + vn) + rows.blow[r, 1] * (u1 + v1) + rows.blow[r, 2] * (u2 + v2)
+        )
+        energy += 0.5 * slack * rows.blow[r, 0] * min(vn, 0.0)
+    return energy > 0.0
+
+
+@stage
+def strike(state, settings, motion, rows, count, linkage):
+    """Let the contacts that bounce within this step bounce; returns the number of rounds.
+
+    Afterwards motion.free is the velocity at the end of the step if nothing else touched,
+    motion.flown the way until the impact, and motion.after the velocity right after it.
+    """
+    if not _find_moments(rows, count, motion, settings):
+        return 0
+    dt = settings.dt
+    touching = settings.bounce_speed * dt  # [m] closer than this is in touch
+    listed = _spread_moments(rows, count, linkage, motion, touching)
+    n = motion.strike.shape[0] - 1
+    for b in range(n):
+        if motion.mass[b, 0] == 0.0:
+            motion.strike[b] = -1.0
+    motion.strike[n] = -1.0
+    for b in range(n):
+        if motion.strike[b] >= 0.0:
+            _fly_to_moment(b, state, motion, dt)
+        else:
+            for k in range(6):
+                motion.twist[b, k] = state.twist[b, k]
+                motion.flown[b, k] = 0.0
+    for k in range(6):
+        motion.flown[n, k] = 0.0
+    if linkage is not None:
+        for _ in range(LINKED_SWEEPS):
+            if _hold_joints(linkage, motion) <= PRECISION * settings.bounce_speed:
+                break
+    _copy_all(motion.twist, motion.before)
+    rounds, slack = 0, 0.0 if linkage is None else UNPASSED
+    while rounds < 2 * ROUNDS:
+        share = 1.0 if rounds < ROUNDS else 0.0
+        if not _strike_round(listed, rows, linkage, motion, share, settings, touching):
+            break
+        rounds += 1
+        less = 0.01
+        while share > 0.0 and _gains(listed, rows, motion, slack):
+            less *= 2.0  # most gains are small, and so is what ends them
+            share = max(share - less, 0.0)
+            _copy_all(motion.before, motion.twist)
+            _strike_round(listed, rows, linkage, motion, share, settings, touching)
+        for i in range(listed):
+            r = rows.strike_list[i]
+            for k in range(3):
+                rows.struck[r, k] += rows.blow[r, k]
+        _copy_all(motion.twist, motion.before)
+    for b in range(n):
+        if motion.strike[b] < 0.0:
+            for k in range(6):
+                motion.twist[b, k] = motion.free[b, k]
+            continue
+        rest = 1.0 - motion.strike[b] / dt
+        for k in range(6):
+            motion.after[b, k] = motion.twist[b, k]
+            motion.twist[b, k] += rest * (motion.free[b, k] - state.twist[b, k])
+            motion.free[b, k] = motion.twist[b, k]
+    return rounds
+
+
+@kernel
+def _copy_all(source, target):
+    for b in range(source.shape[0]):
+        for k in range(6):
+            target[b, k] = source[b, k]

@@ -1,0 +1,192 @@
+"""The scaled columns of a complementarity problem, and the basis that Lemke's algorithm moves.
+
+What the numbers of the variables and the arrays mean is said in pivoting.py.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.jit import kernel
+from drystone.solvers.lcp.pivoting import (
+    PIVOTED,
+    RAY,
+    SMALL_PIVOT,
+    SOLVED,
+    exchange,
+    fill_artificial,
+    find_direction,
+    gather_basis,
+    pivot,
+    spread_inverse,
+)
+
+# Pivots between two fresh inverses. Each update adds rounding, and near-singular bases multiply it:
+# with 100 a dozen islands of the Capsules problems ended wrong at the first try, with 20 up to 3.
+REFRESH = 20
+
+# y below zero by more than this share of its largest entry is not rounding.
+FEASIBLE = 1e-14
+
+ENDINGS = {SOLVED: "solved", RAY: "ray", PIVOTED: "iteration-limit"}
+
+
+class Table(NamedTuple):
+    """The columns of CLINE eq. 2.36 after equilibrate(), by columns: w, z, z0, x."""
+
+    first: np.ndarray  # (variables + 1,) int32
+    row: np.ndarray  # int32
+    value: np.ndarray
+    q: np.ndarray  # (N,)
+    free: int  # count of unconstrained x, and of their equations
+    scale: np.ndarray  # (variables,) a variable of the problem is this times ours
+    rows: np.ndarray  # (N,) our rows are this times those of the problem
+
+    @property
+    def pairs(self) -> int:
+        return len(self.q) - self.free
+
+
+def make_table(matrix, q, free: int) -> Table:
+    """Table of `matrix` (N, N) by columns, x first: equations in its first `free` rows, then w."""
+    size = len(q)
+    rows, columns = np.ones(size), np.ones(size)
+    first, row = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    equilibrate(first, row, matrix.data, rows, columns, np.zeros(size), np.zeros(size))
+    counts = np.diff(first)
+    value = -matrix.data * rows[row] * np.repeat(columns, counts)
+    cut, every = first[free], np.arange(size, dtype=np.int32)
+    count = np.concatenate((np.ones(size - free, int), counts[free:], [size], counts[:free]))
+    scale = np.concatenate((1.0 / rows[free:], columns[free:], [1.0], columns[:free]))
+    return Table(
+        np.concatenate(([0], np.cumsum(count))).astype(np.int32),
+        np.concatenate((every[free:], row[cut:], every, row[:cut])),
+        np.concatenate((np.ones(size - free), value[cut:], np.zeros(size), value[:cut])),
+        rows * q, free, scale, rows,
+    )  # fmt: skip
+
+
+@kernel
+def equilibrate(first, row, value, rows, columns, row_top, column_top):
+    """Factors for rows and columns that bring the largest entry of each near one [Ruiz2001].
+
+    Powers of two: they round nothing and change no decision of the algorithm but what is small.
+    """
+    n = rows.shape[0]
+    for _ in range(4):  # exponents are halved each time: 16 orders of magnitude become one
+        for i in range(n):
+            row_top[i] = column_top[i] = 0.0
+        for j in range(n):
+            for e in range(first[j], first[j + 1]):
+                size = abs(value[e]) * rows[row[e]] * columns[j]
+                row_top[row[e]] = max(row_top[row[e]], size)
+                column_top[j] = max(column_top[j], size)
+        for i in range(n):
+            if row_top[i] > 0.0:
+                rows[i] *= 2.0 ** -np.rint(0.5 * np.log2(row_top[i]))
+            if column_top[i] > 0.0:
+                columns[i] *= 2.0 ** -np.rint(0.5 * np.log2(column_top[i]))
+
+
+class Basis:
+    """The basic vector, the inverse of its basis, and room for the pivots."""
+
+    def __init__(self, table: Table, start, cover, tie: float):
+        """Start with the variables `start` (N,); z0 gives `cover` (N,) to each of them."""
+        n, variables = len(table.q), len(table.scale)
+        self.table, self.tie = table, tie
+        self.start = np.array(start, dtype=np.int32)
+        self.basis = self.start.copy()
+        self.place = np.full(variables, -1, dtype=np.int32)
+        self.place[self.basis] = np.arange(n, dtype=np.int32)
+        self.inverse = np.zeros((n, n))
+        self.y, self.d, self.size, self.key = np.zeros((4, n))
+        self.tied, self.inner = np.zeros((2, n), dtype=np.int32)
+        self.columns = table.first, table.row, table.value.copy()
+        self.entering, self.work = -1, 0.0
+        fill_artificial(self.start, cover / table.scale[self.start], *self.columns, table.pairs)
+
+    def run(self, limit: int) -> tuple[str, int]:
+        """Pivot until z0 leaves, nothing can leave, or the limit; how it ended, and the pivots."""
+        if not self.refresh():
+            return "inaccurate", 0
+        if self.is_feasible():
+            return "solved", 0
+        self._enter_artificial()
+        pivots, code = 1, PIVOTED
+        while pivots < limit and code != SOLVED:
+            code, done, self.entering, work = pivot(
+                self.entering, min(REFRESH, limit - pivots), self.start, *self.columns,
+                self.table.free, self.tie, self.basis, self.place, self.inverse, self.y,
+                self.d, self.tied, self.size, self.key,
+            )  # fmt: skip
+            pivots += done
+            self.work += work
+            if code == RAY and done == 0:  # seen with a fresh inverse
+                break
+            if not self.refresh():
+                return "inaccurate", pivots
+        return ENDINGS[code], pivots
+
+    def refresh(self) -> bool:
+        """Compute B⁻¹ and y afresh; False if B is singular."""
+        t = self.table
+        size = int((self.basis >= t.pairs).sum())
+        small = np.zeros((size, size))
+        gather_basis(*self.columns, t.free, self.basis, self.place, self.inner, small)
+        try:
+            small = np.linalg.inv(small)
+        except np.linalg.LinAlgError:
+            return False
+        if not np.isfinite(small).all():
+            return False
+        spread_inverse(
+            *self.columns, t.q, t.free, self.basis, self.place, self.inner, small,
+            self.inverse, self.y, self.key,
+        )  # fmt: skip
+        self.work += 2.0 * size**3
+        return True
+
+    def is_feasible(self) -> bool:
+        """Whether z0 is out of the basis and y has no negative entry, but for x."""
+        z0 = 2 * self.table.pairs
+        tested = self.y[self.basis < z0]
+        least = tested.min(initial=0.0)
+        return bool(self.place[z0] < 0 and least >= -FEASIBLE * tested.max(initial=0.0))
+
+    def _enter_artificial(self) -> None:
+        """z0 enters, the lexicographically least y / cover leaves, its complement is next."""
+        t, z0 = self.table, 2 * self.table.pairs
+        find_direction(z0, *self.columns, self.place, self.inverse, t.free, self.d)
+        tested = np.flatnonzero(self.basis < z0)
+        ratio = -self.y[tested] / self.d[tested]
+        tied = tested[ratio <= ratio.min() + self.tie * np.abs(ratio).max()]
+        r = tied[-1]  # the last: then the first entry of every row of B⁻¹ (q, B0) is positive
+        self.entering = self.complement(self.basis[r])
+        exchange(r, z0, t.free, self.basis, self.place, self.inverse, self.y, self.d)
+
+    def complement(self, v) -> int:
+        return int(v) + self.table.pairs if v < self.table.pairs else int(v) - self.table.pairs
+
+    def complete(self) -> bool:
+        """Let z0 leave for one of the pair that is missing, wherever y goes; False if none can."""
+        t, z0 = self.table, 2 * self.table.pairs
+        r = self.place[z0]
+        if r < 0:
+            return True
+        share = {}
+        for v in (self.entering, self.complement(self.entering)):
+            find_direction(v, *self.columns, self.place, self.inverse, t.free, self.d)
+            share[v] = abs(self.d[r]) / (np.abs(self.d).max() or 1.0)
+        v = max(share, key=share.get)
+        self.basis[r] = v
+        return share[v] > SMALL_PIVOT
+
+    def values(self) -> np.ndarray:
+        """Values of all variables, in the units of the problem."""
+        t = self.table
+        value = np.zeros(len(t.scale))
+        value[self.basis] = self.y
+        bounded = 2 * t.pairs + 1
+        value[:bounded] = np.maximum(value[:bounded], 0.0)
+        return value * t.scale

@@ -1,0 +1,259 @@
+"""A cold start on two cores: this process compiles one half of the engine, another one the rest.
+
+Compiled code lies in a folder on disk, so what the other process has compiled is loaded here. It
+happens once for every version of the sources; a mark in the folder says that it has. To compile a
+stage, or to load it, is to run it on a world with nothing in it. Every process does so before its
+first step, since the step finds its stages by the address where they have been loaded
+(jit/stage.py).
+"""
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import numpy as np
+
+import drystone
+from drystone import timestep
+from drystone.collision import broadphase, contacts
+from drystone.collision.ccd import stop_fast_solids
+from drystone.collision.ccd_mesh import follow_meshes
+from drystone.collision.narrowphase.collide import collide_near
+from drystone.collision.narrowphase.dispatch import collide_pairs
+from drystone.collision.narrowphase.mesh.collide import collide_meshes
+from drystone.collision.narrowphase.sdf.collide import collide_fields
+from drystone.constraints import islands
+from drystone.constraints.contact_rows import assemble_rows
+from drystone.constraints.error_measures import measure_rows
+from drystone.constraints.joint_rows import room_for_joints
+from drystone.constraints.joints.pack import pack_joints
+from drystone.forces.free_velocity import free_twists
+from drystone.jit import source_digest
+from drystone.model import arrays, capacity
+from drystone.model.arrays import Settings
+from drystone.motion import finalize, sleeping, stabilization
+from drystone.shapes.tables import build_shapes
+from drystone.solvers.articulated import rattle
+from drystone.solvers.articulated.solve_islands import pose_joints, solve_linked
+from drystone.solvers.articulated.stabilization import straighten
+from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
+from drystone.solvers.impact import strike
+from drystone.solvers.newton.island_delassus import solve_by_newton
+
+log = logging.getLogger("drystone")
+
+
+PLAIN, LINKED, MESHED, FIELDED = "engine", "joints", "meshes", "fields"
+
+
+def _mark(part: str) -> Path:
+    return Path(numba.config.CACHE_DIR) / f"{part}-{source_digest()}"
+
+
+def is_compiled(part: str = PLAIN) -> bool:
+    """Whether this part of the engine lies compiled on disk, from these very sources."""
+    return bool(numba.config.DISABLE_JIT) or _mark(part).exists()
+
+
+def compile_engine(linked: bool, meshed: bool, fielded: bool) -> None:
+    """Compile every stage of the step, or load it if that has been done.
+
+    Worlds with joints, meshes or fields have more stages, compiled when the first of them runs.
+    """
+    # A compiled step that is read from disk needs the threads that its parallel loops were
+    # compiled for; Numba starts them only for kernels that have such a loop themselves.
+    numba.get_num_threads()
+    _compile(PLAIN, run_geometry, run_dynamics, compile_step)
+    if meshed:
+        _compile(MESHED, run_following, run_meshes, None)
+    if fielded:
+        _compile(FIELDED, None, run_fields, None)
+    if linked:
+        _compile(LINKED, run_joint_solver, run_joint_rows, compile_linked_step)
+
+
+def _compile(part: str, other_half, half, step) -> None:
+    """Run stages on nothing; where they are not compiled yet, `other_half` in another process."""
+    new = not is_compiled(part)
+    helper = None
+    if new:
+        log.warning("Compiling the %s for the first time: about a minute, once only.", part)
+        helper = _start_helper(other_half) if other_half else None
+    half()
+    if helper is not None:
+        helper.wait()
+    if other_half:
+        other_half()
+    if new:
+        if step:
+            step()
+        _leave_mark(part)
+
+
+def _leave_mark(part: str) -> None:
+    try:
+        _mark(part).parent.mkdir(parents=True, exist_ok=True)
+        _mark(part).touch()
+    except OSError:
+        pass  # a folder that cannot be written: the next process compiles again
+
+
+def _start_helper(function) -> subprocess.Popen | None:
+    if (os.cpu_count() or 1) < 2:
+        return None
+    folder = str(Path(drystone.__file__).parents[1])
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
+        "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
+    }
+    command = [
+        sys.executable,
+        "-c",
+        f"import drystone.steppers.precompile as p; p.{function.__name__}()",
+    ]
+    try:
+        return subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except OSError:
+        return None  # then all is compiled here, which only takes longer
+
+
+def _empty_world():
+    """Model, state and work of a world with nothing in it: its types are those of every world."""
+    none, nothing = np.zeros(0), np.zeros((0, 3))
+    bodies = arrays.Bodies(np.zeros(0, np.int32), none, nothing, nothing, none)
+    square = np.zeros((0, 0))
+    pairing = arrays.Pairing(square, square, np.zeros(0, np.int64))
+    joints = pack_joints([], None, nothing, np.zeros((0, 4)))
+    model = arrays.Model(build_shapes([]), bodies, pairing, joints)
+    state = arrays.new_state(model, nothing, np.zeros((0, 4)), np.zeros((0, 6)))
+    return model, state, capacity.allocate(model)
+
+
+def run_geometry() -> None:
+    """Stages 2 to 4, on nothing."""
+    model, state, work = _empty_world()
+    shapes, bodies, near, boxes = model.shapes, model.bodies, work.near, work.boxes
+    collide_pairs(
+        shapes, boxes.pose, state.pair, near.pair, boxes.spread, state.pair_axis,
+        near.slot_first, near.slot_count, near.slot, 0, 0, np.zeros((256, 4)),
+    )  # fmt: skip
+    collide_near(shapes, boxes, state.pair, state.pair_axis, near, 0)
+    broadphase.place_shapes(model.shapes, bodies, state, Settings(), boxes, work.log.flag)
+    broadphase.find_pairs(model, state, boxes)
+    contacts.select_near(shapes, bodies.kind, state, boxes, near)
+    sleeping.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
+    contacts.gather_contacts(shapes, state, work.motion.turn, near, work.touch, 0)
+    islands.find_islands(
+        shapes.body, bodies.kind, state.pair, near, model.joints.body, state.asleep, work.graph, 0
+    )
+    _order_contacts(None)
+
+
+def run_meshes() -> None:
+    """Contacts of meshes, on nothing."""
+    model, state, work = _empty_world()
+    collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+
+
+def run_following() -> None:
+    """Fast meshes followed along their way, on nothing."""
+    model, state, work = _empty_world()
+    follow_meshes(
+        model.shapes, work.boxes, state, Settings(), work.motion, work.sweep.fraction,
+        work.sweep.before, work.near, 0, True,
+    )  # fmt: skip
+
+
+def run_fields() -> None:
+    """Contacts of meshes from their distances, on nothing."""
+    model, state, work = _empty_world()
+    collide_fields(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+
+
+def _order_contacts(linkage) -> None:
+    model, state, work = _empty_world()
+    islands.order_contacts(
+        model.shapes.body, model.bodies.kind, state.pair, work.near, work.graph, linkage,
+        work.touch.row_contact, work.rows, 0,
+    )  # fmt: skip
+
+
+def run_dynamics() -> None:
+    """Stages 1 and 5 to 8, on nothing."""
+    model, state, work = _empty_world()
+    settings, bodies, motion, rows = Settings(), model.bodies, work.motion, work.rows
+    free_twists(bodies, state, settings, motion)
+    assemble_rows(
+        model.pairing, state, motion.mass, work.touch, rows, bodies.radius, 0, settings.skin,
+        settings.dt,
+    )  # fmt: skip
+    strike(state, settings, motion, rows, 0, None)
+    push_all(rows, 0, motion.mass, motion.twist)
+    solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
+    _solve_by_newton(None)
+    stabilization.displace_bodies(bodies, state, motion, 0, settings.dt)
+    stabilization.make_room(motion, rows, 0, 0, settings)
+    stop_fast_solids(model.shapes, bodies, model.joints, state, settings, work)
+    finalize.keep_contacts(model.shapes.body, bodies.kind, state, work.near, work.touch, rows, 0, 0)
+    finalize.move_bodies(bodies, state, motion, settings.dt)
+    sleeping.fall_asleep(bodies, state, settings, work.graph)
+    measure_rows(
+        0, rows.body, rows.frame, rows.arm, rows.bias, rows.friction, rows.impulse, motion.twist,
+        motion.free, work.log.measures,
+    )  # fmt: skip
+
+
+def _solve_by_newton(linkage) -> None:
+    _, _, work = _empty_world()
+    motion = work.motion
+    solve_by_newton(
+        0, 0, 0, 0, work.rows, linkage, motion.mass, motion.free, 0.0, work.island, motion.twist
+    )
+
+
+def _linked_arguments():
+    """What most stages of joints are handed."""
+    model, state, work = _empty_world()
+    return (
+        empty_linkage(), model.joints, model.bodies, state, work.rows, 0, Settings(), work.island,
+        work.motion,
+    )  # fmt: skip
+
+
+def run_joint_solver() -> None:
+    """The solver of islands with joints, on nothing."""
+    _solve_by_newton(empty_linkage())
+    solve_linked(*_linked_arguments())
+
+
+def run_joint_rows() -> None:
+    """The other stages that joints add, on nothing."""
+    rattle.fit_velocities(*_linked_arguments())
+    straighten(*_linked_arguments())
+    model, state, work = _empty_world()
+    strike(state, Settings(), work.motion, work.rows, 0, empty_linkage())
+    pose_joints(empty_linkage(), model.joints, model.bodies, state, Settings(), work.motion.mass)
+    _order_contacts(empty_linkage())
+
+
+def compile_step(linkage=None) -> None:
+    """The step itself, out of the parts that are compiled by now."""
+    model, state, work = _empty_world()
+    timestep.advance(model, None, state, Settings(), work, linkage, None, 0)
+
+
+def compile_linked_step() -> None:
+    """The step of worlds with joints."""
+    compile_step(empty_linkage())
+
+
+def empty_linkage():
+    """The joints of a world that has none, of the type that those of every other world have."""
+    model, _, _ = _empty_world()
+    return room_for_joints(model.joints, model.bodies)

@@ -1,0 +1,80 @@
+"""What the engine tells about the steps that it ran."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.constraints.problem import SolveInfo, solve_info
+from drystone.model.arrays import (
+    INFO_CONTACTS,
+    INFO_FAILED_BODY,
+    INFO_ISLANDS,
+    INFO_NEWTON_ISLANDS,
+    INFO_NEWTON_STEPS,
+    INFO_NONCONVERGED,
+    INFO_PENETRATION,
+    INFO_RESIDUAL,
+    INFO_STOPPED,
+    INFO_SWEEPS,
+    INFO_TOTAL_SWEEPS,
+    INFO_WORST_PENETRATION,
+    INFO_WORST_RESIDUAL,
+    Work,
+)
+
+
+class StepReport(NamedTuple):
+    """What run_steps() tells about the steps that it ran."""
+
+    done: int
+    failed: bool  # a number was not finite; the state is that of the last good step
+    failed_body: int
+    failed_contact: int  # a contact of that body, or -1
+    info: SolveInfo  # of the last step
+    nonconverged: int  # steps that did not reach the tolerance
+    worst_residual: float  # [m/s]
+    worst_penetration: float  # [m]
+    sweeps: int  # in all steps together
+    contacts: int  # of the last step
+    hashes: np.ndarray  # (done,) uint64 if settings.hashing, else empty
+
+
+def step_report(work, settings, done, failed, hashes, solver) -> StepReport:
+    """Of `done` steps; `failed`: a number was not finite in the next one."""
+    # As lists: twenty looks into an array would take as long as the step of one box.
+    info, measures = work.log.info.tolist(), work.log.measures.tolist()
+    body = int(info[INFO_FAILED_BODY]) if failed else -1
+    return StepReport(
+        done=done,
+        failed=failed,
+        failed_body=body,
+        failed_contact=_contact_of(work, body) if failed else -1,
+        info=solve_info(
+            info[INFO_RESIDUAL] <= settings.tolerance, info[INFO_SWEEPS], info[INFO_RESIDUAL],
+            info[INFO_CONTACTS], -info[INFO_PENETRATION], measures, info[INFO_ISLANDS],
+            solver, _method(info),
+        )._replace(stopped=int(info[INFO_STOPPED])),
+        nonconverged=int(info[INFO_NONCONVERGED]),
+        worst_residual=info[INFO_WORST_RESIDUAL],
+        worst_penetration=info[INFO_WORST_PENETRATION],
+        sweeps=int(info[INFO_TOTAL_SWEEPS]),
+        contacts=int(info[INFO_CONTACTS]),
+        hashes=np.concatenate(hashes) if hashes else _NO_HASHES,
+    )  # fmt: skip
+
+
+_NO_HASHES = np.zeros(0, np.uint64)
+
+
+def _method(info) -> str:
+    """What solved the islands of the last step."""
+    newton, steps = int(info[INFO_NEWTON_ISLANDS]), int(info[INFO_NEWTON_STEPS])
+    sweeps = f"sweeps {int(info[INFO_ISLANDS]) - newton} islands"
+    return f"{sweeps}, newton {newton} islands ({steps} steps)" if newton else sweeps
+
+
+def _contact_of(work: Work, body: int) -> int:
+    """First contact of `body` in this step, or -1."""
+    count = int(work.log.info[INFO_CONTACTS])
+    found = np.flatnonzero((work.rows.body[:count] == body).any(axis=1))
+    return int(found[0]) if len(found) else -1

@@ -1,0 +1,288 @@
+"""Handles of the things in a world: what a person reads and sets."""
+
+from math import atan2
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.jit.vec import mul_t, rotation_matrix
+from drystone.model.checks import frozen, positive
+from drystone.model.frames import to_inside, to_outside
+from drystone.world import edits
+from drystone.world.inertial_frame import MassFrame
+
+
+class FixedBody:
+    """A part of the fixed world, made by `World.add_fixed`. It never moves."""
+
+    is_fixed = True
+
+    __slots__ = ("_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_pose")
+
+    def __init__(self, world, number, name, shape, material, group, mask, pose):
+        self._world, self._number, self._name = world, number, name
+        self._shape, self._material = shape, material
+        self._group, self._mask = group, mask
+        self._pose = pose  # position and orientation of the shape's frame
+
+    shape = property(lambda self: self._shape)
+    material = property(lambda self: self._material)
+    name = property(lambda self: self._name)
+    number = property(lambda self: self._number, doc="Unique in its world, never used again.")
+    group = property(lambda self: self._group)
+    mask = property(lambda self: self._mask)
+    position = property(lambda self: frozen(self._pose[0]))
+    orientation = property(lambda self: frozen(self._pose[1]))
+
+    def __repr__(self):
+        return f"<FixedBody {self._name!r}: {self._shape!r}>"
+
+
+class Start:
+    """Where a body is and how it moves while it is not yet in the arrays."""
+
+    __slots__ = ("position", "orientation", "velocity", "spin", "force", "torque", "asleep")
+
+    def __init__(self, position, orientation, velocity, spin):
+        self.position, self.orientation = position, orientation
+        self.velocity, self.spin = velocity, spin
+        self.force = self.torque = (0.0, 0.0, 0.0)
+        self.asleep = False
+
+
+class Body:
+    """A moving body, made by `World.add_body`. World axes, SI units.
+
+    position, orientation   pose of the frame in which the shape was given [m], (w, x, y, z)
+    centre                  centre of mass [m]
+    velocity, spin          of the centre of mass [m/s], angular [rad/s]
+    force, torque           constant push given by the user [N], [N m], about the centre of mass
+    mass, inertia           [kg]; 3x3 about the centre of mass in the shape's axes [kg m²]
+    angle                   in two dimensions: of the orientation, about y [rad]
+
+    All can be set; setting wakes the body and what touches it. Arrays are read-only copies.
+    """
+
+    is_fixed = False
+
+    __slots__ = (
+        "_world", "_number", "_row", "_name", "_shape", "_material", "_kinematic",
+        "_group", "_mask", "_frame", "_start",
+    )  # fmt: skip
+
+    def __init__(self, world, number, name, shape, material, kinematic, group, mask, frame, start):
+        self._world, self._number, self._name = world, number, name
+        self._shape, self._material, self._kinematic = shape, material, kinematic
+        self._group, self._mask = group, mask
+        self._frame: MassFrame = frame
+        self._start: Start | None = start  # None once the arrays hold the body
+        self._row = -1  # its row in the arrays
+
+    # What it is
+
+    shape = property(lambda self: self._shape)
+    material = property(lambda self: self._material)
+    kinematic = property(lambda self: self._kinematic)
+    group = property(lambda self: self._group)
+    mask = property(lambda self: self._mask)
+    number = property(lambda self: self._number, doc="Unique in its world, never used again.")
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @name.setter
+    def name(self, value):
+        self._owner()
+        edits.rename(self, value)
+
+    @property
+    def index(self) -> int:
+        """Its place in `world.bodies`, and in the rows of the world's arrays."""
+        return self._owner()._index_of(self)
+
+    @property
+    def mass(self) -> float:
+        return self._frame.mass
+
+    @mass.setter
+    def mass(self, value):
+        self._owner()
+        edits.set_mass(self, positive(f"{self._name}: mass", value, "kg"))
+
+    @property
+    def inertia(self) -> np.ndarray:
+        frame = self._frame
+        turn = np.array(rotation_matrix(*frame.turn)).reshape(3, 3)
+        return frozen((turn * frame.inertia) @ turn.T)
+
+    @inertia.setter
+    def inertia(self, value):
+        self._owner()
+        edits.set_inertia(self, value)
+
+    # Where it is and how it moves
+
+    @property
+    def position(self) -> np.ndarray:
+        return frozen(self._pose()[0])
+
+    @position.setter
+    def position(self, value):
+        value = self._owner()._space.vector(f"{self._name}: position", value)
+        self._place(value, self._pose()[1], "position", value)
+
+    @property
+    def orientation(self) -> np.ndarray:
+        return frozen(self._pose()[1])
+
+    @orientation.setter
+    def orientation(self, value):
+        value = self._owner()._space.turn(self._name, value, None)
+        self._place(self._pose()[0], value, "orientation", value)
+
+    @property
+    def angle(self) -> float:
+        """In two dimensions: by which it is turned about y, from -π to π [rad]."""
+        if self._owner().dim != 2:
+            raise InputError(f"{self._name}: angle is there with dim=2; read orientation.")
+        w, _, y, _ = self._pose()[1]
+        return 2.0 * (atan2(y, w) if w >= 0.0 else atan2(-y, -w))
+
+    @angle.setter
+    def angle(self, value):
+        self.orientation = self._owner()._space.turn(self._name, None, value)
+
+    @property
+    def centre(self) -> np.ndarray:
+        world = self._owner()
+        if self._start is None:
+            return frozen(world._state.position[self._row] + world._origin)
+        start, frame = self._start, self._frame
+        nowhere = (0.0, 0.0, 0.0)
+        centre, _ = to_inside(start.position, start.orientation, frame.offset, frame.turn, nowhere)
+        return frozen(centre)
+
+    @centre.setter
+    def centre(self, value):
+        value = self._owner()._space.vector(f"{self._name}: centre", value)
+        here, (position, orientation) = self.centre, self._pose()
+        moved = tuple(p + (v - c) for p, v, c in zip(position, value, here.tolist(), strict=True))
+        self._place(moved, orientation, "position", moved)
+
+    @property
+    def velocity(self) -> np.ndarray:
+        return self._read("velocity", "twist", 0)
+
+    @velocity.setter
+    def velocity(self, value):
+        self._write("velocity", "twist", 0, value)
+
+    @property
+    def spin(self) -> np.ndarray:
+        return self._read("spin", "twist", 3)
+
+    @spin.setter
+    def spin(self, value):
+        self._write("spin", "twist", 3, value)
+
+    @property
+    def force(self) -> np.ndarray:
+        return self._read("force", "force", 0)
+
+    @force.setter
+    def force(self, value):
+        self._write("force", "force", 0, value)
+
+    @property
+    def torque(self) -> np.ndarray:
+        return self._read("torque", "force", 3)
+
+    @torque.setter
+    def torque(self, value):
+        self._write("torque", "force", 3, value)
+
+    @property
+    def asleep(self) -> bool:
+        state = self._owner()._state
+        return self._start.asleep if self._start else bool(state.asleep[self._row])
+
+    @asleep.setter
+    def asleep(self, value):
+        self._owner()
+        edits.set_asleep(self, value)
+
+    @property
+    def kinetic_energy(self) -> float:
+        """Of translation and rotation [J]; zero for a kinematic body, which no push can stop."""
+        if self._kinematic:
+            return 0.0
+        frame, (_, q) = self._frame, self._pose()
+        velocity, spin = self.velocity, tuple(self.spin.tolist())
+        spin = mul_t(rotation_matrix(*frame.turn), mul_t(rotation_matrix(*q), spin))
+        turning = sum(i * w * w for i, w in zip(frame.inertia, spin, strict=True))
+        return 0.5 * (frame.mass * float(velocity @ velocity) + turning)
+
+    def __repr__(self):
+        if self._world is None:
+            return f"<Body {self._name!r}, removed>"
+        x, y, z = self._pose()[0]
+        return f"<Body {self._name!r}: {self._shape!r} at ({x:.4g}, {y:.4g}, {z:.4g})>"
+
+    # Inside
+
+    def _owner(self):
+        if self._world is None:
+            raise InputError(
+                f"{self._name}: this body was removed from its world and cannot be used any more."
+            )
+        return self._world
+
+    def _pose(self):
+        """Position and orientation of the shape's frame, as tuples."""
+        world = self._owner()
+        if self._start is not None:
+            return self._start.position, self._start.orientation
+        state, row, frame = world._state, self._row, self._frame
+        centre = tuple(state.position[row].tolist())
+        rotation = tuple(state.rotation[row].tolist())
+        return to_outside(centre, rotation, frame.offset, frame.turn, world._origin)
+
+    def _as_start(self) -> Start:
+        """Where it is and how it moves, as if given anew."""
+        if self._start is not None:
+            return self._start
+        twist, force = self._world._state.twist[self._row], self._world._state.force[self._row]
+        start = Start(*self._pose(), tuple(twist[:3].tolist()), tuple(twist[3:].tolist()))
+        start.force, start.torque = tuple(force[:3].tolist()), tuple(force[3:].tolist())
+        return start
+
+    def _place(self, position, orientation, field, value):
+        world = self._owner()
+        edits.note_set(self, field, value)
+        if self._start is not None:
+            self._start.position, self._start.orientation = position, orientation
+            return
+        frame, row = self._frame, self._row
+        at, turned = to_inside(position, orientation, frame.offset, frame.turn, world._origin)
+        world._state.position[row] = at
+        if field == "orientation":
+            world._state.rotation[row] = turned
+        edits.moved(self)
+
+    def _read(self, field, array, first) -> np.ndarray:
+        world = self._owner()
+        if self._start is not None:
+            return frozen(getattr(self._start, field))
+        return frozen(getattr(world._state, array)[self._row, first : first + 3])
+
+    def _write(self, field, array, first, value):
+        world = self._owner()
+        check = world._space.spin if first == 3 else world._space.vector
+        value = check(f"{self._name}: {field}", value)
+        edits.note_set(self, field, value)
+        if self._start is not None:
+            setattr(self._start, field, value)
+            return
+        getattr(world._state, array)[self._row, first : first + 3] = value
+        edits.moved(self)

@@ -1,0 +1,271 @@
+"""From the lists that a person fills to the arrays that kernels read, also while a world runs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from drystone.constraints.elliptic_friction import Ellipses, build_ellipses
+from drystone.constraints.joints.pack import carry_state, pack_joints
+from drystone.model.arrays import (
+    COUNTER_BOXES_VALID,
+    COUNTER_KEPT,
+    COUNTER_PAIRS,
+    DYNAMIC,
+    FIXED,
+    KINEMATIC,
+    PLANE,
+    Bodies,
+    Model,
+    Pairing,
+    State,
+    new_state,
+)
+from drystone.model.frames import fill_inside
+from drystone.model.materials import pair_tables
+from drystone.motion.sleeping import spread_waking
+from drystone.shapes import Entry, build_shapes, matrix_from_quaternion
+from drystone.shapes.outline_2d import build_outlines
+from drystone.solvers.supported_features import require_features
+from drystone.world.inertial_frame import NOT_TURNED
+
+# Coordinates beyond this [m] get a local origin: from here on a double has fewer than
+# 13 digits behind the metre.
+FAR = 1000.0
+
+
+@dataclass(frozen=True)
+class Build:
+    """The constant arrays of a world, and where each of its things stands in them."""
+
+    model: Model
+    numbers: np.ndarray  # (n,) the unique number of each body
+    mass: np.ndarray  # (n,) [kg], also of kinematic bodies
+    offset: np.ndarray  # (n, 3) centre of mass in the shape's frame [m]
+    turn: np.ndarray  # (n, 4) quaternion: principal axes -> shape's axes
+    shape_owner: np.ndarray  # (ns,) number of the body or fixed thing
+    shape_part: np.ndarray  # (ns,) which part of its owner's shape
+    joints: tuple  # Ball, Hinge, ... as in model.joints
+    ellipses: Ellipses | None  # None: friction is the same in all directions everywhere
+
+
+def choose_origin(bodies, fixed) -> tuple:
+    """Zero, or whole metres in the middle of the bodies if something is far away."""
+    places = [_outer_centre(body) for body in bodies] or [thing._pose[0] for thing in fixed]
+    if not places:
+        return (0.0, 0.0, 0.0)
+    places = np.array(places)
+    if np.abs(places).max() <= FAR:
+        return (0.0, 0.0, 0.0)
+    return tuple(np.round(places.mean(axis=0)).tolist())
+
+
+def _outer_centre(body):
+    start, offset = body._start, body._frame.offset
+    if offset == (0.0, 0.0, 0.0):
+        return start.position
+    return tuple(body.centre.tolist())
+
+
+def build_model(world) -> Build:
+    """All constant arrays, anew from the lists of `world`."""
+    bodies, fixed = world._bodies, world._fixed
+    materials = {}  # in the order of first use -> row of the pair tables
+    for thing in (*fixed, *bodies):
+        materials.setdefault(thing._material, len(materials))
+    frames = [body._frame for body in bodies]
+    entries, radius, owner, part = [], [], [], []
+    _enter_fixed(fixed, materials, np.array(world._origin), entries, owner, part)
+    _enter_bodies(bodies, materials, entries, radius, owner, part)
+    n = len(bodies)
+    offset = np.array([frame.offset for frame in frames], dtype=np.float64).reshape(n, 3)
+    turn = np.array([frame.turn for frame in frames], dtype=np.float64).reshape(n, 4)
+    model = Model(
+        build_shapes(entries),
+        _body_arrays(bodies, frames, radius, world.dim),
+        Pairing(*pair_tables(materials, world._pairs), _excluded_keys(world)),
+        pack_joints(
+            world._joints, {body: row for row, body in enumerate(bodies)}.__getitem__, offset,
+            turn, world._origin, world._space.joint_kind,
+        ),
+        build_outlines(entries) if world.dim == 2 else None,
+    )  # fmt: skip
+    ellipses = build_ellipses(materials, world._pairs, (*fixed, *bodies), owner)
+    if ellipses is not None:  # also in a file that was made to hurt
+        require_features(("elliptic",), world._solver)
+    return Build(
+        model=model,
+        numbers=np.array([body._number for body in bodies], dtype=np.int64),
+        mass=np.array([frame.mass for frame in frames], dtype=np.float64),
+        offset=offset,
+        turn=turn,
+        shape_owner=np.array(owner, dtype=np.int64),
+        shape_part=np.array(part, dtype=np.int64),
+        joints=tuple(world._joints),
+        ellipses=ellipses,
+    )
+
+
+def _enter_fixed(fixed, materials, origin, entries, owner, part):
+    for thing in fixed:
+        at, turn = np.array(thing._pose[0]) - origin, matrix_from_quaternion(thing._pose[1])
+        material = materials[thing._material]
+        for k, piece in enumerate(thing._shape.parts()):
+            place, axes = at + turn @ piece.position, turn @ piece.rotation
+            if piece.kind == PLANE:
+                # A plane is endless: seen from its point nearest to the bodies no digits cancel.
+                place = axes[:, 2] * (axes[:, 2] @ place)
+            entries.append(Entry(FIXED, piece, place, axes, material, thing._group, thing._mask))
+            owner.append(thing._number)
+            part.append(k)
+
+
+def _enter_bodies(bodies, materials, entries, radius, owner, part):
+    placed = {}  # bodies of equal shape and frame share their parts
+    for row, body in enumerate(bodies):
+        key = body._shape, id(body._frame)
+        known = placed.get(key)
+        if known is None:
+            known = placed[key] = _placed_parts(body._shape, body._frame)
+        pieces, reach = known
+        radius.append(reach)
+        material, group, mask, number = (
+            materials[body._material], body._group, body._mask, body._number
+        )  # fmt: skip
+        for k, (piece, place, axes) in enumerate(pieces):
+            entries.append(Entry(row, piece, place, axes, material, group, mask))
+            owner.append(number)
+            part.append(k)
+
+
+def _placed_parts(shape, frame):
+    """The parts of a shape in the body's own frame, and the radius that holds them all."""
+    pieces, reach = [], 0.0
+    turned = frame.turn != NOT_TURNED
+    back = matrix_from_quaternion(frame.turn).T if turned else None
+    centred = frame.offset == (0.0, 0.0, 0.0)
+    for piece in shape.parts():
+        place = piece.position if centred else piece.position - np.array(frame.offset)
+        axes = piece.rotation
+        if turned:
+            place, axes = back @ place, back @ axes
+        pieces.append((piece, place, axes))
+        reach = max(reach, float(np.sqrt(place @ place)) + piece.radius)
+    return pieces, reach
+
+
+def _body_arrays(bodies, frames, radius, dim) -> Bodies:
+    n = len(bodies)
+    kinematic = np.array([body._kinematic for body in bodies], dtype=bool)
+    mass = np.array([frame.mass for frame in frames], dtype=np.float64)
+    inertia = np.array([frame.inertia for frame in frames], dtype=np.float64).reshape(n, 3)
+    turns = np.array([0.0, 1.0, 0.0]) if dim == 2 else np.ones(3)  # axes about which it can turn
+    return Bodies(
+        kind=np.where(kinematic, KINEMATIC, DYNAMIC).astype(np.int32),
+        inv_mass=np.where(kinematic, 0.0, 1.0 / mass),
+        inv_inertia=np.where(kinematic[:, None], 0.0, turns / inertia),
+        inertia=inertia,
+        radius=np.array(radius, dtype=np.float64),
+    )
+
+
+def _excluded_keys(world) -> np.ndarray:
+    row = {body._number: row for row, body in enumerate(world._bodies)}
+    pairs = [(row[a], row[b]) for a, b in world._excluded]
+    for joint, collide in world._joints.items():
+        a, b = joint.bodies
+        if a is not None and b is not None and not collide:
+            pairs.append((row[a._number], row[b._number]))
+    keys = {tuple(sorted(pair)) for pair in pairs}
+    return np.array(sorted(low << 32 | high for low, high in keys), dtype=np.int64)
+
+
+# State
+
+
+def build_state(world, built: Build) -> State:
+    """The state for a new model: old bodies keep their bits, new ones stand at their start."""
+    bodies, old = world._bodies, world._state
+    n = len(bodies)
+    fresh = np.array([body._start is not None for body in bodies], dtype=bool)
+    position, rotation = np.empty((n, 3)), np.empty((n, 4))
+    twist, force = np.empty((n, 6)), np.empty((n, 6))
+    starts = [body._start for body in bodies if body._start is not None]
+    m = len(starts)
+    at, turned = np.empty((m, 3)), np.empty((m, 4))
+    fill_inside(
+        np.array([s.position for s in starts], dtype=np.float64).reshape(m, 3),
+        np.array([s.orientation for s in starts], dtype=np.float64).reshape(m, 4),
+        built.offset[fresh], built.turn[fresh], world._origin,
+        at, turned,
+    )  # fmt: skip
+    position[fresh], rotation[fresh] = at, turned
+    twist[fresh] = np.array([s.velocity + s.spin for s in starts]).reshape(m, 6)
+    force[fresh] = np.array([s.force + s.torque for s in starts]).reshape(m, 6)
+    rows = np.array([body._row for body in bodies if body._start is None], dtype=np.int64)
+    if old is not None:
+        position[~fresh], rotation[~fresh] = old.position[rows], old.rotation[rows]
+        twist[~fresh], force[~fresh] = old.twist[rows], old.force[rows]
+    state = new_state(built.model, position, rotation, twist)
+    state.force[:] = force
+    state.asleep[fresh] = [s.asleep for s in starts]
+    if old is None:
+        return state
+    state.asleep[~fresh], state.rest_time[~fresh] = old.asleep[rows], old.rest_time[rows]
+    carry_state(
+        world._build.joints, world._build.model.joints, old,
+        built.joints, built.model.joints, state,
+    )  # fmt: skip
+    return _carry_pairs(world, built, state, old, fresh)
+
+
+def _carry_pairs(world, built, state, old, fresh) -> State:
+    """What pairs remember follows them to their new numbers."""
+    place = _shape_map(world._build, built, fresh)
+    count = old.counter[COUNTER_PAIRS]
+    pair = place[old.pair[:count]]
+    # The map keeps the order of shapes, so pairs stay sorted.
+    keep = (pair >= 0).all(axis=1)
+    counter = old.counter.copy()
+    counter[COUNTER_PAIRS] = keep.sum()
+    counter[COUNTER_BOXES_VALID] = 0
+    kept = old.counter[COUNTER_KEPT]
+    return state._replace(
+        counter=counter,
+        pair=np.ascontiguousarray(pair[keep], dtype=np.int32),
+        pair_kept=old.pair_kept[:count][keep],
+        pair_axis=old.pair_axis[:count][keep],
+        kept_point=old.kept_point[:kept].copy(),
+        kept_impulse=old.kept_impulse[:kept].copy(),
+    )
+
+
+def _shape_map(old: Build, new: Build, fresh) -> np.ndarray:
+    """Number of each old shape in the new build, -1 if it is gone or in another frame now."""
+    gone = set(new.numbers[fresh].tolist())
+    keys = zip(new.shape_owner.tolist(), new.shape_part.tolist(), strict=True)
+    place = {key: s for s, key in enumerate(keys) if key[0] not in gone}
+    keys = zip(old.shape_owner.tolist(), old.shape_part.tolist(), strict=True)
+    return np.array([place.get(key, -1) for key in keys], dtype=np.int32)
+
+
+def wake_around(built: Build, state: State, number: int) -> None:
+    """Wake the thing of that number, what touches it, and all sleepers that hang together."""
+    own = np.flatnonzero(built.numbers == number)
+    state.rest_time[own] = 0.0
+    if not state.asleep.any():
+        return
+    count = state.counter[COUNTER_PAIRS]
+    pair = state.pair[:count][state.pair_kept[:count, 1] > 0]
+    touched = built.model.shapes.body[pair[(built.shape_owner[pair] == number).any(axis=1)]]
+    woken = np.union1d(own, touched[touched != FIXED])
+    state.asleep[woken] = 0
+    state.rest_time[woken] = 0.0
+    model = built.model
+    spread_waking(model.shapes.body, model.bodies.kind, model.joints.body, state)
+
+
+def wake_all(state: State | None) -> None:
+    """After a change that every body feels."""
+    if state is not None:
+        state.asleep[:] = 0
+        state.rest_time[:] = 0.0

@@ -1,0 +1,1 @@
+"""What looks suspicious about a world before it runs."""

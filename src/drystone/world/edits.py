@@ -1,0 +1,65 @@
+"""What changes when a person sets something of a body: the body wakes, recordings take note."""
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.checks import text
+from drystone.world import build
+from drystone.world.inertial_frame import with_mass
+
+
+def note_set(body, field: str, value) -> None:
+    """Tell a running recording, so that a replay can do the same."""
+    body._world._note("set", [body._number, field, value])
+
+
+def changed(body) -> None:
+    """The constant arrays no longer hold: remake them, and wake what touches `body`."""
+    world = body._world
+    if world._state is not None:
+        build.wake_around(world._build, world._state, body._number)
+    world._stale = True
+
+
+def moved(body) -> None:
+    """The row of `body` in the arrays was written: wake it and what touches it."""
+    build.wake_around(body._world._build, body._world._state, body._number)
+
+
+def rename(body, name) -> None:
+    name = text(f"{body._name}: name", name)
+    note_set(body, "name", name)
+    world = body._world
+    world._forget_name(body)
+    body._name = name
+    world._names.setdefault(name, []).append(body)
+
+
+def set_mass(body, mass: float) -> None:
+    note_set(body, "mass", mass)
+    body._frame = with_mass(body._frame, mass)
+    changed(body)
+
+
+def set_inertia(body, inertia) -> None:
+    frame = body._world._space.with_inertia(body._frame, inertia, body._name)
+    note_set(body, "inertia", np.asarray(inertia, dtype=np.float64).tolist())
+    changed(body)
+    # The inner frame turns, so the body enters the arrays anew, where it is and as it moves.
+    body._start = body._as_start()
+    body._row = -1
+    body._frame = frame
+
+
+def set_asleep(body, value: bool) -> None:
+    world = body._world
+    if value and not world._settings.sleeping:
+        raise InputError(f"{body._name}: cannot sleep, the world was built with sleeping=False.")
+    note_set(body, "asleep", bool(value))
+    if body._start is not None:
+        body._start.asleep = bool(value)
+    elif value:
+        world._state.asleep[body._row] = 1
+        world._state.twist[body._row] = 0.0
+    else:
+        moved(body)

@@ -1,0 +1,61 @@
+"""What a world does with force elements: add, remove, change and evaluate them."""
+
+from drystone.errors import InputError
+from drystone.forces.evaluate import elements_of
+from drystone.forces.force import Element
+from drystone.forces.pack import stored_energy
+from drystone.world import build
+
+
+def add_force(world, force):
+    """Put `force` into `world`; returns it."""
+    if not isinstance(force, Element):
+        raise InputError(
+            f"add_force: {force!r} is no force; give a Spring, Damper, Drag, Attractor, Repulsor "
+            f"or Force. For a constant push set body.force and body.torque."
+        )
+    if force._world is not None:
+        raise InputError(f"add_force: this {type(force).__name__} is in a world already.")
+    for body in force.bodies:
+        if body is not None:
+            world._own(body, "add_force")
+    world._note("add_force", force)
+    world._forces.append(force)
+    object.__setattr__(force, "_world", world)
+    _touch(world)
+    return force
+
+
+def remove_force(world, force) -> None:
+    if force not in world._forces:
+        raise InputError(f"remove: this {type(force).__name__} is not in this world.")
+    world._note("remove_force", world._forces.index(force))
+    world._forces.remove(force)
+    object.__setattr__(force, "_world", None)
+    _touch(world)
+
+
+def remove_forces_of(world, body) -> None:
+    """Elements go with the bodies that they act on."""
+    for force in [force for force in world._forces if body in force.bodies]:
+        remove_force(world, force)
+
+
+def force_changed(world, force) -> None:
+    """After force.set(): the table is made anew, and all bodies wake."""
+    world._note("set_force", [world._forces.index(force), force])
+    _touch(world)
+
+
+def _touch(world) -> None:
+    # Only the table of the elements is made anew: the arrays of the bodies stay as they are, so
+    # that a pointer can be moved in every step.
+    world._elements_stale = True
+    build.wake_all(world._state)
+
+
+def potential(world) -> float:
+    """Energy that springs and poles hold [J]; functions of the user are not asked."""
+    if not world._forces:
+        return 0.0
+    return stored_energy(elements_of(world), world._state)

@@ -1,0 +1,433 @@
+"""A whole world to an HDF5 file and back; the loaded world goes on bit for bit.
+
+    description     JSON, as bytes: settings, materials, shapes, names, joints, pair rules
+    arrays/0, 1..   the arrays that shapes refer to
+    body/...        one column for each constant of the bodies
+    state/...       the arrays of State as they are: warm starts, sleep, pair lists and all
+
+The constant arrays are made anew from the description; a digest of them says whether that gave
+the same bits. A file is never trusted: whatever is wrong with it becomes one InputError.
+"""
+
+import dataclasses
+import io
+import json
+import os
+import tempfile
+import warnings
+from hashlib import blake2b
+from math import isfinite
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from drystone.collision.narrowphase.axis_cache import (
+    DIRECTION,
+    EDGES,
+    FACE_A,
+    FACE_B,
+    KINDS,
+    NOTHING,
+    SECOND_INDEX,
+)
+from drystone.constraints.joint_rows import link_room
+from drystone.errors import DrystoneError, InputError
+from drystone.model.arrays import (
+    BOX,
+    COUNTER_KEPT,
+    COUNTER_PAIRS,
+    COUNTER_STEP,
+    COUNTERS,
+    HULL,
+    Settings,
+    State,
+    new_state,
+)
+from drystone.model.attachment import HERE, NO_TURN
+from drystone.model.checks import choice, vector
+from drystone.solvers import SOLVERS
+from drystone.steppers import time_stepping
+from drystone.world import build
+from drystone.world.body import Start
+from drystone.world.io import serialize as to
+from drystone.world.io.serialize_forces import describe_force, restore_force
+from drystone.world.io.serialize_joints import describe_joint, restore_joint
+from drystone.world.world import World
+
+FORMAT, VERSION = "drystone world", 3
+
+# Smaller arrays are not worth compressing [bytes].
+COMPRESS = 4096
+
+
+def save_world(world, path) -> None:
+    """Write `world` to `path`; an older file there is replaced only by a complete one."""
+    path = Path(path)
+    image = world_image(world)
+    try:
+        _replace_file(path, image)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"{path}: the world cannot be saved there: {reason}.") from None
+
+
+def _replace_file(path: Path, image: bytes) -> None:
+    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(image)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(draft, 0o666 & ~_umask())  # mkstemp lets nobody else read
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def rescue(world) -> str:
+    """Save the last good step of a failed run; returns the sentence that says where.
+
+    Whatever happens here must not hide the failure that is being reported.
+    """
+    name = f"drystone-step-{world.step_count}"
+    reason = ""
+    for folder in (Path(world.checkpoint_folder or "."), Path(tempfile.gettempdir())):
+        path, copy = folder / f"{name}.h5", 1
+        while path.exists():
+            copy += 1
+            path = folder / f"{name}-{copy}.h5"
+        try:
+            save_world(world, path)
+        except Exception as error:
+            reason = str(error)
+            continue
+        return f"It was saved as {path.resolve()}; World.load() continues from there."
+    return f"It could not be saved ({reason})"
+
+
+def load_world(path) -> World:
+    """The world in the file `path`."""
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file.")
+    try:
+        image = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from None
+    return world_from_image(image, str(path))
+
+
+# The file as bytes: HDF5 never sees the disk, so that a full one cannot confuse it.
+
+
+def world_image(world) -> bytes:
+    """The bytes of the file."""
+    built = world._synced()
+    arrays: list[np.ndarray] = []
+    description = _describe(world, arrays)
+    with h5py.File("world", "w", driver="core", backing_store=False) as file:
+        file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
+        file.attrs["model"] = model_digest(built.model)
+        for name, column in _take_columns(description).items():
+            _write(file, f"body/{name}", column)
+        text = json.dumps(description).encode()
+        _write(file, "description", np.frombuffer(text, dtype=np.uint8))
+        for k, array in enumerate(arrays):
+            _write(file, f"arrays/{k}", array)
+        for name, array in world._state._asdict().items():
+            _write(file, f"state/{name}", array)
+        file.attrs["checksum"] = _checksum(file)
+        file.flush()
+        return file.id.get_file_image()
+
+
+def world_from_image(image: bytes, source: str) -> World:
+    """The world in these bytes; `source` says in errors where they came from."""
+    try:
+        with h5py.File(io.BytesIO(image), "r") as file:
+            _check_format(file, source)
+            return _restore(file, source)
+    except InputError as error:
+        message = str(error)
+        raise InputError(message if source in message else f"{source}: {message}") from None
+    except DrystoneError:
+        raise
+    except Exception as error:  # a damaged file can raise anything
+        raise InputError(
+            f"{source}: is damaged or no Drystone world "
+            f"({type(error).__name__}: {' '.join(str(error).split())[:200]})."
+        ) from None
+
+
+def model_digest(model) -> str:
+    """Of every bit of the constant arrays; the values of joints change from step to step."""
+    digest = blake2b(digest_size=16)
+    constant = model.joints._replace(value=model.joints.value[:0])
+    for group in model._replace(joints=constant):
+        for array in group or ():
+            digest.update(repr((array.shape, array.dtype.str)).encode())
+            digest.update(np.ascontiguousarray(array))
+    return digest.hexdigest()
+
+
+def _write(file, name, array):
+    options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
+    file.create_dataset(name, data=array, **(options if array.nbytes > COMPRESS else {}))
+
+
+def _checksum(file) -> str:
+    digest = blake2b(digest_size=16)
+    names = []
+    file.visititems(lambda name, item: names.append(name) if hasattr(item, "dtype") else None)
+    for name in sorted(names):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(file[name][()]))
+    return digest.hexdigest()
+
+
+def _check_format(file, source):
+    if file.attrs.get("format") != FORMAT:
+        what = file.attrs.get("format", "an HDF5 file of another program")
+        raise InputError(f"{source}: is no saved world but {what}.")
+    version = int(file.attrs["version"])
+    if version != VERSION:
+        raise InputError(
+            f"{source}: has format version {version}; this Drystone reads version {VERSION}."
+        )
+    if file.attrs["checksum"] != _checksum(file):
+        raise InputError(f"{source}: is damaged, its checksum is wrong. Use an older copy.")
+
+
+# What the file says
+
+
+def _describe(world, arrays) -> dict:
+    materials, shapes = {}, {}  # -> number in the file; a shape is known by its identity
+
+    def put(array):
+        arrays.append(array)
+        return len(arrays) - 1
+
+    def refer(thing):
+        if id(thing._shape) not in shapes:
+            shapes[id(thing._shape)] = len(shapes), to.describe_shape(thing._shape, put)
+        return {
+            "shape": shapes[id(thing._shape)][0],
+            "material": materials.setdefault(thing._material, len(materials)),
+        }
+
+    fixed = [to.describe_fixed(thing) | refer(thing) for thing in world._fixed]
+    bodies = [to.describe_body(body) | refer(body) for body in world._bodies]
+    pairs = [
+        [materials.setdefault(m, len(materials)) for m in pair] + [values]
+        for pair, values in world._pairs.items()
+    ]
+    return {
+        "settings": world._settings._asdict(),
+        "solver": [_solver_name(world._solver), dataclasses.asdict(world._solver)],
+        "dim": world.dim,
+        "stepper": world._stepper,
+        "on_nonconverged": world._policy,
+        "origin": world._origin,
+        "next_number": world._next_number,
+        "materials": [to.describe_material(material) for material in materials],
+        "shapes": [description for _, description in shapes.values()],
+        "fixed": fixed,
+        "bodies": bodies,
+        "joints": [
+            describe_joint(joint) | {"collide": collide} for joint, collide in world._joints.items()
+        ],
+        "excluded": sorted(world._excluded),
+        "pairs": pairs,
+        "forces": [describe_force(force) for force in world._forces],
+    }
+
+
+def _take_columns(description) -> dict[str, np.ndarray]:
+    """The numbers of the bodies leave the JSON for arrays, which are much faster to read."""
+    bodies = description["bodies"]
+    description["bodies"] = [body.pop("name") for body in bodies]
+    if not bodies:
+        return {}
+    return {key: np.array([body[key] for body in bodies]) for key in bodies[0]}
+
+
+def _solver_name(solver) -> str:
+    return next(name for name, kind in SOLVERS.items() if kind is type(solver))
+
+
+def _restore(file, source) -> World:
+    said = json.loads(file["description"][()].tobytes())
+    settings = _checked_settings(said["settings"])
+    name, options = said["solver"]
+    world = World(
+        dt=settings.dt,
+        gravity=(settings.gravity_x, settings.gravity_y, settings.gravity_z),
+        solver=SOLVERS[choice("solver", name, SOLVERS)](**options),
+        dim=said.get("dim", 3),
+        stepper=said["stepper"],
+        on_nonconverged=said["on_nonconverged"],
+        sleeping=bool(settings.sleeping),
+        sleep_speed=settings.sleep_speed,
+        sleep_delay=settings.sleep_delay,
+        bounce_speed=settings.bounce_speed,
+        skin=settings.skin,
+    )
+    world._settings = settings._replace(hashing=0)
+    materials = [to.restore_material(value) for value in said["materials"]]
+    shapes = [
+        to.restore_shape(value, lambda k: file[f"arrays/{int(k)}"][()]) for value in said["shapes"]
+    ]
+    for value in said["fixed"]:
+        shape, material = shapes[value["shape"]], materials[value["material"]]
+        world._fixed.append(to.restore_fixed(world, value, shape, material))
+    for value in _body_rows(file, said["bodies"]):
+        shape, material = shapes[value["shape"]], materials[value["material"]]
+        # Joints ask where their bodies are; what they know of it is in the file already.
+        start = Start(HERE, NO_TURN, HERE, HERE)
+        world._bodies.append(to.restore_body(world, value, shape, material, start))
+    for thing in (*world._fixed, *world._bodies):
+        world._space.check_shape(thing._shape, thing._name)
+        world._names.setdefault(thing._name, []).append(thing)
+    world._next_number = int(said["next_number"])
+    world._origin = vector("origin", said["origin"])
+    world._pairs = {(materials[a], materials[b]): dict(given) for a, b, given in said["pairs"]}
+    world._excluded = {(int(a), int(b)) for a, b in said["excluded"]}
+    _check_numbers(world)
+    _restore_joints(world, said["joints"])
+    _adopt_arrays(world, file, source)
+    _restore_forces(world, said.get("forces", []))
+    return world
+
+
+def _restore_forces(world, described):
+    bodies = {body._number: body for body in world._bodies}
+    for value in described:
+        force = restore_force(value, bodies.__getitem__)
+        object.__setattr__(force, "_world", world)
+        world._forces.append(force)
+
+
+def _checked_settings(values: dict) -> Settings:
+    plain = Settings()
+    for field, value in values.items():
+        if type(value) is not type(getattr(plain, field)) or not isfinite(value):
+            raise InputError(f"its setting {field!r} is {value!r}.")
+    return Settings(**values)
+
+
+def _body_rows(file, names):
+    if not names:
+        return
+    columns = {key: column[()].tolist() for key, column in file["body"].items()}
+    if any(len(column) != len(names) for column in columns.values()):
+        raise InputError("its list of bodies is incomplete.")
+    for k, name in enumerate(names):
+        yield {"name": name} | {key: column[k] for key, column in columns.items()}
+
+
+def _check_numbers(world):
+    numbers = [thing._number for thing in (*world._fixed, *world._bodies)]
+    if len(set(numbers)) < len(numbers) or not all(0 <= k < world._next_number for k in numbers):
+        raise InputError("the numbers of its bodies are wrong.")
+    moving = {body._number for body in world._bodies}
+    if any(a not in moving or b not in moving or a >= b for a, b in world._excluded):
+        raise InputError("it excludes a pair of bodies that do not exist.")
+
+
+def _restore_joints(world, described):
+    things = {thing._number: thing for thing in (*world._fixed, *world._bodies)}
+    for value in described:
+        fields = {name: x for name, x in value.items() if name != "collide"}
+        joint = restore_joint(fields, things)
+        if not isinstance(value["collide"], bool):
+            raise InputError(f"{value['is']}: collide is {value['collide']!r}, must be a bool.")
+        world.add_joint(joint, value["collide"])
+
+
+def _adopt_arrays(world, file, source):
+    built = build.build_model(world)
+    world._build = built
+    world._state = build.for_new_work(_checked_state(file["state"], built.model))
+    world._work = time_stepping.allocate(built.model)
+    world._linkage = link_room(built.model.joints, built.model.bodies)
+    for row, body in enumerate(world._bodies):
+        body._row, body._start = row, None
+    world._stale = False
+    if model_digest(built.model) != file.attrs["model"]:
+        warnings.warn(
+            f"{source}: its shapes come out with other last digits here than where it was saved; "
+            f"the run continues, but not bit for bit.",
+            stacklevel=6,
+        )
+
+
+def _checked_state(group, model) -> State:
+    """The State in the file; sizes, kinds and everything used as an index are checked.
+
+    Non-finite motion passes: that is what the checkpoint of a failed run may hold.
+    """
+    n, ns = len(model.bodies.kind), len(model.shapes.kind)
+    like = new_state(model, np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 6)))
+    given = {name: group[name][()] for name in State._fields}
+    for name, array in given.items():
+        wanted = getattr(like, name)
+        free = name.startswith(("pair", "kept"))  # these have room to grow
+        shape = array.shape[1:] if free else array.shape
+        if array.dtype != wanted.dtype or shape != wanted.shape[1 if free else 0 :]:
+            raise InputError(f"its array {name!r} has the wrong size or kind.")
+    state = State(**{name: np.ascontiguousarray(array) for name, array in given.items()})
+    counter = state.counter
+    pairs, kept = counter[COUNTER_PAIRS], counter[COUNTER_KEPT]
+    room, kept_room = len(state.pair), len(state.kept_point)
+    first, count = state.pair_kept[:pairs].astype(np.int64).T
+    listed = state.pair[:pairs]
+    if not (
+        len(counter) == COUNTERS
+        and counter[COUNTER_STEP] >= 0
+        and 0 <= pairs <= room == len(state.pair_kept) == len(state.pair_axis)
+        and 0 <= kept <= kept_room == len(state.kept_impulse)
+        and ((listed >= 0) & (listed < ns)).all()
+        and ((count == 0) | (first >= 0) & (count > 0) & (first + count <= kept)).all()
+        and ((state.asleep == 0) | (state.asleep == 1)).all()
+    ):
+        raise InputError("its contact lists are wrong.")
+    for name in ("joint_value", "joint_impulse", "joint_curve"):
+        if not np.isfinite(getattr(state, name)).all():
+            raise InputError(f"its array {name!r} holds numbers that are not finite.")
+    _check_memory(state.pair_axis[:pairs, 0], listed, model.shapes)
+    return state
+
+
+def _check_memory(code, pair, shapes):
+    """The faces and edges that pairs with a hull remember (collision/narrowphase/axis_cache.py)
+    must exist.
+    """
+    kinds = shapes.kind[pair]
+    both = ((kinds == BOX) | (kinds == HULL)).all(axis=1) & (kinds == HULL).any(axis=1)
+    swapped = kinds[both, 0] > kinds[both, 1]
+    sides = np.where(swapped[:, None], pair[both][:, ::-1], pair[both])
+    code = code[both]
+    if not (np.isfinite(code) & (code >= 0.0) & (code < 2.0**53)).all():
+        raise InputError("its pairs remember what is not there.")
+    index, kind = np.divmod(code.astype(np.int64), KINDS)
+    j, i = np.divmod(index, SECOND_INDEX)
+    counts = shapes.polytope[shapes.table[sides]]
+    faces, edges = counts[:, :, 3], counts[:, :, 5]
+    fits = (
+        (kind == NOTHING)
+        | (kind == DIRECTION)
+        | ((kind == FACE_A) & (i < faces[:, 0]))
+        | ((kind == FACE_B) & (i < faces[:, 1]))
+        | ((kind == EDGES) & (i < edges[:, 0]) & (j < edges[:, 1]))
+    )
+    if not fits.all():
+        raise InputError("its pairs remember what is not there.")

@@ -1,0 +1,91 @@
+"""What a world does with joints: add, remove, change and read them."""
+
+import numpy as np
+
+from drystone.constraints.joints.joint import Joint
+from drystone.errors import InputError
+from drystone.model.joint_arrays import JointRows
+from drystone.solvers.supported_features import require_features
+from drystone.world import build
+
+
+def add_joint(world, joint, collide: bool):
+    """Put `joint` into `world`."""
+    if not isinstance(joint, Joint):
+        raise InputError(f"add_joint: {joint!r} is no joint; give a Ball, Hinge, Slider, ...")
+    if joint._world is not None:
+        raise InputError(f"add_joint: this {type(joint).__name__} is in a world already.")
+    for body in joint.bodies:
+        if body is not None:
+            world._own(body, "add_joint")
+    if world._space.joint_kind:
+        world._space.joint_kind(joint)  # refuses what there is not in two dimensions
+    require_features(features_of(joint), world._solver)
+    world._note("add_joint", [joint, bool(collide)])
+    world._joints[joint] = bool(collide)
+    object.__setattr__(joint, "_world", world)
+    _touch(world, joint)
+    return joint
+
+
+def remove_joint(world, joint) -> None:
+    _own_joint(world, joint, "remove")
+    world._note("remove_joint", list(world._joints).index(joint))
+    _touch(world, joint)
+    del world._joints[joint]
+    object.__setattr__(joint, "_world", None)
+
+
+def remove_joints_of(world, body) -> None:
+    """Joints go with the bodies that they hold."""
+    for joint in [joint for joint in world._joints if body in joint.bodies]:
+        remove_joint(world, joint)
+
+
+def joint_changed(world, joint) -> None:
+    """After joint.set(): the tables are made anew, and its bodies wake."""
+    require_features(features_of(joint), world._solver)
+    world._note("set_joint", [list(world._joints).index(joint), joint])
+    _touch(world, joint)
+
+
+def features_of(joint) -> tuple[str, ...]:
+    """What a solver must be able to do for `joint`."""
+    bounded = any(coordinate.row_count() for coordinate in joint._coordinates())
+    return ("joints", "limits") if bounded else ("joints",)
+
+
+def rows_of(world, joint) -> JointRows:
+    """Copies of the rows of `joint` in the last step."""
+    lo, hi = _span(world, joint)
+    rows = world._linkage.rows
+    return JointRows(*(np.array(array[lo:hi]) for array in rows))
+
+
+def values_of(world, joint) -> np.ndarray:
+    world._synced()
+    return world._state.joint_value[world._build.joints.index(joint)].copy()
+
+
+def _span(world, joint) -> tuple[int, int]:
+    _own_joint(world, joint, "read")
+    built = world._synced()
+    first = built.model.joints.row_first
+    j = built.joints.index(joint)
+    return int(first[j]), int(first[j + 1])
+
+
+def _own_joint(world, joint, verb) -> None:
+    if joint not in world._joints:
+        raise InputError(f"{verb}: this {type(joint).__name__} is not in this world.")
+
+
+def _touch(world, joint) -> None:
+    """The tables no longer hold; the bodies of `joint` wake."""
+    if world._state is not None and not world._stale:
+        for body in joint.bodies:
+            if body is not None:
+                build.wake_around(world._build, world._state, body._number)
+    elif world._state is not None:
+        build.wake_all(world._state)
+    world._stale = True
