@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import relative_error, residual
-from drystone.model.capacity import island_room
+from drystone.model.capacity import new_island
 from drystone.solvers.gauss_seidel.block_matrix import (
     block_matrix,
     island_error,
@@ -80,7 +80,7 @@ def test_gathered_island_is_a_part_of_the_matrix(seed, contacts, fill):
     assert sorted(order) == list(member[: start[1]])
     np.testing.assert_array_equal(place[order], np.arange(n))
     q, friction = np.arange(3.0 * contacts).reshape(-1, 3), np.arange(1.0 * contacts)
-    island = island_room(n, len(blocks.column))
+    island = new_island(n, len(blocks.column))
     gather_island(n, order, place, blocks, q, friction, island)
     rows = (3 * order[:, None] + np.arange(3)).ravel()
     np.testing.assert_array_equal(dense(island), matrix.toarray()[np.ix_(rows, rows)])
@@ -105,7 +105,7 @@ def test_second_tangent_that_nothing_couples_to_is_flat():
         blocks = block_matrix(matrix)
         order, place = np.zeros(2, dtype=np.int32), np.full(2, -1, dtype=np.int32)
         order_island(0, blocks.first, blocks.column, place, order)
-        island = island_room(2, 4)
+        island = new_island(2, 4)
         q = np.array([[1.0, 2.0, q_2]] * 2)
         gather_island(2, order, place, blocks, q, np.ones(2), island)
         assert (island.flat == flat).all()

@@ -55,7 +55,7 @@ def brute_force(world):
     shapes, kind = world.model.shapes, world.model.bodies.kind
     keys = world.model.pairing.excluded.tolist()
     excluded = {(key >> 32, key & 0xFFFFFFFF) for key in keys}
-    box, pose, pairs = world.state.roomy_box, world._work.boxes.pose, []
+    box, pose, pairs = world.state.fat_aabb, world._work.boxes.pose, []
     for s in range(len(shapes.kind)):
         for t in range(s + 1, len(shapes.kind)):
             if not may_touch(shapes, kind, excluded, s, t):
@@ -91,7 +91,7 @@ def test_roomy_boxes_hold_what_moves():
     for _ in range(100):
         before = ball.position
         world.step()
-        box = world.state.roomy_box[1] + np.tile(world.origin, 2)
+        box = world.state.fat_aabb[1] + np.tile(world.origin, 2)
         for at in (before, ball.position):
             assert (box[:3] <= at - 0.5).all() and (at + 0.5 <= box[3:]).all()
         lists.add(tuple(box))

@@ -17,16 +17,16 @@ from drystone.solvers.articulated.tree_delassus import (
 
 
 @kernel
-def condensed(contacts, last, model, work, linkage, slack):
+def condensed(contacts, last, model, work, joint_work, slack):
     """W of the contacts of the only group into work.island; its number of blocks."""
     motion, rows = work.motion, work.rows
-    if number_motions(0, contacts, 0, last, rows, linkage, motion.mass) == 0:
+    if number_motions(0, contacts, 0, last, rows, joint_work, motion.mass) == 0:
         return 0
-    linkage.forest.ready[0] = 0
-    eliminate_listed(model.joints, model.bodies, motion.turn, linkage)
-    n = choose_rows(contacts, 0, last, linkage, slack, True, False)
+    joint_work.trees.ready[0] = 0
+    eliminate_listed(model.joints, model.bodies, motion.rotation_matrix, joint_work)
+    n = choose_rows(contacts, 0, last, joint_work, slack, True, False)
     condense(
-        0, 0, contacts, n, rows, linkage, model.bodies, motion.turn, motion.mass,
+        0, 0, contacts, n, rows, joint_work, model.bodies, motion.rotation_matrix, motion.mass,
         work.island.island,
     )  # fmt: skip
     return n
@@ -53,10 +53,10 @@ def dense_blocks(n, island):
 
 def test_matrix_is_that_of_the_whole_without_joints(fallen):
     """W_cc - W_cj W_jj⁻¹ W_jc for the rows j that hold, and the dampers."""
-    problem, linkage, work = fallen.problem(), fallen._linkage, fallen._work
-    nc, rows = problem.contact_count, linkage.rows
+    problem, joint_work, work = fallen.problem(), fallen._linkage, fallen._work
+    nc, rows = problem.contact_count, joint_work.rows
     far = np.full(len(rows.kind), 1e9)  # no limit is near
-    n = condensed(nc, len(linkage.node_row), fallen._build.model, work, linkage, far)
+    n = condensed(nc, len(joint_work.node_row), fallen._build.model, work, joint_work, far)
     assert n == nc
     row, w = problem.joints.row, problem.W().toarray()
     taken = (row >= 0) & np.isin(rows.kind[row], (ROW_EQUALITY, ROW_DRIVE))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.collision.contacts import PAIR_SLOTS
-from drystone.model.arrays import COUNTER_KEPT, COUNTER_PAIRS
+from drystone.collision.active_pairs import PAIR_SLOTS
+from drystone.model.arrays import COUNTER_CACHED, COUNTER_PAIRS
 
 G = 9.81
 STONE = ds.Material(friction=0.5)
@@ -50,12 +50,12 @@ def test_impulses_are_kept_for_the_next_step():
     """What is kept sums to the weight: (3 + 2 + 1) m g dt over all contacts of a stack of three."""
     world = stack(3)
     world.run(0.5)
-    kept = world.state.kept_impulse[: world.state.counter[COUNTER_KEPT]]
+    kept = world.state.cached_impulse[: world.state.counter[COUNTER_CACHED]]
     assert len(kept) == 12
     carried = 6 * 2.0 * G * world.dt
     np.testing.assert_allclose(kept.sum(axis=0), (0, 0, carried), atol=1e-5 * carried)
     pairs = world.state.counter[COUNTER_PAIRS]
-    assert world.state.pair_kept[:pairs, 1].sum() == 12
+    assert world.state.pair_cached[:pairs, 1].sum() == 12
 
 
 def test_warm_start_saves_sweeps():
@@ -65,7 +65,7 @@ def test_warm_start_saves_sweeps():
     world.run(0.2)
     warm = world.step().iterations
     assert warm < cold / 5
-    world.state.kept_impulse[:] = 0.0
+    world.state.cached_impulse[:] = 0.0
     assert world.step().iterations > 5 * warm
 
 

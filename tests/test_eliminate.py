@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.constraints.joint_rows import link_room
+from drystone.constraints.joint_rows import joint_work_of
 from drystone.constraints.joints.fill_rows import fill_joint_rows
 from drystone.constraints.joints.position_error import missed_point, missed_turn
 from drystone.jit import kernel
@@ -24,28 +24,28 @@ DT = 1 / 240
 
 
 @kernel
-def solve(t, joints, bodies, turn, linkage, free, twist):
+def solve(t, joints, bodies, turn, joint_work, free, twist):
     """Twists of tree `t` that fit, and its impulses; returns how far they are from fitting."""
-    forest, rows, stiff = linkage.forest, linkage.rows, linkage.stiff
-    driven = forest.driven[t] == 1
-    eliminate(t, joints, bodies, turn, stiff, rows, forest, driven)
-    for k in range(forest.first[t], forest.first[t + 1] + 1):
-        b = member(t, k, forest)
+    trees, rows, stiff = joint_work.trees, joint_work.rows, joint_work.stiff
+    driven = trees.driven[t] == 1
+    eliminate(t, joints, bodies, turn, stiff, rows, trees, driven)
+    for k in range(trees.first[t], trees.first[t + 1] + 1):
+        b = member(t, k, trees)
         if b >= 0:
             f, m = momentum_of(
                 b, bodies, turn, stiff, (free[b, 0], free[b, 1], free[b, 2]),
                 (free[b, 3], free[b, 4], free[b, 5]),
             )  # fmt: skip
             for i in range(3):
-                forest.flow[b, i], forest.flow[b, 3 + i] = f[i], m[i]
-    solve_tree(t, joints, rows, rows.bias, free, forest, True, driven, True)
-    for k in range(forest.first[t], forest.first[t + 1] + 1):
-        b = member(t, k, forest)
+                trees.flow[b, i], trees.flow[b, 3 + i] = f[i], m[i]
+    solve_tree(t, joints, rows, rows.bias, free, trees, True, driven, True)
+    for k in range(trees.first[t], trees.first[t + 1] + 1):
+        b = member(t, k, trees)
         if b >= 0:
             for i in range(6):
-                twist[b, i] = forest.flow[b, i]
-    set_impulses(t, joints, bodies, turn, stiff, rows, free, twist, forest)
-    return held_error(t, joints, rows, rows.bias, twist, forest)
+                twist[b, i] = trees.flow[b, i]
+    set_impulses(t, joints, bodies, turn, stiff, rows, free, twist, trees)
+    return held_error(t, joints, rows, rows.bias, twist, trees)
 
 
 @kernel
@@ -58,19 +58,19 @@ def misses(joints, position, rotation, out):
 def rig(world):
     """Model, linkage with rows of random biases, rotation matrices and free twists."""
     model, state, rng = world._synced().model, world._state, np.random.default_rng(4)
-    linkage = link_room(model.joints, model.bodies)
-    fill_joint_rows(model.joints, state.position, state.rotation, DT, linkage.rows)
-    held = linkage.rows.kind == ROW_EQUALITY
-    linkage.rows.bias[held] = rng.normal(size=held.sum())
+    joint_work = joint_work_of(model.joints, model.bodies)
+    fill_joint_rows(model.joints, state.position, state.rotation, DT, joint_work.rows)
+    held = joint_work.rows.kind == ROW_EQUALITY
+    joint_work.rows.bias[held] = rng.normal(size=held.sum())
     turn = np.array([rotation_matrix(*q) for q in state.rotation])
     free = np.zeros((len(turn) + 1, 8))
     free[:-1, :6] = rng.normal(size=(len(turn), 6))
-    return model, linkage, turn, free
+    return model, joint_work, turn, free
 
 
-def dense_answer(model, linkage, turn, free):
+def dense_answer(model, joint_work, turn, free):
     """Twists and impulses from W p + softness p + q = 0, all joints and soft drives at once."""
-    rows, n = linkage.rows, len(turn)
+    rows, n = joint_work.rows, len(turn)
     inverse = np.zeros((6 * n, 6 * n))
     for b, r in enumerate(turn.reshape(n, 3, 3)):
         o = 6 * b
@@ -108,37 +108,37 @@ BUILDS = {
 
 @pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
 def test_agrees_with_dense_equations(build):
-    model, linkage, turn, free = rig(build())
-    assert (linkage.forest.tree == 0).all()
+    model, joint_work, turn, free = rig(build())
+    assert (joint_work.trees.tree == 0).all()
     twist = free.copy()
-    error = solve(0, model.joints, model.bodies, turn, linkage, free, twist)
-    wanted, taken, impulse = dense_answer(model, linkage, turn, free)
+    error = solve(0, model.joints, model.bodies, turn, joint_work, free, twist)
+    wanted, taken, impulse = dense_answer(model, joint_work, turn, free)
     assert error < 1e-12
     assert twist[:-1, :6] == pytest.approx(wanted, abs=1e-11)
-    assert linkage.rows.impulse[taken] == pytest.approx(impulse, abs=1e-10)
+    assert joint_work.rows.impulse[taken] == pytest.approx(impulse, abs=1e-10)
 
 
 @pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
 def test_misses_are_the_errors_of_the_rows(build):
-    model, linkage, turn, _ = rig(build())
+    model, joint_work, turn, _ = rig(build())
     rng, n, joints = np.random.default_rng(7), len(turn), model.joints
     position, rotation = rng.normal(size=(n + 1, 3)), rng.normal(size=(n + 1, 4))
     rotation /= np.linalg.norm(rotation, axis=1)[:, None]
     position[n], rotation[n] = 0.0, (1, 0, 0, 0)
-    fill_joint_rows(joints, position, rotation, DT, linkage.rows)
+    fill_joint_rows(joints, position, rotation, DT, joint_work.rows)
     found = np.zeros((len(joints.kind), 6))
     misses(joints, position, rotation, found)
-    for j, (points, held, _) in enumerate(linkage.forest.held):
+    for j, (points, held, _) in enumerate(joint_work.trees.held):
         first = joints.row_first[j]
-        error = linkage.rows.error[first : first + points + held]
+        error = joint_work.rows.error[first : first + points + held]
         assert found[j, : points + held] == pytest.approx(error, abs=1e-13)
 
 
 def test_loops_and_other_kinds_have_no_tree():
     for name in ("four-bar", "agony"):  # closed by the ground, by the load
         built = SCENES[name].build()._synced()
-        assert (link_room(built.model.joints, built.model.bodies).forest.tree == -1).all()
+        assert (joint_work_of(built.model.joints, built.model.bodies).trees.tree == -1).all()
     world = ladder()
     world.add_joint(ds.Slider(world.bodies[0], world.add_body(ds.Sphere(0.1)), (1, 0, 0)))
     model = world._synced().model
-    assert (link_room(model.joints, model.bodies).forest.tree == -1).all()
+    assert (joint_work_of(model.joints, model.bodies).trees.tree == -1).all()

@@ -12,7 +12,7 @@ import drystone as ds
 from drystone.constraints.elliptic_friction import _shorten
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import residual
-from drystone.model.capacity import row_room
+from drystone.model.capacity import new_contact_rows
 from drystone.solvers.prox import Prox
 from well_posed import two_spheres
 
@@ -200,13 +200,13 @@ def test_shorter_tangents_make_circles_of_ellipses(seed):
     problem = replace(spheres, friction_2=mu[:, 1])
     larger = mu.max(axis=1)
     share = np.column_stack((np.ones(2), mu / larger[:, None]))
-    rows = row_room(2, 2)._replace(frame=problem.frame.copy(), block=problem.blocks())
+    rows = new_contact_rows(2, 2)._replace(frame=problem.frame.copy(), block=problem.blocks())
     _shorten(rows, share, larger)
     np.testing.assert_allclose(np.linalg.norm(rows.frame[:, 6:], axis=1), share[:, 2], rtol=1e-14)
     # ContactProblem takes tangents to be unit vectors, so the matrix is handed over as it is.
     scale = share.ravel()
     matrix = problem.W().multiply(scale[:, None]).multiply(scale).tocsr()
-    np.testing.assert_allclose(rows.block[:, 5], matrix.diagonal()[2::3], rtol=1e-12)
+    np.testing.assert_allclose(rows.delassus[:, 5], matrix.diagonal()[2::3], rtol=1e-12)
     circles = MatrixProblem(matrix, problem.q() * share, larger)
     impulse = np.zeros((2, 3))
     info = Prox(tolerance=1e-10, max_iterations=20_000).solve(circles, impulse)

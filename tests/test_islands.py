@@ -75,7 +75,7 @@ def test_touching_bodies_are_at_most_one_level_apart(world):
 def test_rows_are_all_contacts_in_slabs_of_some_size(world):
     work = world._work
     count = int(work.log.info[INFO_CONTACTS])
-    assert sorted(work.touch.row_contact[:count].tolist()) == list(range(count))
+    assert sorted(work.contact_list.row_contact[:count].tolist()) == list(range(count))
     slabs, groups = work.graph.tally[TALLY_SLABS], work.graph.tally[TALLY_GROUPS]
     edges = work.rows.slab_first[: slabs + 1]
     assert edges[0] == 0 and edges[-1] == count and (np.diff(edges) > 0).all()

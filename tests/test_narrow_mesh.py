@@ -5,7 +5,7 @@ import pytest
 
 from drystone.collision.narrowphase.mesh.collide import ONE
 from drystone.collision.narrowphase.mesh.constants import BESIDE, TOUCHING
-from drystone.model.arrays import WAY_COLUMNS
+from drystone.model.arrays import SWEPT_COLUMNS
 from drystone.shapes import Plane, Terrain
 from narrow_twin import pose_row, random_rotation, turn
 from shared_data import DATA
@@ -147,7 +147,7 @@ def test_only_what_the_step_may_bring_together_is_found():
         tables = TABLES[a, b]
         pose, found = apart(a, b, 0.004, rng)
         move, spin = 0.01 * rng.normal(size=(2, 3)), 0.02 * rng.normal(size=(2, 3))
-        way = np.zeros((2, WAY_COLUMNS))
+        way = np.zeros((2, SWEPT_COLUMNS))
         way[:, :3], way[:, 4:7], way[:, 7:10] = move, spin, move
         way[:, 3] = tables.radius * np.linalg.norm(spin, axis=1)
         way[:, 10], way[:, 11] = 1e-4, [2e-4, 1e-4]

@@ -11,7 +11,7 @@ import drystone as ds
 from drystone.constraints.files.load import load_problem
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import residual
-from drystone.model.capacity import island_room, newton_room
+from drystone.model.capacity import new_island, newton_work
 from drystone.solvers.gauss_seidel.block_matrix import block_matrix
 from drystone.solvers.newton.ordering import gather_island, order_island
 from drystone.solvers.newton.semismooth import newton_step, prox_newton, set_velocities
@@ -34,9 +34,9 @@ def compiled(problem):
     nc = problem.contact_count
     order, place = np.zeros(nc, dtype=np.int32), np.full(nc, -1, dtype=np.int32)
     n = order_island(0, blocks.first, blocks.column, place, order)
-    island = island_room(n, len(blocks.column))
+    island = new_island(n, len(blocks.column))
     gather_island(n, order, place, blocks, problem.q(), problem.friction, island)
-    return n, island, newton_room(n, 9 * n * (n + 1)), order[:n]
+    return n, island, newton_work(n, 9 * n * (n + 1)), order[:n]
 
 
 @pytest.mark.parametrize(

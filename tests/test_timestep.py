@@ -43,7 +43,7 @@ def small_scene(count=3, tolerance=1e-5, **options):
 
 
 def engine(world):
-    return world.model, world.state, time_stepping.allocate(world.model), world.settings
+    return world.model, world.state, capacity.allocate(world.model), world.settings
 
 
 def test_step_with_is_the_twin_of_advance():
@@ -111,9 +111,9 @@ def test_room_does_not_change_the_bits():
     for roomy in (False, True):
         model, state, work, settings = engine(small_scene(6))
         if roomy:
-            state, work = capacity.make_pair_room(state, work, 1000)
-            work = capacity.make_slot_room(work, 1000)
-            state, work = capacity.make_contact_room(state, work, 1000)
+            state, work = capacity.grow_pairs(state, work, 1000)
+            work = capacity.grow_slots(work, 1000)
+            state, work = capacity.grow_contacts(state, work, 1000)
         settings = settings._replace(hashing=1)
         state, work, report = time_stepping.run_steps(model, state, work, settings, 80)
         assert report.done == len(report.hashes) == 80

@@ -201,10 +201,10 @@ def test_bodies_can_be_added_and_removed_while_the_world_runs():
     world = box_world(sleeping=False)
     world.run(0.2)
     bits = world.state.position[0].tobytes(), world.state.twist[0].tobytes()
-    kept = world.state.kept_impulse.copy()
+    kept = world.state.cached_impulse.copy()
     ball = world.add_body(ds.Sphere(0.2), STONE, position=(3, 0, 2))
     assert (world.state.position[0].tobytes(), world.state.twist[0].tobytes()) == bits
-    np.testing.assert_array_equal(world.state.kept_impulse[: len(kept)], kept[:4])
+    np.testing.assert_array_equal(world.state.cached_impulse[: len(kept)], kept[:4])
     world.run(1.0)
     assert ball.position[2] == pytest.approx(0.2, abs=1e-4)
     world.remove(ball)

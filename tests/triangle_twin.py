@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from drystone.collision.narrowphase.mesh.collide import collide_meshes
-from drystone.model.arrays import FIXED, KEPT, MESH, WAY_COLUMNS, Boxes, Near
+from drystone.model.arrays import CACHED_TRIANGLES, FIXED, MESH, SWEPT_COLUMNS, Boxes, Near
 from drystone.shapes import Entry, build_shapes
 from drystone.shapes.part import NO_SIZE, Part
 from drystone.shapes.triangle_table import build_table
@@ -26,10 +26,10 @@ def bare_parts(*parts):
 def nothing_kept(count):
     """What pairs that touch keep of their triangles: nothing yet."""
     return dict(
-        kept_of=np.zeros((count, 3), dtype=np.int32),
-        kept_axis=np.zeros((count, 8)),
-        kept=np.zeros((count, 2 * KEPT), dtype=np.int32),
-        kept_gap=np.zeros((count, KEPT), dtype=np.float32),
+        cached_of=np.zeros((count, 3), dtype=np.int32),
+        cached_axis=np.zeros((count, 8)),
+        kept=np.zeros((count, 2 * CACHED_TRIANGLES), dtype=np.int32),
+        cached_gap=np.zeros((count, CACHED_TRIANGLES), dtype=np.float32),
     )
 
 
@@ -49,7 +49,7 @@ def meet(
     axis = np.zeros((count, 8)) if axis is None else axis
     spread = np.full(len(tables.kind), 0.5 * margin)
     if way is None:
-        way = np.zeros((len(spread), WAY_COLUMNS))
+        way = np.zeros((len(spread), SWEPT_COLUMNS))
         way[:, [3, 10]] = 0.0 if still else spread[:, None]
     boxes = Boxes(*[np.zeros((1, 1))] * len(Boxes._fields))._replace(
         pose=np.ascontiguousarray(poses, dtype=float), spread=spread, way=way
@@ -78,7 +78,7 @@ def _typed(boxes: Boxes) -> Boxes:
         reach=np.zeros(1), left=np.zeros(1, i64), cell=np.zeros((1, 4), i64),
         bucket_first=np.zeros(1, i32), bucket_item=np.zeros(1, i32), pair_start=np.zeros(1, i32),
         found=np.zeros((1, 2), i32), old_pair=np.zeros((1, 2), i32),
-        old_kept=np.zeros((1, 2), i32), old_axis=np.zeros((1, 8)),
+        old_cached=np.zeros((1, 2), i32), old_axis=np.zeros((1, 8)),
     )  # fmt: skip
 
 

@@ -5,9 +5,10 @@ afterwards. `advance` is the compiled loop over steps; steppers/time_stepping.py
 stages one by one for solvers written in Python.
 """
 
-from drystone.collision.broadphase import find_pairs, place_shapes
+from drystone.collision.active_pairs import select_near
+from drystone.collision.broadphase import find_pairs, update_aabbs
 from drystone.collision.ccd import some_fast, stop_fast, stop_fast_solids
-from drystone.collision.contacts import gather_contacts, number_contacts, select_near
+from drystone.collision.contacts import gather_contacts, number_contacts, store_contacts
 from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.collide_2d import collide_flat
 from drystone.collision.narrowphase.mesh.collide import collide_meshes, has_meshes
@@ -27,7 +28,7 @@ from drystone.jit import inlined, inner_kernel, kernel
 from drystone.jit.clock import ticks
 from drystone.model.arrays import (
     BAUMGARTE,
-    COUNTER_KEPT,
+    COUNTER_CACHED,
     COUNTER_PAIRS,
     COUNTER_STEP,
     FLAG_COLLIDED,
@@ -47,17 +48,23 @@ from drystone.model.arrays import (
     INFO_TOTAL_SWEEPS,
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
+    MIDPOINT,
     NO_DRIFT,
-    SMOOTH,
 )
-from drystone.motion.finalize import find_nonfinite, hash_state, keep_contacts, move_bodies
+from drystone.model.state_hash import hash_state
+from drystone.motion.displacement import choose_schemes, displace_bodies
+from drystone.motion.finalize import find_nonfinite, move_bodies
 from drystone.motion.sleeping import fall_asleep, wake_touched
-from drystone.motion.stabilization import displace_bodies, lean_out, make_room, mark_rough
-from drystone.solvers.articulated.rattle import fit_velocities
-from drystone.solvers.articulated.solve_islands import keep_joints, pose_joints, solve_linked
-from drystone.solvers.articulated.stabilization import straighten
+from drystone.motion.stabilization import add_baumgarte, push_apart
+from drystone.solvers.articulated.rattle import project_velocities
+from drystone.solvers.articulated.solve_islands import (
+    fill_joint_rows,
+    solve_articulated,
+    store_joints,
+)
+from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
-from drystone.solvers.impact import strike
+from drystone.solvers.impact import solve_impacts
 from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
@@ -89,7 +96,7 @@ def find_touching(model, outlines, state, settings, work):
     since = ticks()
     free_twists(bodies, state, settings, motion)
     since = _lap(clock, _FORCES, since)
-    if place_shapes(shapes, bodies, state, settings, boxes, work.log.flag):
+    if update_aabbs(shapes, bodies, state, settings, boxes, work.log.flag):
         wanted = find_pairs(model, state, boxes)
         if wanted > state.pair.shape[0]:
             return MORE_PAIRS, wanted
@@ -115,7 +122,7 @@ def find_touching(model, outlines, state, settings, work):
 @kernel
 def detect(model, outlines, state, settings, work):
     """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
-    near, touch, log = work.near, work.touch, work.log
+    near, touch, log = work.near, work.contact_list, work.log
     flag = log.flag
     # After room was made we go on here: to collide again would start from what the pairs have
     # just remembered, and last digits would depend on when the room ran out.
@@ -128,10 +135,10 @@ def detect(model, outlines, state, settings, work):
     since = ticks()
     near_count = int(log.info[INFO_NEAR])
     count = number_contacts(near.slot_count, near.contact_first, near_count)
-    if count + state.counter[COUNTER_KEPT] > touch.body.shape[0]:
-        return MORE_CONTACTS, count + state.counter[COUNTER_KEPT]
+    if count + state.counter[COUNTER_CACHED] > touch.body.shape[0]:
+        return MORE_CONTACTS, count + state.counter[COUNTER_CACHED]
     flag[FLAG_COLLIDED] = 0
-    gather_contacts(model.shapes, state, work.motion.turn, near, touch, near_count)
+    gather_contacts(model.shapes, state, work.motion.rotation_matrix, near, touch, near_count)
     log.info[INFO_CONTACTS] = count
     work.rows.flat[0] = 0 if outlines is None else 1
     _lap(log.clock, _CONTACTS, since)
@@ -139,47 +146,53 @@ def detect(model, outlines, state, settings, work):
 
 
 @kernel
-def pose_rows(model, state, settings, work, linkage):
+def pose_rows(model, state, settings, work, joint_work):
     """Stages 4 and 5: islands, order and rows of the contact problem, its warm start."""
     shape_body, bodies, joints = model.shapes.body, model.bodies, model.joints
-    near, touch, graph, rows, mass = work.near, work.touch, work.graph, work.rows, work.motion.mass
+    near, touch, graph, rows, mass = (
+        work.near,
+        work.contact_list,
+        work.graph,
+        work.rows,
+        work.motion.mass,
+    )
     info, clock, kind = work.log.info, work.log.clock, bodies.kind
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     since = ticks()
     find_islands(shape_body, kind, state.pair, near, joints.body, state.asleep, graph, near_count)
     order_contacts(
-        shape_body, kind, state.pair, near, graph, linkage, touch.row_contact, rows, near_count
+        shape_body, kind, state.pair, near, graph, joint_work, touch.row_contact, rows, near_count
     )
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     since = _lap(clock, _ISLANDS, since)
-    if linkage is not None:
-        pose_joints(linkage, joints, bodies, state, settings, mass)
+    if joint_work is not None:
+        fill_joint_rows(joint_work, joints, bodies, state, settings, mass)
     assemble_rows(
         model.pairing, state, mass, touch, rows, bodies.radius, count, settings.skin, settings.dt
     )
     if settings.drift == BAUMGARTE:
-        lean_out(rows, count, settings.baumgarte)
+        add_baumgarte(rows, count, settings.baumgarte)
     _lap(clock, _PROBLEM, since)
 
 
 @kernel
-def start_rows(state, settings, work, linkage):
+def start_rows(state, settings, work, joint_work):
     """Stage 5: impacts within the step, then the warm start is applied."""
     motion, rows, log = work.motion, work.rows, work.log
     since = ticks()
     count = int(log.info[INFO_CONTACTS])
-    log.info[INFO_IMPACTS] = strike(state, settings, motion, rows, count, linkage)
+    log.info[INFO_IMPACTS] = solve_impacts(state, settings, motion, rows, count, joint_work)
     push_all(rows, work.graph.tally[TALLY_SLABS], motion.mass, motion.twist)
-    if linkage is not None:
-        start_joints(linkage, state, motion.mass, motion.twist)
-    rough = motion.rough
-    for b in range(rough.shape[0]):
-        rough[b] = SMOOTH
+    if joint_work is not None:
+        start_joints(joint_work, state, motion.mass, motion.twist)
+    scheme = motion.scheme
+    for b in range(scheme.shape[0]):
+        scheme[b] = MIDPOINT
     _lap(log.clock, _PROBLEM, since)
 
 
 @kernel
-def solve(model, state, settings, work, linkage):
+def solve(model, state, settings, work, joint_work):
     """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
     motion, rows, island, info = work.motion, work.rows, work.island, work.log.info
     since = ticks()
@@ -196,9 +209,9 @@ def solve(model, state, settings, work, linkage):
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
             settings.max_sweeps, island, motion.twist, info,
         )  # fmt: skip
-    if linkage is not None:
-        most, worst, islands, steps = solve_linked(
-            linkage, model.joints, model.bodies, state, rows, groups, settings, island, motion
+    if joint_work is not None:
+        most, worst, islands, steps = solve_articulated(
+            joint_work, model.joints, model.bodies, state, rows, groups, settings, island, motion
         )
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
@@ -224,7 +237,7 @@ _follow_bodies = inlined(follow_bodies)
 
 
 @kernel
-def finish(model, outlines, state, settings, work, linkage, sweeps, residual):
+def finish(model, outlines, state, settings, work, joint_work, sweeps, residual):
     """Stages 6 to 8: displacements, poses, sleep. Returns False if a number is not finite."""
     shapes, bodies, joints = model.shapes, model.bodies, model.joints
     motion, near, graph, rows = work.motion, work.near, work.graph, work.rows
@@ -232,14 +245,16 @@ def finish(model, outlines, state, settings, work, linkage, sweeps, residual):
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
     since = ticks()
     impacts = int(info[INFO_IMPACTS])
-    mark_rough(motion.rough, rows, count, impacts, settings, residual)
+    choose_schemes(motion.scheme, rows, count, impacts, settings, residual)
     displace_bodies(bodies, state, motion, impacts, settings.dt)
     pushes = 0
     if settings.drift != NO_DRIFT and settings.drift != BAUMGARTE:
-        pushes = make_room(motion, rows, graph.tally[TALLY_SLABS], count, settings)
+        pushes = push_apart(motion, rows, graph.tally[TALLY_SLABS], count, settings)
     groups = graph.tally[TALLY_GROUPS]
-    if linkage is not None:
-        straighten(linkage, joints, bodies, state, rows, groups, settings, work.island, motion)
+    if joint_work is not None:
+        stabilize_joints(
+            joint_work, joints, bodies, state, rows, groups, settings, work.island, motion
+        )
     since = _lap(clock, _DRIFT, since)
     if settings.ccd != 0:
         info[INFO_STOPPED] = _follow_bodies(model, outlines, state, settings, work)
@@ -250,12 +265,16 @@ def finish(model, outlines, state, settings, work, linkage, sweeps, residual):
     if info[INFO_FAILED_BODY] >= 0:
         return False
     _report(info, rows.gap, settings, count, sweeps, residual, pushes)
-    keep_contacts(shapes.body, bodies.kind, state, near, work.touch, rows, near_count, count)
-    if linkage is not None:
-        keep_joints(linkage, joints, state)
+    store_contacts(
+        shapes.body, bodies.kind, state, near, work.contact_list, rows, near_count, count
+    )
+    if joint_work is not None:
+        store_joints(joint_work, joints, state)
     move_bodies(bodies, state, motion, settings.dt)
-    if linkage is not None:
-        fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work.island, motion)
+    if joint_work is not None:
+        project_velocities(
+            joint_work, joints, bodies, state, rows, groups, settings, work.island, motion
+        )
     if settings.sleeping == 1:
         fall_asleep(bodies, state, settings, graph)
     _lap(clock, _MOVE, since)
@@ -294,7 +313,7 @@ _solve, _finish = inlined(solve), inlined(finish)
 
 
 @kernel
-def advance(model, outlines, state, settings, work, linkage, elements, steps):
+def advance(model, outlines, state, settings, work, joint_work, elements, steps):
     """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
     log = work.log
     for done in range(steps):
@@ -303,12 +322,12 @@ def advance(model, outlines, state, settings, work, linkage, elements, steps):
         drop_forces(elements, state)
         if status != DONE:
             return done, status, number
-        _pose_rows(model, state, settings, work, linkage)
-        _start_rows(state, settings, work, linkage)
-        sweeps, residual = _solve(model, state, settings, work, linkage)
-        if not _finish(model, outlines, state, settings, work, linkage, sweeps, residual):
+        _pose_rows(model, state, settings, work, joint_work)
+        _start_rows(state, settings, work, joint_work)
+        sweeps, residual = _solve(model, state, settings, work, joint_work)
+        if not _finish(model, outlines, state, settings, work, joint_work, sweeps, residual):
             return done, NOT_FINITE, 0
-        settle_forces(elements, model.bodies, state, work.motion.rough, settings.dt)
+        settle_forces(elements, model.bodies, state, work.motion.scheme, settings.dt)
         if settings.hashing == 1:
             log.hashes[done] = hash_state(state)
     measure_step(log.info, log.measures, work.rows, work.motion)

@@ -26,8 +26,8 @@ from drystone.model.arrays import (
     KINEMATIC,
     PLANE,
     SPHERE,
+    SWEPT_COLUMNS,
     TERRAIN,
-    WAY_COLUMNS,
 )
 
 # Room around a tight box: this share of the shape's radius, plus this many steps of its motion.
@@ -126,7 +126,7 @@ def _vertex_box(s, shapes, pose, r, grow, box):
 def set_out(s, b, bodies, state, settings, pose, way):
     """Fill row `s` of `way`; returns how far the surface of body `b` can move in this step [m]."""
     if b == FIXED:
-        for k in range(WAY_COLUMNS):
+        for k in range(SWEPT_COLUMNS):
             way[s, k] = 0.0
         return 0.0
     twist, force, dt = state.twist, state.force, settings.dt
@@ -158,7 +158,7 @@ def set_out(s, b, bodies, state, settings, pose, way):
 @kernel
 def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
     """Place shapes lo..hi; return how many tight boxes have left their roomy boxes."""
-    reach, box, left = boxes.reach, boxes.box, 0
+    reach, box, left = boxes.reach, boxes.aabb, 0
     for s in range(lo, hi):
         b = shapes.body[s]
         if b == FIXED:
@@ -167,10 +167,10 @@ def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
         elif state.asleep[b] == 1 and not fixed_too:
             continue
         place_shape(s, shapes, state.position, state.rotation, boxes.pose)
-        reach[s] = set_out(s, b, bodies, state, settings, boxes.pose, boxes.way)
+        reach[s] = set_out(s, b, bodies, state, settings, boxes.pose, boxes.swept)
         tight_box(s, shapes, boxes.pose, reach[s], box)
         for k in range(3):
-            if box[s, k] < state.roomy_box[s, k] or box[s, 3 + k] > state.roomy_box[s, 3 + k]:
+            if box[s, k] < state.fat_aabb[s, k] or box[s, 3 + k] > state.fat_aabb[s, 3 + k]:
                 left += 1
                 break
     return left
@@ -186,7 +186,7 @@ def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, l
 
 
 @stage
-def place_shapes(shapes, bodies, state, settings, boxes, flag):
+def update_aabbs(shapes, bodies, state, settings, boxes, flag):
     """Poses, reaches and tight boxes of all shapes that move; True if pairs must be searched."""
     ns = shapes.kind.shape[0]
     fixed_too = flag[FLAG_PLACED] == 0
@@ -205,7 +205,7 @@ def place_shapes(shapes, bodies, state, settings, boxes, flag):
 @kernel
 def _grow_boxes(shapes, roomy, boxes):
     """New roomy boxes around the tight ones, and the cell of each."""
-    box, cell = boxes.box, boxes.cell
+    box, cell = boxes.aabb, boxes.cell
     for s in range(shapes.kind.shape[0]):
         if shapes.kind[s] == PLANE:
             cell[s, 0] = -1
@@ -425,7 +425,7 @@ def _carry_over(state, boxes, count, old_count):
             j += 1
         known = j < old_count and old[j, 0] == pair[i, 0] and old[j, 1] == pair[i, 1]
         for k in range(2):
-            state.pair_kept[i, k] = boxes.old_kept[j, k] if known else 0
+            state.pair_cached[i, k] = boxes.old_cached[j, k] if known else 0
         for k in range(8):
             state.pair_axis[i, k] = boxes.old_axis[j, k] if known else 0.0
 
@@ -434,11 +434,11 @@ def _carry_over(state, boxes, count, old_count):
 def find_pairs(model, state, boxes):
     """Search all pairs anew. Returns their number; if it exceeds the room, nothing was changed."""
     shapes, bodies, excluded = model.shapes, model.bodies, model.pairing.excluded
-    _grow_boxes(shapes, state.roomy_box, boxes)
+    _grow_boxes(shapes, state.fat_aabb, boxes)
     _fill_buckets(boxes.cell, boxes.bucket_first, boxes.bucket_item)
     present = np.zeros(_LEVELS, np.bool_)
-    count = _search_planes(shapes, bodies, excluded, state.roomy_box, boxes, 0)
-    count = _search_grid(shapes, bodies, excluded, state.roomy_box, boxes, present, count)
+    count = _search_planes(shapes, bodies, excluded, state.fat_aabb, boxes, 0)
+    count = _search_grid(shapes, bodies, excluded, state.fat_aabb, boxes, present, count)
     if count > boxes.found.shape[0] or count > state.pair.shape[0]:
         state.counter[COUNTER_BOXES_VALID] = 0
         return count
@@ -446,7 +446,7 @@ def find_pairs(model, state, boxes):
     for i in range(old_count):
         for k in range(2):
             boxes.old_pair[i, k] = state.pair[i, k]
-            boxes.old_kept[i, k] = state.pair_kept[i, k]
+            boxes.old_cached[i, k] = state.pair_cached[i, k]
         for k in range(8):
             boxes.old_axis[i, k] = state.pair_axis[i, k]
     _sort_pairs(boxes.found, count, boxes.pair_start, state.pair)

@@ -30,7 +30,7 @@ from drystone.collision.swept_motion import (
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import cross, dot, load, sub
-from drystone.model.arrays import FIXED, INFO_IMPACTS, INFO_NEAR, KINEMATIC, MESH, SMOOTH, TERRAIN
+from drystone.model.arrays import FIXED, INFO_IMPACTS, INFO_NEAR, KINEMATIC, MESH, MIDPOINT, TERRAIN
 
 ROUNDS = 4  # a body that was stopped may be run into by one that follows it
 
@@ -136,7 +136,7 @@ def _moves_anew(body, before):
 @kernel
 def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
     """One look at all fast pairs; returns how many were stopped."""
-    near, sweep = work.near, work.sweep
+    near, sweep = work.near, work.ccd
     kind, reach, stopped = bodies.kind, work.boxes.reach, 0
     deep = DEEP_FREE if settings.ccd == FREE else DEEP
     for k in range(int(work.log.info[INFO_NEAR])):
@@ -165,7 +165,7 @@ def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
 @kernel
 def _flies(b, motion, impacts):
     """Whether nothing touched a body in this step."""
-    free = motion.rough[b] == SMOOTH and not (impacts > 0 and motion.strike[b] >= 0.0)
+    free = motion.scheme[b] == MIDPOINT and not (impacts > 0 and motion.impact_time[b] >= 0.0)
     for k in range(6):
         free = free and motion.twist[b, k] == motion.free[b, k]
     return free
@@ -212,7 +212,7 @@ def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
 
     Returns how many pairs did.
     """
-    sweep = work.sweep
+    sweep = work.ccd
     n, total = state.position.shape[0], 0
     for b in range(n):
         sweep.fraction[b], sweep.changed[b] = 1.0, 0

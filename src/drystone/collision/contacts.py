@@ -1,23 +1,16 @@
-"""Stage 4: from touching points to contacts: which pairs are near, and what they remember."""
+"""The contact list of a step, its warm start from the contact cache, and the writing of that."""
 
 from numba import prange
 
-from drystone.collision.broadphase import boxes_overlap
-from drystone.collision.narrowphase.mesh.triangle_features import MOST_CANDIDATES
-from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.collision.active_pairs import pair_sleeps
+from drystone.jit import kernel, parallel_kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import load, mul_t, sub
 from drystone.model.arrays import (
+    COUNTER_CACHED,
     COUNTER_PAIRS,
     FIXED,
-    KINEMATIC,
-    MESH,
-    TERRAIN,
 )
-
-PAIR_SLOTS = 4  # contacts of a pair at most, after reduction
-TERRAIN_SLOTS = 16  # likewise of a body on terrain, which may touch several slopes at once
-MESH_SLOTS = 12  # likewise of a mesh with anything
 
 # A contact takes over the impulse of the nearest contact of the last step, measured on either
 # body, if that is closer than this share of the smaller shape's radius. It only sets the guess
@@ -25,82 +18,6 @@ MESH_SLOTS = 12  # likewise of a mesh with anything
 MATCH_SHARE = 0.2
 
 _CHUNK = 64  # pairs per task
-
-
-@kernel
-def _still(b, asleep, kind, twist):
-    """Whether body `b` neither moves nor can be moved in this step."""
-    if b == FIXED:
-        return True
-    if kind[b] == KINEMATIC:
-        for k in range(6):
-            if twist[b, k] != 0.0:
-                return False
-        return True
-    return asleep[b] == 1
-
-
-@inner_kernel
-def pair_sleeps(a, b, asleep, kind, twist):
-    """Whether nothing can change between bodies `a` and `b`."""
-    return _still(a, asleep, kind, twist) and _still(b, asleep, kind, twist)
-
-
-@kernel
-def _spread_reach(state, boxes, shape_count):
-    """A shape that is struck within the step may move as fast as the one that strikes it."""
-    pair, box, reach, spread = state.pair, boxes.box, boxes.reach, boxes.spread
-    for s in range(shape_count):
-        spread[s] = reach[s]
-    for p in range(state.counter[COUNTER_PAIRS]):
-        s, t = pair[p, 0], pair[p, 1]
-        if reach[s] != reach[t] and boxes_overlap(box, s, t):
-            spread[s] = max(spread[s], reach[t])
-            spread[t] = max(spread[t], reach[s])
-
-
-@kernel
-def _overlap_spread(boxes, s, t):
-    """Whether the tight boxes would overlap if grown by what being struck adds to the reach."""
-    box = boxes.box
-    grow = boxes.spread[s] - boxes.reach[s] + boxes.spread[t] - boxes.reach[t]
-    return (
-        box[s, 0] <= box[t, 3] + grow
-        and box[t, 0] <= box[s, 3] + grow
-        and box[s, 1] <= box[t, 4] + grow
-        and box[t, 1] <= box[s, 4] + grow
-        and box[s, 2] <= box[t, 5] + grow
-        and box[t, 2] <= box[s, 5] + grow
-    )
-
-
-@kernel
-def _slots_of(s, t, shapes):
-    """Rows that a pair of shapes may need."""
-    one, two = shapes.kind[s], shapes.kind[t]
-    if one == MESH or two == MESH:
-        return MOST_CANDIDATES if shapes.whole[s] == 1 or shapes.whole[t] == 1 else MESH_SLOTS
-    return TERRAIN_SLOTS if one == TERRAIN or two == TERRAIN else PAIR_SLOTS
-
-
-@stage
-def select_near(shapes, kind, state, boxes, near):
-    """List the pairs whose tight boxes overlap and that are awake; returns their number."""
-    pair, body = state.pair, shapes.body
-    _spread_reach(state, boxes, body.shape[0])
-    count, slots = 0, 0
-    for p in range(state.counter[COUNTER_PAIRS]):
-        s, t = pair[p, 0], pair[p, 1]
-        if not _overlap_spread(boxes, s, t):
-            continue
-        if pair_sleeps(body[s], body[t], state.asleep, kind, state.twist):
-            continue
-        near.pair[count] = p
-        near.slot_first[count] = slots
-        slots += _slots_of(s, t, shapes)
-        count += 1
-    near.slot_first[count] = slots
-    return count
 
 
 @kernel
@@ -130,7 +47,7 @@ def _local_point(b, point, position, turn):
 def _match(
     first, count, old, old_count, reach, a, b,
     # in
-    position, turn, kept_point, kept_impulse,
+    position, turn, cached_point, cached_impulse,
     # in and out
     touch,
 ):  # fmt: skip
@@ -149,14 +66,14 @@ def _match(
                 continue
             da, db = 0.0, 0.0
             for m in range(3):
-                da += (kept_point[old + j, m] - on_a[m]) ** 2
-                db += (kept_point[old + j, 3 + m] - on_b[m]) ** 2
+                da += (cached_point[old + j, m] - on_a[m]) ** 2
+                db += (cached_point[old + j, 3 + m] - on_b[m]) ** 2
             if min(da, db) < best:
                 best, best_j = min(da, db), j
         if best_j >= 0:
             taken |= 1 << best_j
             for j in range(3):
-                touch.warm[c, j] = kept_impulse[old + best_j, j]
+                touch.warm[c, j] = cached_impulse[old + best_j, j]
 
 
 @kernel
@@ -175,9 +92,9 @@ def _gather_range(lo, hi, body, material, radius, state, turn, near, touch):
             touch.body[c, 0], touch.body[c, 1] = body[s], body[t]
             touch.material[c, 0], touch.material[c, 1] = material[s], material[t]
         _match(
-            near.contact_first[k], count, state.pair_kept[p, 0], state.pair_kept[p, 1],
+            near.contact_first[k], count, state.pair_cached[p, 0], state.pair_cached[p, 1],
             MATCH_SHARE * min(radius[s], radius[t]), body[s], body[t],
-            state.position, turn, state.kept_point, state.kept_impulse, touch,
+            state.position, turn, state.cached_point, state.cached_impulse, touch,
         )  # fmt: skip
 
 
@@ -197,3 +114,53 @@ def gather_contacts(shapes, state, turn, near, touch, near_count):
     else:
         chunks = (near_count + _CHUNK - 1) // _CHUNK
         _gather_parallel(chunks, near_count, body, material, radius, state, turn, near, touch)
+
+
+@kernel
+def _world_impulses(count, row_contact, frame, impulse, new):
+    for r in range(count):
+        c = row_contact[r]
+        for k in range(3):
+            new[c, k] = (
+                frame[r, k] * impulse[r, 0]
+                + frame[r, 3 + k] * impulse[r, 1]
+                + frame[r, 6 + k] * impulse[r, 2]
+            )
+
+
+@kernel
+def _hold_sleepers(body, kind, state, touch, count):
+    """Contacts of pairs that sleep go on being kept, behind those of this step."""
+    for p in range(state.counter[COUNTER_PAIRS]):
+        old, old_count = state.pair_cached[p, 0], state.pair_cached[p, 1]
+        if old_count == 0:
+            continue
+        a, b = body[state.pair[p, 0]], body[state.pair[p, 1]]
+        if not pair_sleeps(a, b, state.asleep, kind, state.twist):
+            state.pair_cached[p, 1] = 0
+            continue
+        for i in range(old_count):
+            for k in range(6):
+                touch.point[count, k] = state.cached_point[old + i, k]
+            for k in range(3):
+                touch.impulse[count, k] = state.cached_impulse[old + i, k]
+            count += 1
+        state.pair_cached[p, 0] = count - old_count
+    return count
+
+
+@stage
+def store_contacts(body, kind, state, near, touch, rows, near_count, count):
+    """Remember where the contacts were and what they carried."""
+    _world_impulses(count, touch.row_contact, rows.frame, rows.impulse, touch.impulse)
+    total = _hold_sleepers(body, kind, state, touch, count)
+    for k in range(near_count):
+        p = near.pair[k]
+        state.pair_cached[p, 0] = near.contact_first[k]
+        state.pair_cached[p, 1] = near.slot_count[k]
+    for c in range(total):
+        for k in range(6):
+            state.cached_point[c, k] = touch.point[c, k]
+        for k in range(3):
+            state.cached_impulse[c, k] = touch.impulse[c, k]
+    state.counter[COUNTER_CACHED] = total

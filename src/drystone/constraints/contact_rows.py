@@ -111,8 +111,8 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
                 for k in range(3):
                     rows.arm[r, 3 * side + k] = contact[c, k] - position[b, k]
         rows.approach[r] = _approach(r, touch.body, c, rows.frame, rows.arm, state.twist)
-        fill_block(r, rows.body, rows.frame, rows.arm, mass, rows.block)
-        invert_block(r, rows.block, rows.inverse)
+        fill_block(r, rows.body, rows.frame, rows.arm, mass, rows.delassus)
+        invert_block(r, rows.delassus, rows.inverse)
         one, two = touch.material[c, 0], touch.material[c, 1]
         rows.friction[r] = pairing.friction[one, two]
         rows.restitution[r] = pairing.restitution[one, two]

@@ -102,10 +102,10 @@ def _shorten(rows, share: np.ndarray, friction: np.ndarray) -> None:
     rows.friction[:count] = friction
     rows.frame[:count] *= share.repeat(3, axis=1)
     rows.impulse[:count] /= share
-    rows.struck[:count] /= share
+    rows.impact_impulse[:count] /= share
     i, j = np.triu_indices(3)  # nn, n1, n2, 11, 12, 22
-    rows.block[:count] *= share[:, i] * share[:, j]
-    invert_blocks(rows.block[:count], rows.inverse[:count])
+    rows.delassus[:count] *= share[:, i] * share[:, j]
+    invert_blocks(rows.delassus[:count], rows.inverse[:count])
 
 
 def lay_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +127,7 @@ def lay_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np
     impulse[turned] = np.einsum("ckx,cx->ck", frame[turned], pushed)
     fill_blocks(
         rows.body[:count], rows.frame[:count], rows.arm[:count], work.motion.mass,
-        rows.block[:count],
+        rows.delassus[:count],
     )  # fmt: skip
     return friction_1, friction_2
 
@@ -139,16 +139,18 @@ def _world_axes(model, state, work, ellipses: Ellipses) -> np.ndarray:
     shapes = state.pair[pair][_row_contacts(work)]
     side = ellipses.carrier[_materials(work)]
     carrying = np.take_along_axis(shapes, side[:, None], axis=1)[:, 0]
-    turn = np.vstack((work.motion.turn, np.eye(3).reshape(1, 9)))  # the last one is FIXED
+    turn = np.vstack(
+        (work.motion.rotation_matrix, np.eye(3).reshape(1, 9))
+    )  # the last one is FIXED
     turn = turn[model.shapes.body[carrying]].reshape(-1, 3, 3)
     return np.einsum("cij,cj->ci", turn, ellipses.axis[carrying])
 
 
 def _row_contacts(work) -> np.ndarray:
-    return work.touch.row_contact[: int(work.log.info[INFO_CONTACTS])]
+    return work.contact_list.row_contact[: int(work.log.info[INFO_CONTACTS])]
 
 
 def _materials(work) -> tuple[np.ndarray, np.ndarray]:
     """Materials of A and of B of every row."""
-    one, two = work.touch.material[_row_contacts(work)].T
+    one, two = work.contact_list.material[_row_contacts(work)].T
     return one, two

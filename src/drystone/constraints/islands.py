@@ -160,7 +160,7 @@ def _level_of_pair(p, body, kind, pair, level):
 
 
 @stage
-def order_contacts(body, kind, pair, near, graph, linkage, row_contact, rows, near_count):
+def order_contacts(body, kind, pair, near, graph, joint_work, row_contact, rows, near_count):
     """Sort contacts by level into row_contact; cut the rows into slabs and groups of slabs.
 
     A group is one large island, one with joints, or several small ones that fit in a single slab.
@@ -175,9 +175,9 @@ def order_contacts(body, kind, pair, near, graph, linkage, row_contact, rows, ne
             first[at + 1] += near.slot_count[k]
     for i in range(levels):
         first[i + 1] += first[i]
-    _find_joined(graph, linkage)
-    _cut_slabs(graph, linkage, rows, levels)
-    _list_nodes(graph, linkage)
+    _find_joined(graph, joint_work)
+    _cut_slabs(graph, joint_work, rows, levels)
+    _list_nodes(graph, joint_work)
     for k in range(near_count):
         if near.slot_count[k] > 0:
             at = _level_of_pair(near.pair[k], body, kind, pair, graph.level)
@@ -187,76 +187,76 @@ def order_contacts(body, kind, pair, near, graph, linkage, row_contact, rows, ne
 
 
 @kernel
-def _node_island(node, graph, linkage):
+def _node_island(node, graph, joint_work):
     """Island of a block of joints, -1 if its bodies sleep."""
     for side in range(2):
-        b = linkage.node_body[node, side]
+        b = joint_work.node_body[node, side]
         if b < graph.island.shape[0] and graph.island[b] >= 0:
             return graph.island[b]
     return -1
 
 
 @kernel
-def _find_joined(graph, linkage):
+def _find_joined(graph, joint_work):
     """Flag the islands with joints."""
-    if linkage is None:
+    if joint_work is None:
         return
     for i in range(graph.tally[TALLY_ISLANDS]):
-        linkage.island_group[i] = -1
-    for node in range(linkage.node_body.shape[0]):
-        i = _node_island(node, graph, linkage)
+        joint_work.island_group[i] = -1
+    for node in range(joint_work.node_body.shape[0]):
+        i = _node_island(node, graph, joint_work)
         if i >= 0:
-            linkage.island_group[i] = JOINED
+            joint_work.island_group[i] = JOINED
 
 
 @kernel
-def _is_joined(island, linkage):
-    if linkage is None:
+def _is_joined(island, joint_work):
+    if joint_work is None:
         return False
-    return linkage.island_group[island] == JOINED
+    return joint_work.island_group[island] == JOINED
 
 
 @kernel
-def _claim(island, group, linkage):
+def _claim(island, group, joint_work):
     """Give an island with joints its group; False if it has none."""
-    if linkage is None:
+    if joint_work is None:
         return False
-    joined = linkage.island_group[island] == JOINED
+    joined = joint_work.island_group[island] == JOINED
     if joined:
-        linkage.island_group[island] = group
+        joint_work.island_group[island] = group
     return joined
 
 
 @kernel
-def _list_nodes(graph, linkage):
+def _list_nodes(graph, joint_work):
     """Blocks of joints, sorted by group."""
-    if linkage is None:
+    if joint_work is None:
         return
-    first = linkage.group_node
+    first = joint_work.group_node
     for g in range(first.shape[0]):
         first[g] = 0
-    for node in range(linkage.node_body.shape[0]):
-        i = _node_island(node, graph, linkage)
+    for node in range(joint_work.node_body.shape[0]):
+        i = _node_island(node, graph, joint_work)
         if i >= 0:
-            first[linkage.island_group[i] + 1] += 1
+            first[joint_work.island_group[i] + 1] += 1
     for g in range(graph.tally[TALLY_GROUPS]):
         first[g + 1] += first[g]
-    for node in range(linkage.node_body.shape[0] - 1, -1, -1):
-        i = _node_island(node, graph, linkage)
+    for node in range(joint_work.node_body.shape[0] - 1, -1, -1):
+        i = _node_island(node, graph, joint_work)
         if i >= 0:
-            first[linkage.island_group[i] + 1] -= 1
-            linkage.node_list[first[linkage.island_group[i] + 1]] = node
+            first[joint_work.island_group[i] + 1] -= 1
+            joint_work.node_list[first[joint_work.island_group[i] + 1]] = node
     # first[g + 1] now is the first block of group g
     for g in range(graph.tally[TALLY_GROUPS]):
         first[g] = first[g + 1]
     total = 0
-    for node in range(linkage.node_body.shape[0]):
-        total += 1 if _node_island(node, graph, linkage) >= 0 else 0
+    for node in range(joint_work.node_body.shape[0]):
+        total += 1 if _node_island(node, graph, joint_work) >= 0 else 0
     first[graph.tally[TALLY_GROUPS]] = total
 
 
 @kernel
-def _cut_slabs(graph, linkage, rows, levels):
+def _cut_slabs(graph, joint_work, rows, levels):
     """Slabs of at least SLAB_ROWS rows; the levels of a large island share no slab with others."""
     first, slab_first, group_first = graph.level_first, rows.slab_first, rows.group_first
     level_island = graph.level_island
@@ -270,7 +270,7 @@ def _cut_slabs(graph, linkage, rows, levels):
         end = i  # the island that starts at level i ends before level `end`
         while end < levels and level_island[end] == level_island[i]:
             end += 1
-        linked = _claim(level_island[i], groups, linkage)
+        linked = _claim(level_island[i], groups, joint_work)
         rows.group_linked[groups] = 1 if linked else 0
         if linked:
             group_first[groups] = slabs
@@ -298,7 +298,7 @@ def _cut_slabs(graph, linkage, rows, levels):
                 end = i
                 while end < levels and level_island[end] == level_island[i]:
                     end += 1
-                if _is_joined(level_island[i], linkage) or first[end] - first[begin] > SLAB_ROWS:
+                if _is_joined(level_island[i], joint_work) or first[end] - first[begin] > SLAB_ROWS:
                     break
                 i = end
         groups += 1

@@ -74,19 +74,19 @@ def inverse_masses(mass: np.ndarray) -> np.ndarray:
     return blocks
 
 
-def joint_blocks(linkage, mass: np.ndarray, groups: int) -> JointBlocks | None:
-    """The blocks of `linkage` that are awake, with the softness that the compiled step adds."""
-    if linkage is None or linkage.group_node[groups] == 0:
+def joint_blocks(joint_work, mass: np.ndarray, groups: int) -> JointBlocks | None:
+    """The blocks of `joint_work` that are awake, with the softness that the compiled step adds."""
+    if joint_work is None or joint_work.group_node[groups] == 0:
         return None
-    node = linkage.node_list[: linkage.group_node[groups]]
-    row, rows = linkage.node_row[node], linkage.rows
+    node = joint_work.node_list[: joint_work.group_node[groups]]
+    row, rows = joint_work.node_row[node], joint_work.rows
     real = row >= 0
 
     def take(array, absent=0.0):
         return np.where(real.reshape(real.shape + (1,) * (array.ndim - 1)), array[row], absent)
 
     blocks = JointBlocks(
-        body=linkage.node_body[node], linear=take(rows.linear), angular=take(rows.angular),
+        body=joint_work.node_body[node], linear=take(rows.linear), angular=take(rows.angular),
         bias=take(rows.bias), softness=take(rows.softness), lower=take(rows.lower),
         upper=take(rows.upper), row=row,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.constraints.contact_rows import inertia_times
-from drystone.constraints.kinematic_trees import Forest, plant_forest
+from drystone.constraints.kinematic_trees import KinematicTrees, build_trees
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.table import table
 from drystone.model.joint_arrays import JointRows, Joints, joint_rows
@@ -22,7 +22,7 @@ SOFTNESS = 1e-11
 
 
 @table
-class Linkage(NamedTuple):
+class JointWork(NamedTuple):
     """The joints of a world in one step."""
 
     rows: JointRows
@@ -43,18 +43,18 @@ class Linkage(NamedTuple):
     none: np.ndarray  # (rows,) zeros
     slack: np.ndarray  # (rows,) velocities of rows with a bound, above it [m/s], [rad/s]
     change: np.ndarray  # (rows,) of the biases, found by a look ahead [m/s], [rad/s]
-    forest: Forest
+    trees: KinematicTrees
 
 
-def link_room(joints: Joints, bodies) -> Linkage | None:
+def joint_work_of(joints: Joints, bodies) -> JointWork | None:
     """The blocks of `joints` and scratch for a world of these arrays.Bodies; None without joints.
 
     It starts empty: what is kept from step to step can be found again from the state.
     """
-    return room_for_joints(joints, bodies) if len(joints.kind) else None
+    return new_joint_work(joints, bodies) if len(joints.kind) else None
 
 
-def room_for_joints(joints: Joints, table) -> Linkage:
+def new_joint_work(joints: Joints, table) -> JointWork:
     bodies = len(table.inv_mass)
     node_row, node_joint = [], []
     for j in range(len(joints.kind)):
@@ -66,7 +66,7 @@ def room_for_joints(joints: Joints, table) -> Linkage:
     node_joint = np.array(node_joint, np.int32).reshape(count)
     rotation = np.zeros((bodies + 1, 4))
     rotation[:, 0] = 1.0
-    return Linkage(
+    return JointWork(
         rows=joint_rows(joints),
         ahead=joint_rows(joints),
         node_row=np.array(node_row, np.int32).reshape(count, 3),
@@ -84,42 +84,45 @@ def room_for_joints(joints: Joints, table) -> Linkage:
         none=np.zeros(joints.row_first[-1]),
         slack=np.zeros(joints.row_first[-1]),
         change=np.zeros(joints.row_first[-1]),
-        forest=plant_forest(joints, table),
+        trees=build_trees(joints, table),
     )
 
 
-# A world without joints has no linkage: None, which lets Numba leave the rest of a kernel out.
+# A world without joints has no joint_work: None, which lets Numba leave the rest of a kernel out.
 
 
 @inner_kernel
-def take_nodes(linkage, n, first, count, pair):
+def take_nodes(joint_work, n, first, count, pair):
     """Bodies of `count` blocks from place `first` of the list on, into pair[n:]."""
-    if linkage is None:
+    if joint_work is None:
         return
     for d in range(count):
-        node = linkage.node_list[first + d]
-        pair[n + d, 0], pair[n + d, 1] = linkage.node_body[node, 0], linkage.node_body[node, 1]
+        node = joint_work.node_list[first + d]
+        pair[n + d, 0], pair[n + d, 1] = (
+            joint_work.node_body[node, 0],
+            joint_work.node_body[node, 1],
+        )
 
 
 @inner_kernel
-def take_node(linkage, place, i, impulse):
+def take_node(joint_work, place, i, impulse):
     """Impulses of the block at `place` of the list."""
-    if linkage is None:
+    if joint_work is None:
         return
     for k in range(3):
-        r = linkage.node_row[linkage.node_list[place], k]
-        impulse[i, k] = linkage.rows.impulse[r] if r >= 0 else 0.0
+        r = joint_work.node_row[joint_work.node_list[place], k]
+        impulse[i, k] = joint_work.rows.impulse[r] if r >= 0 else 0.0
 
 
 @inner_kernel
-def joint_jacobian(linkage, place, i, jacobian):
+def joint_jacobian(joint_work, place, i, jacobian):
     """Row by row what a block sees of its two bodies; see gather.Links."""
-    if linkage is None:
+    if joint_work is None:
         return
-    node = linkage.node_list[place]
-    linear, angular = linkage.rows.linear, linkage.rows.angular
+    node = joint_work.node_list[place]
+    linear, angular = joint_work.rows.linear, joint_work.rows.angular
     for k in range(3):
-        r = linkage.node_row[node, k]
+        r = joint_work.node_row[node, k]
         for m in range(3):
             a, b = 6 * k + m, 18 + 6 * k + m
             jacobian[i, a] = -linear[r, m] if r >= 0 else 0.0
@@ -164,30 +167,30 @@ def push_joint_row(r, p, rows, mass, twist):
 
 
 @inner_kernel
-def push_node(linkage, place, p0, p1, p2, mass, twist):
+def push_node(joint_work, place, p0, p1, p2, mass, twist):
     """Give a block new impulses, and the bodies what they have changed by."""
-    if linkage is None:
+    if joint_work is None:
         return
-    node = linkage.node_list[place]
-    impulse = linkage.rows.impulse
+    node = joint_work.node_list[place]
+    impulse = joint_work.rows.impulse
     for k in range(3):
-        r = linkage.node_row[node, k]
+        r = joint_work.node_row[node, k]
         if r < 0:
             continue
         p = p0 if k == 0 else (p1 if k == 1 else p2)
-        push_joint_row(r, p - impulse[r], linkage.rows, mass, twist)
+        push_joint_row(r, p - impulse[r], joint_work.rows, mass, twist)
         impulse[r] = p
 
 
 @inner_kernel
-def joint_law(linkage, place, c, i, free, links, island):
+def joint_law(joint_work, place, c, i, free, links, island):
     """Free velocities, bounds and softness of a block: contact `c` of the group, `i` in order."""
-    if linkage is None:
+    if joint_work is None:
         return
-    node = linkage.node_list[place]
-    rows = linkage.rows
+    node = joint_work.node_list[place]
+    rows = joint_work.rows
     for k in range(3):
-        r = linkage.node_row[node, k]
+        r = joint_work.node_row[node, k]
         if r < 0:
             island.q[i, k], island.soft[i, k], island.own[i, k] = 0.0, 0.0, 1.0
             island.lower[i, k], island.upper[i, k] = 0.0, 0.0
@@ -209,9 +212,9 @@ def joint_law(linkage, place, c, i, free, links, island):
 
 
 @kernel
-def start_joints(linkage, state, mass, twist):
+def start_joints(joint_work, state, mass, twist):
     """The warm start: impulses of the last step, within the bounds of this one."""
-    rows = linkage.rows
+    rows = joint_work.rows
     for r in range(rows.impulse.shape[0]):
         p = min(max(state.joint_impulse[r], rows.lower[r]), rows.upper[r])
         rows.impulse[r] = p

@@ -36,7 +36,7 @@ MOST_MOTIONS = 192  # free motions of all its bodies
 
 
 @table
-class Forest(NamedTuple):
+class KinematicTrees(NamedTuple):
     """Trees of joints. Vectors of six are linear, then angular."""
 
     tree: np.ndarray  # (nj,) int32: tree of each joint, -1: none
@@ -80,39 +80,39 @@ class Forest(NamedTuple):
     half: np.ndarray  # (6,)
 
 
-def plant_forest(joints: Joints, bodies) -> Forest:
+def build_trees(joints: Joints, bodies) -> KinematicTrees:
     """The trees of `joints`; bodies is arrays.Bodies."""
     n, count = len(bodies.inv_mass), len(joints.kind)
-    trees = _find_trees(joints, bodies)
+    found = _find_trees(joints, bodies)
     f, i = np.zeros, np.int32
-    forest = Forest(
-        tree=np.full(count, -1, i), first=f(len(trees) + 1, i), joint=f(count, i),
-        child=np.full(count, -1, i), parent=np.full(count, -1, i), root=np.full(len(trees), -1, i),
-        up=np.full(n + 1, -1, i), held=f((count, 3), i), plain=np.ones(len(trees), i),
-        driven=f(len(trees), i), ready=f(len(trees), i), lever=f((count, 3)), arm=f((count, 3)),
+    trees = KinematicTrees(
+        tree=np.full(count, -1, i), first=f(len(found) + 1, i), joint=f(count, i),
+        child=np.full(count, -1, i), parent=np.full(count, -1, i), root=np.full(len(found), -1, i),
+        up=np.full(n + 1, -1, i), held=f((count, 3), i), plain=np.ones(len(found), i),
+        driven=f(len(found), i), ready=f(len(found), i), lever=f((count, 3)), arm=f((count, 3)),
         dual=f((count, 9)), step=f((count, 18)), seen=f((count, 18)), inertia=f((n + 1, 21)),
-        root_factor=f((len(trees), 21)), flow=f((n + 1, 6)), offset=f((count, 6)),
+        root_factor=f((len(found), 21)), flow=f((n + 1, 6)), offset=f((count, 6)),
         rate=f((count, 3)), member=np.full(n + 1, -1, i), place=f(count, i),
-        width=f(len(trees), i), base=f(len(trees), i), alone=f(n + 1, i), listed=f(len(trees), i),
+        width=f(len(found), i), base=f(len(found), i), alone=f(n + 1, i), listed=f(len(found), i),
         count=f(5, i), acts=f(int(joints.row_first[-1]), i), block=f((MOST_BLOCKS, 3), i),
         zeta=f((3 * MOST_BLOCKS, MOST_MOTIONS)), motion=f(MOST_MOTIONS, i), half=f(6),
     )  # fmt: skip
-    for t, (root, edges) in enumerate(trees):
-        forest.root[t] = root
+    for t, (root, edges) in enumerate(found):
+        trees.root[t] = root
         if root >= 0:
-            forest.member[root] = t
-        forest.first[t + 1] = forest.first[t] + len(edges)
+            trees.member[root] = t
+        trees.first[t + 1] = trees.first[t] + len(edges)
         for k, (j, child, parent) in enumerate(edges):
-            forest.tree[j], forest.joint[forest.first[t] + k] = t, j
-            forest.child[j], forest.parent[j], forest.up[child] = child, parent, j
-            forest.held[j] = ELIMINATED[int(joints.kind[j])]
-            forest.member[child] = t
-            forest.place[j] = forest.width[t]
-            forest.width[t] += forest.held[j, 2]
-            forest.plain[t] &= not _is_bounded(joints, j)
-            forest.driven[t] |= bool((joints.drive_mode[j] == DRIVE_POSITION).any())
-        forest.width[t] += 6 if root >= 0 else 0
-    return forest
+            trees.tree[j], trees.joint[trees.first[t] + k] = t, j
+            trees.child[j], trees.parent[j], trees.up[child] = child, parent, j
+            trees.held[j] = ELIMINATED[int(joints.kind[j])]
+            trees.member[child] = t
+            trees.place[j] = trees.width[t]
+            trees.width[t] += trees.held[j, 2]
+            trees.plain[t] &= not _is_bounded(joints, j)
+            trees.driven[t] |= bool((joints.drive_mode[j] == DRIVE_POSITION).any())
+        trees.width[t] += 6 if root >= 0 else 0
+    return trees
 
 
 def _is_bounded(joints, j) -> bool:

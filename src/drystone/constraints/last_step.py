@@ -27,17 +27,17 @@ def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> Con
     """Copies of the contacts of the last step, sorted by pair of shapes."""
     count = int(work.log.info[INFO_CONTACTS])
     rows = work.rows
-    order = np.argsort(work.touch.row_contact[:count], kind="stable")
+    order = np.argsort(work.contact_list.row_contact[:count], kind="stable")
     body = rows.body[:count][order]
     problem = last_problem(model, state, work, ellipses)
     friction_2 = problem.friction if ellipses is None else problem.friction_2
     velocity = problem.relative(work.motion.twist)[order]
     impulse = rows.impulse[:count].copy()
     if work.log.info[INFO_IMPACTS] > 0:
-        impulse += rows.struck[:count]
+        impulse += rows.impact_impulse[:count]
     return ContactArrays(
         body=np.where(body == len(state.position), FIXED, body),
-        point=work.touch.place[:count, :3].copy(),
+        point=work.contact_list.place[:count, :3].copy(),
         frame=rows.frame[:count][order].reshape(count, 3, 3),
         gap=rows.gap[:count][order],
         impulse=impulse[order],
@@ -48,9 +48,9 @@ def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> Con
 
 
 def last_problem(
-    model: Model, state: State, work: Work, ellipses=None, linkage=None
+    model: Model, state: State, work: Work, ellipses=None, joint_work=None
 ) -> ContactProblem:
-    """The contact problem of the last step; without `linkage` that of the contacts alone.
+    """The contact problem of the last step; without `joint_work` that of the contacts alone.
 
     Joints of islands that moved smoothly (solvers/articulated/solve_islands.py) stand in it as they
     are after the step.
@@ -68,13 +68,13 @@ def last_problem(
         slab_first=rows.slab_first[: tally[TALLY_SLABS] + 1].copy(),
         group_first=rows.group_first[: tally[TALLY_GROUPS] + 1].copy(),
         friction_2=None if ellipses is None else ellipses.friction_of_rows(work)[1],
-        joints=joint_blocks(linkage, work.motion.mass, int(tally[TALLY_GROUPS])),
+        joints=joint_blocks(joint_work, work.motion.mass, int(tally[TALLY_GROUPS])),
     )
 
 
-def last_impulse(problem: ContactProblem, work: Work, linkage=None) -> np.ndarray:
+def last_impulse(problem: ContactProblem, work: Work, joint_work=None) -> np.ndarray:
     """(block_count, 3) impulses of the contacts and joints of last_problem()."""
     contacts = work.rows.impulse[: problem.contact_count]
     if problem.joints is None:
         return contacts.copy()
-    return np.vstack([contacts, block_impulses(problem.joints, linkage.rows)])
+    return np.vstack([contacts, block_impulses(problem.joints, joint_work.rows)])

@@ -21,7 +21,7 @@ from drystone.forces.spring import spring_force
 from drystone.forces.table import DRAG, POLE, SPRING
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import cross, mul, mul_t, rotation_matrix
-from drystone.model.arrays import DYNAMIC, KINEMATIC, ROUGH
+from drystone.model.arrays import DYNAMIC, END_OF_STEP, KINEMATIC
 
 
 @kernel
@@ -122,17 +122,17 @@ def _kick(b, bodies, state, before, after, dt):
 
 
 @kernel
-def kick_bodies(bodies, state, rough, before, after, dt):
+def kick_bodies(bodies, state, scheme, before, after, dt):
     """Velocities of bodies that moved smoothly, by half of what the forces have changed."""
     for b in range(bodies.kind.shape[0]):
-        if bodies.kind[b] == DYNAMIC and state.asleep[b] == 0 and rough[b] < ROUGH:
+        if bodies.kind[b] == DYNAMIC and state.asleep[b] == 0 and scheme[b] < END_OF_STEP:
             _kick(b, bodies, state, before, after, dt)
 
 
 @inner_kernel
-def settle_forces(elements, bodies, state, rough, dt):
+def settle_forces(elements, bodies, state, scheme, dt):
     """The second half of a step with elements."""
     if elements is None:
         return
     fill_forces(elements, state, elements.after)
-    kick_bodies(bodies, state, rough, elements.before, elements.after, dt)
+    kick_bodies(bodies, state, scheme, elements.before, elements.after, dt)

@@ -45,10 +45,10 @@ class Forces:
         """Leave only what the user has given."""
         state.force[:] = self._given
 
-    def settle(self, state, rough, dt: float) -> None:
+    def settle(self, state, scheme, dt: float) -> None:
         """The second half of a step; see forces/apply.py."""
         bodies = self.built.model.bodies
-        kick_bodies(bodies, state, rough, self._before, self.total(state), dt)
+        kick_bodies(bodies, state, scheme, self._before, self.total(state), dt)
 
     def total(self, state) -> np.ndarray:
         """Forces and torques (n, 6) now."""

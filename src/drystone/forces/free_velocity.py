@@ -60,7 +60,7 @@ def _free_range(lo, hi, bodies, state, settings, turn, mass, twist):
 def free_twists(bodies, state, settings, motion):
     """Rotation matrices, world inverse masses and free twists; the last row is the fixed world."""
     n = bodies.kind.shape[0]
-    turn, mass, twist = motion.turn, motion.mass, motion.free
+    turn, mass, twist = motion.rotation_matrix, motion.mass, motion.free
     _free_range(0, n, bodies, state, settings, turn, mass, twist)
     for k in range(7):
         mass[n, k] = 0.0

@@ -21,8 +21,8 @@ PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
 DYNAMIC, KINEMATIC = 0, 1
 
 FIXED = -1  # the body number of the world itself
-WAY_COLUMNS = 12  # of Boxes.way
-KEPT = 768  # pairs of triangles that two meshes which touch remember at most
+SWEPT_COLUMNS = 12  # of Boxes.swept
+CACHED_TRIANGLES = 768  # pairs of triangles that two meshes which touch remember at most
 
 
 @table
@@ -110,7 +110,7 @@ class Pairing(NamedTuple):
 
 @table
 class Outlines(NamedTuple):
-    """Shapes of two dimensions in their own axes: x and z. See shapes/outline_2d.py."""
+    """Shapes of two dimensions in their own axes: x and z. See shapes/two_dimensions/outline.py."""
 
     first: np.ndarray  # (ns + 1,) first corner of each shape; planes have none
     corner: np.ndarray  # (corners, 2) counter-clockwise with x to the right and z up
@@ -142,20 +142,20 @@ class State(NamedTuple):
     rest_time: np.ndarray  # (n,) how long the body has been slow [s]
     counter: np.ndarray  # (8,) int64, see COUNTER_*
     # broad phase: boxes with room to move, and the pairs whose boxes overlap
-    roomy_box: np.ndarray  # (ns, 6) lower corner, upper corner [m]
+    fat_aabb: np.ndarray  # (ns, 6) lower corner, upper corner [m]
     pair: np.ndarray  # (pairs, 2) shapes, sorted by first, then second
-    pair_kept: np.ndarray  # (pairs, 2) first of its kept contacts and their number
+    pair_cached: np.ndarray  # (pairs, 2) first of its kept contacts and their number
     pair_axis: np.ndarray  # (pairs, 8) what the narrow phase wants to remember of the pair
     # contacts of the last step, for warm starts
-    kept_point: np.ndarray  # (contacts, 6) the point in the axes of body A, of body B
-    kept_impulse: np.ndarray  # (contacts, 3) on B, world axes [N s]
+    cached_point: np.ndarray  # (contacts, 6) the point in the axes of body A, of body B
+    cached_impulse: np.ndarray  # (contacts, 3) on B, world axes [N s]
     # joints
     joint_value: np.ndarray  # (nj, 3) free coordinates, whole turns counted [rad] or [m]
     joint_impulse: np.ndarray  # (rows,) of the last step [N s] or [N m s]
     joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
 
 
-COUNTER_STEP, COUNTER_PAIRS, COUNTER_KEPT, COUNTER_BOXES_VALID = range(4)
+COUNTER_STEP, COUNTER_PAIRS, COUNTER_CACHED, COUNTER_BOXES_VALID = range(4)
 COUNTERS = 8
 
 
@@ -202,12 +202,12 @@ def new_state(model: Model, position, rotation, twist) -> State:
         asleep=np.zeros(n, np.int32),
         rest_time=np.zeros(n),
         counter=np.zeros(COUNTERS, np.int64),
-        roomy_box=np.zeros((ns, 6)),
+        fat_aabb=np.zeros((ns, 6)),
         pair=np.zeros((0, 2), np.int32),
-        pair_kept=np.zeros((0, 2), np.int32),
+        pair_cached=np.zeros((0, 2), np.int32),
         pair_axis=np.zeros((0, 8)),
-        kept_point=np.zeros((0, 6)),
-        kept_impulse=np.zeros((0, 3)),
+        cached_point=np.zeros((0, 6)),
+        cached_impulse=np.zeros((0, 3)),
         joint_value=np.zeros(model.joints.value.shape),
         joint_impulse=np.zeros(model.joints.row_first[-1]),
         joint_curve=np.zeros((model.joints.row_first[-1], 3)),
@@ -215,7 +215,7 @@ def new_state(model: Model, position, rotation, twist) -> State:
 
 
 @table
-class Rows(NamedTuple):
+class ContactRows(NamedTuple):
     """The contact problem of one step, one row a contact, in the order of
     constraints/islands.py.
     """
@@ -223,7 +223,9 @@ class Rows(NamedTuple):
     body: np.ndarray  # (m, 2) bodies A and B; n stands for the fixed world
     frame: np.ndarray  # (m, 9) normal, tangent 1, tangent 2
     arm: np.ndarray  # (m, 6) from the centre of mass of A, of B, to the point [m]
-    block: np.ndarray  # (m, 6) own block of J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
+    delassus: (
+        np.ndarray
+    )  # (m, 6) diagonal block of the Delassus matrix W = J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
     inverse: np.ndarray  # (m, 6) its inverse
     bias: np.ndarray  # (m,) added to the normal velocity before the law is applied [m/s]
     friction: np.ndarray  # (m,)
@@ -233,13 +235,15 @@ class Rows(NamedTuple):
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (motion/stabilization.py) [N s]
-    struck: np.ndarray  # (m, 3) impulses of impacts within the step (solvers/impact.py) [N s]
-    blow: np.ndarray  # (m, 3) those of one round
+    impact_impulse: (
+        np.ndarray
+    )  # (m, 3) impulses of impacts within the step (solvers/impact.py) [N s]
+    round_impulse: np.ndarray  # (m, 3) those of one round
     target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
-    strike_list: np.ndarray  # (m,) rows that can be struck
+    impact_list: np.ndarray  # (m,) rows that can be struck
     # (m, 6) what the sweep before changed, and left, see solvers/gauss_seidel/parallel_sweep.py
-    kept: np.ndarray
-    kept_twist: np.ndarray  # (n + 1, 6) velocities that it left
+    previous: np.ndarray
+    previous_twist: np.ndarray  # (n + 1, 6) velocities that it left
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
     slab_sums: np.ndarray  # (slabs, 4) float: squares of what two sweeps changed there, visits
@@ -255,10 +259,10 @@ class Rows(NamedTuple):
     flat: np.ndarray  # (1,) 1 in two dimensions: nothing couples to tangent 2
 
 
-# How a body moves in a step, motion.rough: with the mean of its velocities before and after if it
-# is SMOOTH, as its joints say if it is LINKED; from ROUGH on with the velocity after, and HELD by
-# joints besides.
-SMOOTH, LINKED, ROUGH, HELD = range(4)
+# How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after
+# (MIDPOINT), as RATTLE found for articulated islands that nothing touches (RATTLED), from
+# END_OF_STEP on by the velocity after; HELD: and joints hold it besides.
+MIDPOINT, RATTLED, END_OF_STEP, HELD = range(4)
 
 
 @table
@@ -269,16 +273,16 @@ class Motion(NamedTuple):
     padding): two bodies in one line of the cache made sweeps four times slower.
     """
 
-    turn: np.ndarray  # (n, 9) rotation matrices
+    rotation_matrix: np.ndarray  # (n, 9)
     mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz
     free: np.ndarray  # (n + 1, 8) velocities if nothing touched
     twist: np.ndarray  # (n + 1, 8) solved velocities
     move: np.ndarray  # (n + 1, 8) displacement twists
     mean: np.ndarray  # (n, 3) spin that turns a body freely over the step
     later: np.ndarray  # (n, 3) spin at the end of the step after that turn
-    rough: np.ndarray  # (n + 1,) how it moves in this step, see motion/stabilization.py
-    strike: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
-    flown: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
+    scheme: np.ndarray  # (n + 1,) how it moves in this step, see motion/stabilization.py
+    impact_time: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
+    impact_displacement: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
     before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move, not straightened
     after: np.ndarray  # (n + 1, 6) velocities right after the impact
 
@@ -291,10 +295,10 @@ class Boxes(NamedTuple):
     # (ns, WAY_COLUMNS) how far its velocity takes its body's centre (3) [m]; turning and forces its
     # surface; its turn (3) [rad]; how far its origin goes (3); forces and the bend of its path;
     # gravity, which is part of no other column
-    way: np.ndarray
+    swept: np.ndarray
     reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
-    box: np.ndarray  # (ns, 6) tight boxes
+    aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
     left: np.ndarray  # (chunks,) int64
     cell: np.ndarray  # (ns, 4) int64 level and cell
     bucket_first: np.ndarray  # (buckets + 1,)
@@ -302,7 +306,7 @@ class Boxes(NamedTuple):
     pair_start: np.ndarray  # (ns + 1,)
     found: np.ndarray  # (pairs, 2)
     old_pair: np.ndarray  # (pairs, 2) the last list, while a new one is made
-    old_kept: np.ndarray
+    old_cached: np.ndarray
     old_axis: np.ndarray
 
 
@@ -318,14 +322,14 @@ class Near(NamedTuple):
     # (pairs,) of the step that a pair can go before it meets, see collision/ccd.py
     # row p: what two meshes that touch, or are near, keep of their surfaces, see mesh_kept.py
     share: np.ndarray
-    kept_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
-    kept_axis: np.ndarray  # (pairs, 8) how far was looked and where they stood; or nearest points
+    cached_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
+    cached_axis: np.ndarray  # (pairs, 8) how far was looked and where they stood; or nearest points
     kept: np.ndarray  # (pairs, 2 KEPT) triangles that were near, two and two
-    kept_gap: np.ndarray  # (pairs, KEPT) float32: how far apart they were at least [m]
+    cached_gap: np.ndarray  # (pairs, KEPT) float32: how far apart they were at least [m]
 
 
 @table
-class Sweep(NamedTuple):
+class Ccd(NamedTuple):
     """Bodies on their way within a step, see collision/ccd.py."""
 
     boxes: Boxes  # only pose and spread
@@ -339,7 +343,7 @@ class Sweep(NamedTuple):
 
 
 @table
-class Touch(NamedTuple):
+class ContactList(NamedTuple):
     """Contacts in the order of the pairs."""
 
     place: np.ndarray  # (contacts, 7) point, normal, gap
@@ -416,7 +420,7 @@ class Island(NamedTuple):
 
 
 @table
-class NewtonRoom(NamedTuple):
+class NewtonWork(NamedTuple):
     """Scratch for islands of up to n contacts."""
 
     centre: np.ndarray  # (n, 3) last answer of the proximal point method
@@ -440,7 +444,7 @@ class IslandWork(NamedTuple):
 
     links: Links
     island: Island
-    newton: NewtonRoom
+    newton: NewtonWork
 
 
 @table
@@ -454,10 +458,10 @@ class Work(NamedTuple):
     motion: Motion
     boxes: Boxes
     near: Near
-    sweep: Sweep
-    touch: Touch
+    ccd: Ccd
+    contact_list: ContactList
     graph: Graph
-    rows: Rows
+    rows: ContactRows
     island: IslandWork
     log: Log
 

@@ -3,10 +3,13 @@
 import numpy as np
 
 from drystone.model.arrays import (
+    CACHED_TRIANGLES,
     COUNTER_PAIRS,
-    KEPT,
-    WAY_COLUMNS,
+    SWEPT_COLUMNS,
     Boxes,
+    Ccd,
+    ContactList,
+    ContactRows,
     Graph,
     Island,
     IslandWork,
@@ -15,11 +18,8 @@ from drystone.model.arrays import (
     Model,
     Motion,
     Near,
-    NewtonRoom,
-    Rows,
+    NewtonWork,
     State,
-    Sweep,
-    Touch,
     Work,
 )
 
@@ -31,26 +31,26 @@ def allocate(model: Model) -> Work:
     buckets = 1 << max(4, int(2 * ns).bit_length())
     return Work(
         motion=Motion(
-            turn=f(n, 9), mass=f(n + 1, 7), free=_lines(n + 1), twist=_lines(n + 1),
-            move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), rough=i(n + 1), strike=f(n + 1),
-            flown=f(n + 1, 6),
+            rotation_matrix=f(n, 9), mass=f(n + 1, 7), free=_lines(n + 1), twist=_lines(n + 1),
+            move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), scheme=i(n + 1), impact_time=f(n + 1),
+            impact_displacement=f(n + 1, 6),
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
-            pose=f(ns, 12), way=f(ns, WAY_COLUMNS), reach=f(ns), spread=f(ns), box=f(ns, 6),
+            pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
             left=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
-            pair_start=i(ns + 1), **_search_room(0),
+            pair_start=i(ns + 1), **_search_arrays(0),
         ),
-        near=_near_room(0, 0),
-        sweep=_sweep_room(n, ns),
-        touch=_touch_room(0),
+        near=_near_arrays(0, 0),
+        ccd=_ccd_arrays(n, ns),
+        contact_list=_contact_list(0),
         graph=Graph(
             tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n), queue=i(n),
             link_start=i(n + 2), link=i(2 * len(model.joints.kind)), level_first=i(n + 2),
             level_island=i(n + 1),
         ),
-        rows=row_room(0, n),
+        rows=new_contact_rows(0, n),
         island=island_work(n, -(-int(model.joints.row_first[-1]) // 3) + len(model.joints.kind)),
         log=Log(i(4), f(16), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
     )  # fmt: skip
@@ -71,47 +71,50 @@ def _integers(*shape: int) -> np.ndarray:
     return np.zeros(shape, np.int32)
 
 
-def _search_room(room: int) -> dict:
+def _search_arrays(room: int) -> dict:
     i = _integers
     return dict(
-        found=i(room, 2), old_pair=i(room, 2), old_kept=i(room, 2), old_axis=_floats(room, 8)
+        found=i(room, 2), old_pair=i(room, 2), old_cached=i(room, 2), old_axis=_floats(room, 8)
     )
 
 
-def _near_room(pairs: int, slots: int) -> Near:
+def _near_arrays(pairs: int, slots: int) -> Near:
     i = _integers
     return Near(
         i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7), _floats(pairs),
-        kept_of=i(pairs, 3), kept_axis=_floats(pairs, 8), kept=i(pairs, 2 * KEPT),
-        kept_gap=np.zeros((pairs, KEPT), np.float32),
+        cached_of=i(pairs, 3), cached_axis=_floats(pairs, 8), kept=i(pairs, 2 * CACHED_TRIANGLES),
+        cached_gap=np.zeros((pairs, CACHED_TRIANGLES), np.float32),
     )  # fmt: skip
 
 
-def _sweep_room(n: int, ns: int) -> Sweep:
+def _ccd_arrays(n: int, ns: int) -> Ccd:
     f, i = _floats, _integers
     boxes = Boxes(
-        pose=f(ns, 12), way=f(0, WAY_COLUMNS), reach=f(0), spread=f(ns), box=f(0, 6),
+        pose=f(ns, 12), swept=f(0, SWEPT_COLUMNS), reach=f(0), spread=f(ns), aabb=f(0, 6),
         left=np.zeros(0, np.int64),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
-        **_search_room(0),
+        **_search_arrays(0),
     )  # fmt: skip
-    near = _near_room(1, 16)
-    return Sweep(boxes, near, i(1, 2), f(1, 8), f(n), i(n), i(n), f(n))
+    near = _near_arrays(1, 16)
+    return Ccd(boxes, near, i(1, 2), f(1, 8), f(n), i(n), i(n), f(n))
 
 
-def _touch_room(room: int) -> Touch:
+def _contact_list(room: int) -> ContactList:
     f, i = _floats, _integers
-    return Touch(f(room, 7), i(room, 2), i(room, 2), f(room, 3), f(room, 6), f(room, 3), i(room))
+    return ContactList(
+        f(room, 7), i(room, 2), i(room, 2), f(room, 3), f(room, 6), f(room, 3), i(room)
+    )
 
 
-def row_room(room: int, n: int) -> Rows:
+def new_contact_rows(room: int, n: int) -> ContactRows:
     f, i = _floats, _integers
-    return Rows(
-        body=i(room, 2), frame=f(room, 9), arm=f(room, 6), block=f(room, 6),
+    return ContactRows(
+        body=i(room, 2), frame=f(room, 9), arm=f(room, 6), delassus=f(room, 6),
         inverse=f(room, 6), bias=f(room), friction=f(room), restitution=f(room),
         gap=f(room), skin=f(room),
-        approach=f(room), impulse=f(room, 3), push=f(room), struck=f(room, 3), blow=f(room, 3),
-        target=f(room), strike_list=i(room), kept=f(room, 6), kept_twist=f(n + 1, 6),
+        approach=f(room), impulse=f(room, 3), push=f(room), impact_impulse=f(room, 3),
+        round_impulse=f(room, 3),
+        target=f(room), impact_list=i(room), previous=f(room, 6), previous_twist=f(n + 1, 6),
         slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 4), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),
@@ -125,34 +128,37 @@ def _grown(array: np.ndarray, room: int) -> np.ndarray:
     return larger
 
 
-def make_pair_room(state: State, work: Work, wanted: int) -> tuple[State, Work]:
+def grow_pairs(state: State, work: Work, wanted: int) -> tuple[State, Work]:
     """State and work with room for more than `wanted` pairs."""
     room = max(int(1.5 * wanted) + 64, len(state.pair))
     state = state._replace(
         pair=_grown(state.pair, room),
-        pair_kept=_grown(state.pair_kept, room),
+        pair_cached=_grown(state.pair_cached, room),
         pair_axis=_grown(state.pair_axis, room),
     )
     return state, work._replace(
-        boxes=work.boxes._replace(**_search_room(room)),
-        near=_near_room(room, len(work.near.slot)),
+        boxes=work.boxes._replace(**_search_arrays(room)),
+        near=_near_arrays(room, len(work.near.slot)),
         graph=work.graph._replace(link=_integers(2 * room + 2 * len(state.joint_value))),
     )
 
 
-def make_slot_room(work: Work, wanted: int) -> Work:
+def grow_slots(work: Work, wanted: int) -> Work:
     """Work with room for more than `wanted` slots of the narrow phase."""
     return work._replace(near=work.near._replace(slot=_floats(int(1.5 * wanted) + 64, 7)))
 
 
-def make_contact_room(state: State, work: Work, wanted: int) -> tuple[State, Work]:
+def grow_contacts(state: State, work: Work, wanted: int) -> tuple[State, Work]:
     """State and work with room for more than `wanted` contacts."""
-    room = max(int(1.5 * wanted) + 64, len(state.kept_point))
+    room = max(int(1.5 * wanted) + 64, len(state.cached_point))
     state = state._replace(
-        kept_point=_grown(state.kept_point, room), kept_impulse=_grown(state.kept_impulse, room)
+        cached_point=_grown(state.cached_point, room),
+        cached_impulse=_grown(state.cached_impulse, room),
     )
     bodies = len(state.position)
-    return state, work._replace(touch=_touch_room(room), rows=row_room(room, bodies))
+    return state, work._replace(
+        contact_list=_contact_list(room), rows=new_contact_rows(room, bodies)
+    )
 
 
 # What the step has room for.
@@ -182,12 +188,12 @@ def island_work(bodies: int, nodes: int = 0) -> IslandWork:
             i(n), i(n + 1), i(blocks), i(n), i(n), np.zeros((n, 3)), np.zeros((n, 36)),
             np.zeros((n, 36)),
         ),
-        island_room(n, blocks),
-        newton_room(n, min(MOST_NUMBERS + JOINT_NUMBERS * nodes, 9 * n * (n + 1))),
+        new_island(n, blocks),
+        newton_work(n, min(MOST_NUMBERS + JOINT_NUMBERS * nodes, 9 * n * (n + 1))),
     )  # fmt: skip
 
 
-def island_room(n: int, blocks: int) -> Island:
+def new_island(n: int, blocks: int) -> Island:
     """Room for an island of up to `n` contacts and that many blocks."""
     return Island(
         first=np.zeros(n + 1, dtype=np.int32), column=np.zeros(blocks, dtype=np.int32),
@@ -198,8 +204,8 @@ def island_room(n: int, blocks: int) -> Island:
     )  # fmt: skip
 
 
-def newton_room(n: int, capacity: int) -> NewtonRoom:
-    return NewtonRoom(
+def newton_work(n: int, capacity: int) -> NewtonWork:
+    return NewtonWork(
         centre=np.zeros((n, 3)), velocity=np.zeros((n, 3)), best=np.zeros((n, 3)),
         status=np.zeros(n, dtype=np.int32), free=np.zeros(n, dtype=np.int32),
         axis=np.zeros((n, 2)), drag=np.zeros(n),
@@ -219,6 +225,6 @@ def for_new_work(state: State) -> State:
     copy = State(*(array.copy() for array in state))
     return copy._replace(
         pair=copy.pair[:count].copy(),
-        pair_kept=copy.pair_kept[:count].copy(),
+        pair_cached=copy.pair_cached[:count].copy(),
         pair_axis=copy.pair_axis[:count].copy(),
     )

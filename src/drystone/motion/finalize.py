@@ -2,13 +2,10 @@
 
 from math import isfinite
 
-import numpy as np
-
-from drystone.collision.contacts import pair_sleeps
 from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import load, rotation_matrix, turn_quaternion
-from drystone.model.arrays import COUNTER_KEPT, COUNTER_PAIRS, COUNTER_STEP, HELD, LINKED
+from drystone.model.arrays import COUNTER_STEP, HELD, RATTLED
 from drystone.motion.integrate import carry_spin
 
 
@@ -43,15 +40,15 @@ def _turn_body(b, bodies, state, motion, dt):
         later = spin  # joints may have changed it since motion.later
         #                 (solvers/articulated/solve_islands.py)
     elif not free:
-        t = motion.turn
+        t = motion.rotation_matrix
         r_old = (
             t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
         )  # fmt: skip
         r_from = r_old
-        if motion.rough[b] == HELD:
+        if motion.scheme[b] == HELD:
             p = turn_quaternion(q, (-dt * spin[0], -dt * spin[1], -dt * spin[2]))
             r_from = rotation_matrix(p[0], p[1], p[2], p[3])
-        r_new, linked = rotation_matrix(q[0], q[1], q[2], q[3]), motion.rough[b] == LINKED
+        r_new, linked = rotation_matrix(q[0], q[1], q[2], q[3]), motion.scheme[b] == RATTLED
         later = carry_spin(spin, inertia, r_old, r_from, r_new, linked)
     for k in range(3):
         state.twist[b, 3 + k] = later[k]
@@ -70,77 +67,3 @@ def move_bodies(bodies, state, motion, dt):
             state.twist[b, k] = motion.twist[b, k]
         _turn_body(b, bodies, state, motion, dt)
     state.counter[COUNTER_STEP] += 1
-
-
-@kernel
-def _world_impulses(count, row_contact, frame, impulse, new):
-    for r in range(count):
-        c = row_contact[r]
-        for k in range(3):
-            new[c, k] = (
-                frame[r, k] * impulse[r, 0]
-                + frame[r, 3 + k] * impulse[r, 1]
-                + frame[r, 6 + k] * impulse[r, 2]
-            )
-
-
-@kernel
-def _hold_sleepers(body, kind, state, touch, count):
-    """Contacts of pairs that sleep go on being kept, behind those of this step."""
-    for p in range(state.counter[COUNTER_PAIRS]):
-        old, old_count = state.pair_kept[p, 0], state.pair_kept[p, 1]
-        if old_count == 0:
-            continue
-        a, b = body[state.pair[p, 0]], body[state.pair[p, 1]]
-        if not pair_sleeps(a, b, state.asleep, kind, state.twist):
-            state.pair_kept[p, 1] = 0
-            continue
-        for i in range(old_count):
-            for k in range(6):
-                touch.point[count, k] = state.kept_point[old + i, k]
-            for k in range(3):
-                touch.impulse[count, k] = state.kept_impulse[old + i, k]
-            count += 1
-        state.pair_kept[p, 0] = count - old_count
-    return count
-
-
-@stage
-def keep_contacts(body, kind, state, near, touch, rows, near_count, count):
-    """Remember where the contacts were and what they carried."""
-    _world_impulses(count, touch.row_contact, rows.frame, rows.impulse, touch.impulse)
-    total = _hold_sleepers(body, kind, state, touch, count)
-    for k in range(near_count):
-        p = near.pair[k]
-        state.pair_kept[p, 0] = near.contact_first[k]
-        state.pair_kept[p, 1] = near.slot_count[k]
-    for c in range(total):
-        for k in range(6):
-            state.kept_point[c, k] = touch.point[c, k]
-        for k in range(3):
-            state.kept_impulse[c, k] = touch.impulse[c, k]
-    state.counter[COUNTER_KEPT] = total
-
-
-@kernel
-def _mix(h, word):
-    h = (h ^ word) * np.uint64(0x9E3779B97F4A7C15)
-    return h ^ (h >> np.uint64(29))
-
-
-@kernel
-def hash_state(state):
-    """64-bit hash of the bits of poses, velocities and sleep."""
-    h = np.uint64(state.counter[COUNTER_STEP])
-    position = state.position.view(np.uint64)
-    rotation = state.rotation.view(np.uint64)
-    twist = state.twist.view(np.uint64)
-    for b in range(position.shape[0]):
-        for k in range(3):
-            h = _mix(h, position[b, k])
-        for k in range(4):
-            h = _mix(h, rotation[b, k])
-        for k in range(6):
-            h = _mix(h, twist[b, k])
-        h = _mix(h, np.uint64(state.asleep[b]))
-    return h

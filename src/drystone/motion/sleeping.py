@@ -69,7 +69,7 @@ def spread_waking(body, kind, joint_body, state):
     while more:
         more = _wake_joined(kind, joint_body, state)
         for p in range(state.counter[COUNTER_PAIRS]):
-            if state.pair_kept[p, 1] == 0:
+            if state.pair_cached[p, 1] == 0:
                 continue
             a, b = body[state.pair[p, 0]], body[state.pair[p, 1]]
             if a == FIXED or b == FIXED or state.asleep[a] == state.asleep[b]:

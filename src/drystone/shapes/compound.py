@@ -9,8 +9,8 @@ from drystone.errors import InputError
 from drystone.model.checks import planar, vector
 from drystone.model.rotation import matrix_from_quaternion, unit_quaternion
 from drystone.shapes.mass_properties import MassProperties, combine, read_only
-from drystone.shapes.outline_2d import is_flat
 from drystone.shapes.part import Part
+from drystone.shapes.two_dimensions.outline import is_flat
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -8,7 +8,6 @@ import numpy as np
 from drystone.model.arrays import BOX, HULL, MESH, TERRAIN, Shapes
 from drystone.shapes.bvh.normal_cones import PATCH_COLUMNS
 from drystone.shapes.bvh.wide import LANES, side_by_side
-from drystone.shapes.outline_2d import Outline
 from drystone.shapes.part import Part
 from drystone.shapes.polytope import Polytope
 from drystone.shapes.sdf.cache import find_field
@@ -17,6 +16,7 @@ from drystone.shapes.sdf.feature_samples import find_samples
 from drystone.shapes.sdf.octree import VALUES
 from drystone.shapes.thickness import half_thickness
 from drystone.shapes.triangle_table import build_table, flat_faces, with_tree
+from drystone.shapes.two_dimensions.outline import Outline
 
 # Worlds are built many times: geometry -> its surface with a tree; that -> its field, its samples
 _planted, _fields, _samples = WeakKeyDictionary(), WeakKeyDictionary(), WeakKeyDictionary()

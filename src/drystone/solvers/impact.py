@@ -60,49 +60,49 @@ def _find_moments(rows, count, motion, settings):
             continue
         if not any_impact:
             any_impact = True
-            for b in range(motion.strike.shape[0]):
-                motion.strike[b] = -1.0
+            for b in range(motion.impact_time.shape[0]):
+                motion.impact_time[b] = -1.0
         for side in range(2):
             b = rows.body[r, side]
-            if motion.strike[b] < 0.0 or t < motion.strike[b]:
-                motion.strike[b] = t
+            if motion.impact_time[b] < 0.0 or t < motion.impact_time[b]:
+                motion.impact_time[b] = t
     return any_impact
 
 
 @kernel
 def _take_over(one, other, motion):
     """Let a body without a moment take over that of a struck neighbour; True if it did."""
-    if motion.strike[one] < 0.0 or motion.strike[other] >= 0.0:
+    if motion.impact_time[one] < 0.0 or motion.impact_time[other] >= 0.0:
         return False
     if motion.mass[one, 0] == 0.0 or motion.mass[other, 0] == 0.0:
         return False
-    motion.strike[other] = motion.strike[one]
+    motion.impact_time[other] = motion.impact_time[one]
     return True
 
 
 @kernel
-def _spread_over_joints(linkage, motion):
+def _spread_over_joints(joint_work, motion):
     """As _spread_moments() does over contacts; True if a body has taken over a moment."""
     more = False
-    if linkage is not None:
-        for d in range(linkage.node_body.shape[0]):
-            a, b = linkage.node_body[d, 0], linkage.node_body[d, 1]
+    if joint_work is not None:
+        for d in range(joint_work.node_body.shape[0]):
+            a, b = joint_work.node_body[d, 0], joint_work.node_body[d, 1]
             more = _take_over(a, b, motion) or _take_over(b, a, motion) or more
     return more
 
 
 @kernel
-def _hold_joints(linkage, motion):
+def _hold_joints(joint_work, motion):
     """Visit once the rows of joints between struck bodies; the largest correction [m/s], [rad/s].
 
     Only those that always hold: blows on limits, motors and springs are left to the solver.
     """
     worst = 0.0
-    if linkage is not None:
-        rows = linkage.rows
+    if joint_work is not None:
+        rows = joint_work.rows
         for r in range(rows.body.shape[0]):
             a, b = rows.body[r, 0], rows.body[r, 1]
-            if motion.strike[a] < 0.0 and motion.strike[b] < 0.0:
+            if motion.impact_time[a] < 0.0 and motion.impact_time[b] < 0.0:
                 continue
             if rows.kind[r] != ROW_EQUALITY:
                 continue
@@ -115,14 +115,18 @@ def _hold_joints(linkage, motion):
 
 
 @kernel
-def _spread_moments(rows, count, linkage, motion, touching):
+def _spread_moments(rows, count, joint_work, motion, touching):
     """Bodies that touch a struck one, or are joined to it, take over its moment.
 
     Lists the rows that can be struck.
     """
     listed = 0
     for r in range(count):
-        rows.struck[r, 0], rows.struck[r, 1], rows.struck[r, 2] = 0.0, 0.0, 0.0
+        rows.impact_impulse[r, 0], rows.impact_impulse[r, 1], rows.impact_impulse[r, 2] = (
+            0.0,
+            0.0,
+            0.0,
+        )
     more = True
     while more:
         more = False
@@ -131,12 +135,14 @@ def _spread_moments(rows, count, linkage, motion, touching):
                 continue
             a, b = rows.body[r, 0], rows.body[r, 1]
             more = _take_over(a, b, motion) or _take_over(b, a, motion) or more
-        more = _spread_over_joints(linkage, motion) or more
+        more = _spread_over_joints(joint_work, motion) or more
     for r in range(count):
-        hit = motion.strike[rows.body[r, 0]] >= 0.0 or motion.strike[rows.body[r, 1]] >= 0.0
+        hit = (
+            motion.impact_time[rows.body[r, 0]] >= 0.0 or motion.impact_time[rows.body[r, 1]] >= 0.0
+        )
         near = rows.gap[r] <= touching or rows.approach[r] < 0.0
         if hit and near:
-            rows.strike_list[listed] = r
+            rows.impact_list[listed] = r
             listed += 1
     return listed
 
@@ -144,12 +150,12 @@ def _spread_moments(rows, count, linkage, motion, touching):
 @kernel
 def _fly_to_moment(b, state, motion, dt):
     """Velocity of body `b` at its impact into motion.twist, its way to it into motion.flown."""
-    t = max(motion.strike[b], 0.0)
+    t = max(motion.impact_time[b], 0.0)
     for k in range(6):
         old = state.twist[b, k]
         speed = old + (motion.free[b, k] - old) * t / dt
         motion.twist[b, k] = speed
-        motion.flown[b, k] = 0.5 * t * (old + speed)
+        motion.impact_displacement[b, k] = 0.5 * t * (old + speed)
 
 
 @kernel
@@ -157,13 +163,13 @@ def _closes(r, rows, motion, touching):
     """Whether contact `r` is closed at the moment of its bodies' impact."""
     if rows.gap[r] <= touching:
         return True
-    t = max(motion.strike[rows.body[r, 0]], motion.strike[rows.body[r, 1]])
-    mean, _, _ = velocity_at(r, rows.body, rows.frame, rows.arm, motion.flown)
+    t = max(motion.impact_time[rows.body[r, 0]], motion.impact_time[rows.body[r, 1]])
+    mean, _, _ = velocity_at(r, rows.body, rows.frame, rows.arm, motion.impact_displacement)
     return rows.gap[r] + mean <= touching and t >= 0.0
 
 
 @kernel
-def _strike_round(listed, rows, linkage, motion, share, settings, touching):
+def _strike_round(listed, rows, joint_work, motion, share, settings, touching):
     """Strike all listed contacts that approach, together. Returns False if none approaches.
 
     `share` scales the restitution. What each contact received is left in rows.blow.
@@ -171,8 +177,8 @@ def _strike_round(listed, rows, linkage, motion, share, settings, touching):
     body, frame, arm = rows.body, rows.frame, rows.arm
     fastest = 0.0
     for i in range(listed):
-        r = rows.strike_list[i]
-        rows.blow[r, 0], rows.blow[r, 1], rows.blow[r, 2] = 0.0, 0.0, 0.0
+        r = rows.impact_list[i]
+        rows.round_impulse[r, 0], rows.round_impulse[r, 1], rows.round_impulse[r, 2] = 0.0, 0.0, 0.0
         rows.target[r] = 1.0  # does not take part
         un, _, _ = velocity_at(r, body, frame, arm, motion.twist)
         if un < -1e-3 * settings.bounce_speed and _closes(r, rows, motion, touching):
@@ -181,21 +187,29 @@ def _strike_round(listed, rows, linkage, motion, share, settings, touching):
             rows.target[r] = e * un
     if fastest == 0.0:
         return False
-    for _ in range(SWEEPS if linkage is None else LINKED_SWEEPS):
-        change = _hold_joints(linkage, motion)
+    for _ in range(SWEEPS if joint_work is None else LINKED_SWEEPS):
+        change = _hold_joints(joint_work, motion)
         for i in range(listed):
-            r = rows.strike_list[i]
+            r = rows.impact_list[i]
             if rows.target[r] > 0.0:
                 continue
             un, u1, u2 = velocity_at(r, body, frame, arm, motion.twist)
             pn, p1, p2 = solve_contact(
-                r, un + rows.target[r], u1, u2, rows.block, rows.inverse, rows.friction[r],
-                rows.blow,
+                r, un + rows.target[r], u1, u2, rows.delassus, rows.inverse, rows.friction[r],
+                rows.round_impulse,
             )  # fmt: skip
-            dn, d1, d2 = pn - rows.blow[r, 0], p1 - rows.blow[r, 1], p2 - rows.blow[r, 2]
-            change = max(change, (abs(dn) + abs(d1) + abs(d2)) * rows.block[r, 0])
+            dn, d1, d2 = (
+                pn - rows.round_impulse[r, 0],
+                p1 - rows.round_impulse[r, 1],
+                p2 - rows.round_impulse[r, 2],
+            )
+            change = max(change, (abs(dn) + abs(d1) + abs(d2)) * rows.delassus[r, 0])
             push(r, dn, d1, d2, body, frame, arm, motion.mass, motion.twist)
-            rows.blow[r, 0], rows.blow[r, 1], rows.blow[r, 2] = pn, p1, p2
+            rows.round_impulse[r, 0], rows.round_impulse[r, 1], rows.round_impulse[r, 2] = (
+                pn,
+                p1,
+                p2,
+            )
         if change <= PRECISION * fastest:
             break
     return True
@@ -209,20 +223,22 @@ def _gains(listed, rows, motion, slack):
     """
     energy = 0.0
     for i in range(listed):
-        r = rows.strike_list[i]
+        r = rows.impact_list[i]
         if rows.target[r] > 0.0:
             continue
         un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.twist)
         vn, v1, v2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.before)
         energy += 0.5 * (
-            rows.blow[r, 0] * (un + vn) + rows.blow[r, 1] * (u1 + v1) + rows.blow[r, 2] * (u2 + v2)
+            rows.round_impulse[r, 0] * (un + vn)
+            + rows.round_impulse[r, 1] * (u1 + v1)
+            + rows.round_impulse[r, 2] * (u2 + v2)
         )
-        energy += 0.5 * slack * rows.blow[r, 0] * min(vn, 0.0)
+        energy += 0.5 * slack * rows.round_impulse[r, 0] * min(vn, 0.0)
     return energy > 0.0
 
 
 @stage
-def strike(state, settings, motion, rows, count, linkage):
+def solve_impacts(state, settings, motion, rows, count, joint_work):
     """Let the contacts that bounce within this step bounce; returns the number of rounds.
 
     Afterwards motion.free is the velocity at the end of the step if nothing else touched,
@@ -232,30 +248,30 @@ def strike(state, settings, motion, rows, count, linkage):
         return 0
     dt = settings.dt
     touching = settings.bounce_speed * dt  # [m] closer than this is in touch
-    listed = _spread_moments(rows, count, linkage, motion, touching)
-    n = motion.strike.shape[0] - 1
+    listed = _spread_moments(rows, count, joint_work, motion, touching)
+    n = motion.impact_time.shape[0] - 1
     for b in range(n):
         if motion.mass[b, 0] == 0.0:
-            motion.strike[b] = -1.0
-    motion.strike[n] = -1.0
+            motion.impact_time[b] = -1.0
+    motion.impact_time[n] = -1.0
     for b in range(n):
-        if motion.strike[b] >= 0.0:
+        if motion.impact_time[b] >= 0.0:
             _fly_to_moment(b, state, motion, dt)
         else:
             for k in range(6):
                 motion.twist[b, k] = state.twist[b, k]
-                motion.flown[b, k] = 0.0
+                motion.impact_displacement[b, k] = 0.0
     for k in range(6):
-        motion.flown[n, k] = 0.0
-    if linkage is not None:
+        motion.impact_displacement[n, k] = 0.0
+    if joint_work is not None:
         for _ in range(LINKED_SWEEPS):
-            if _hold_joints(linkage, motion) <= PRECISION * settings.bounce_speed:
+            if _hold_joints(joint_work, motion) <= PRECISION * settings.bounce_speed:
                 break
     _copy_all(motion.twist, motion.before)
-    rounds, slack = 0, 0.0 if linkage is None else UNPASSED
+    rounds, slack = 0, 0.0 if joint_work is None else UNPASSED
     while rounds < 2 * ROUNDS:
         share = 1.0 if rounds < ROUNDS else 0.0
-        if not _strike_round(listed, rows, linkage, motion, share, settings, touching):
+        if not _strike_round(listed, rows, joint_work, motion, share, settings, touching):
             break
         rounds += 1
         less = 0.01
@@ -263,18 +279,18 @@ def strike(state, settings, motion, rows, count, linkage):
             less *= 2.0  # most gains are small, and so is what ends them
             share = max(share - less, 0.0)
             _copy_all(motion.before, motion.twist)
-            _strike_round(listed, rows, linkage, motion, share, settings, touching)
+            _strike_round(listed, rows, joint_work, motion, share, settings, touching)
         for i in range(listed):
-            r = rows.strike_list[i]
+            r = rows.impact_list[i]
             for k in range(3):
-                rows.struck[r, k] += rows.blow[r, k]
+                rows.impact_impulse[r, k] += rows.round_impulse[r, k]
         _copy_all(motion.twist, motion.before)
     for b in range(n):
-        if motion.strike[b] < 0.0:
+        if motion.impact_time[b] < 0.0:
             for k in range(6):
                 motion.twist[b, k] = motion.free[b, k]
             continue
-        rest = 1.0 - motion.strike[b] / dt
+        rest = 1.0 - motion.impact_time[b] / dt
         for k in range(6):
             motion.after[b, k] = motion.twist[b, k]
             motion.twist[b, k] += rest * (motion.free[b, k] - state.twist[b, k])

@@ -101,21 +101,21 @@ def contact_rows(friction, facets) -> tuple:
     """
     angle = 2.0 * np.pi * np.arange(facets) / facets
     first = np.concatenate(([0], np.cumsum(np.where(friction > 0.0, facets + 2, 1))))
-    rough = np.flatnonzero(friction > 0.0)
-    normal, gamma = first[rough], first[rough] + facets + 1
+    scheme = np.flatnonzero(friction > 0.0)
+    normal, gamma = first[scheme], first[scheme] + facets + 1
     force = normal[:, None] + 1 + np.arange(facets)
     nc = len(friction)
-    ones, many = np.ones(nc), np.ones((len(rough), facets))
+    ones, many = np.ones(nc), np.ones((len(scheme), facets))
     G = _sparse(  # noqa: N806
         (first[:-1], 3 * np.arange(nc), ones),
-        (force, 3 * rough[:, None] + 1, many * np.cos(angle)),
-        (force, 3 * rough[:, None] + 2, many * np.sin(angle)),
+        (force, 3 * scheme[:, None] + 1, many * np.cos(angle)),
+        (force, 3 * scheme[:, None] + 2, many * np.sin(angle)),
         shape=(first[-1], 3 * nc),
     )
     C = _sparse(  # noqa: N806
         (force, gamma[:, None], many),
         (gamma[:, None], force, -many),
-        (gamma, normal, friction[rough]),
+        (gamma, normal, friction[scheme]),
         shape=(first[-1], first[-1]),
     )
     return G, C, first

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from drystone.constraints.problem import invert_blocks, measure, residual, solve_info
-from drystone.model.capacity import row_room
+from drystone.model.capacity import new_contact_rows
 from drystone.solvers.convergence import Judge
 from drystone.solvers.gauss_seidel.block_sweep import solve_matrix
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
@@ -87,8 +87,8 @@ def _rows_of(p, impulse):
     block = p.blocks()
     inverse = np.zeros_like(block)
     invert_blocks(block, inverse)
-    rows = row_room(p.contact_count, len(p.mass) - 1)._replace(
-        body=p.body, frame=p.frame, arm=p.arm, block=block, inverse=inverse, bias=p.bias,
+    rows = new_contact_rows(p.contact_count, len(p.mass) - 1)._replace(
+        body=p.body, frame=p.frame, arm=p.arm, delassus=block, inverse=inverse, bias=p.bias,
         friction=p.friction, gap=p.gap, impulse=np.array(impulse, dtype=np.float64),
     )  # fmt: skip
     slabs, groups = len(p.slab_first) - 1, len(p.group_first) - 1

@@ -14,6 +14,7 @@ from drystone import timestep
 from drystone.constraints.last_step import last_problem
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces
+from drystone.model import capacity
 from drystone.model.arrays import COUNTER_STEP, INFO_CONTACTS, State
 from drystone.model.capacity import for_new_work
 from drystone.motion.stabilization import TINY
@@ -87,20 +88,20 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     Returns state, work, report, the deepest overlap at its start, in skins, and infinity if a body
     has passed through another: by more than its radius, which a look at the end may not see.
     """
-    model, linkage = world._build.model, world._linkage
+    model, joint_work = world._build.model, world._linkage
     state, work = time_stepping.find_contacts(model, state, work, settings, world._linkage, forces)
-    timestep.pose_rows(model, state, settings, work, linkage)
+    timestep.pose_rows(model, state, settings, work, joint_work)
     count, rows = int(work.log.info[INFO_CONTACTS]), work.rows
     gap = rows.gap[:count].copy()
     depth = float((-gap / (rows.skin[:count] + TINY)).max(initial=0.0))
     apart = np.flatnonzero(cut & (gap > rows.skin[:count]))
     rows.gap[apart], rows.bias[apart] = FAR, FAR
     rows.restitution[apart], rows.impulse[apart] = 0.0, 0.0
-    timestep.start_rows(state, settings, work, linkage)
-    sweeps, residual = timestep.solve(model, state, settings, work, linkage)
+    timestep.start_rows(state, settings, work, joint_work)
+    sweeps, residual = timestep.solve(model, state, settings, work, joint_work)
     timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     solved = sweeps, residual, solver_name(world._solver)
-    result = time_stepping.end_step(model, state, work, settings, linkage, forces, solved)
+    result = time_stepping.end_step(model, state, work, settings, joint_work, forces, solved)
     rows.gap[:count] = gap
     way = last_problem(model, state, work).relative(work.motion.move)[:, 0] * settings.dt
     radius = np.append(model.bodies.radius, np.inf)[rows.body[:count]].min(axis=1)
@@ -111,9 +112,9 @@ def _take_part(world, state, work, settings, forces, cut: bool):
 def _look(model, state, settings) -> float:
     """The deepest overlap of `state`, in skins; with scratch of its own, for what the step leaves
     behind must not be that of a look."""
-    work = time_stepping.allocate(model)
+    work = capacity.allocate(model)
     _, work = time_stepping.find_contacts(model, for_new_work(state), work, settings)
-    touch, count = work.touch, int(work.log.info[INFO_CONTACTS])
+    touch, count = work.contact_list, int(work.log.info[INFO_CONTACTS])
     radius = np.append(model.bodies.radius, np.inf)[touch.body[:count]].min(axis=1)
     overlap = -touch.place[:count, 6] / (settings.skin * radius + TINY)
     return float(overlap.max(initial=0.0))

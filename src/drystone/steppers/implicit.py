@@ -28,7 +28,7 @@ from drystone.constraints.problem import measure
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces
 from drystone.forces.gradients import stiffness
-from drystone.model.arrays import DYNAMIC, HELD, INFO_CONTACTS, ROUGH
+from drystone.model.arrays import DYNAMIC, END_OF_STEP, HELD, INFO_CONTACTS
 from drystone.model.joint_arrays import DRIVE_NONE, ROW_LIMIT
 from drystone.model.rotation import rotation_matrices
 from drystone.solvers.supported_features import require_features
@@ -65,34 +65,34 @@ class ImplicitForces(Forces):
         felt = system.felt
         state.force[felt] = (accelerated - weight)[felt]
 
-    def settle(self, state, rough, dt: float) -> None:
+    def settle(self, state, scheme, dt: float) -> None:
         """Nothing is left to do: F' has been foreseen."""
 
 
 def step(world):
     """One step of `world`: state, work and report."""
     require_features(("matrix",), world._solver)
-    built, settings, linkage = world._build, world._settings, world._linkage
+    built, settings, joint_work = world._build, world._settings, world._linkage
     model, forces = built.model, ImplicitForces(world)
-    _refuse(linkage, built)
+    _refuse(joint_work, built)
     state, work = time_stepping.find_contacts(
         model, world._state, world._work, settings, world._linkage, forces
     )
-    timestep.pose_rows(model, state, settings, work, linkage)
-    timestep.start_rows(state, settings, work, linkage)
-    work.motion.rough[: len(state.position)][forces.system.felt] = ROUGH
-    if linkage is not None:
-        work.motion.rough[linkage.node_body] = HELD
-    solved = _solve(world, state, work, linkage, forces.system)
-    if linkage is not None:
-        linkage.loose[:] = 1  # all joints are straightened
-    return time_stepping.end_step(model, state, work, settings, linkage, forces, solved)
+    timestep.pose_rows(model, state, settings, work, joint_work)
+    timestep.start_rows(state, settings, work, joint_work)
+    work.motion.scheme[: len(state.position)][forces.system.felt] = END_OF_STEP
+    if joint_work is not None:
+        work.motion.scheme[joint_work.node_body] = HELD
+    solved = _solve(world, state, work, joint_work, forces.system)
+    if joint_work is not None:
+        joint_work.loose[:] = 1  # all joints are straightened
+    return time_stepping.end_step(model, state, work, settings, joint_work, forces, solved)
 
 
-def _refuse(linkage, built) -> None:
+def _refuse(joint_work, built) -> None:
     if built.ellipses is not None:
         raise UnsupportedFeature("stepper 'implicit' does not support elliptic friction.")
-    if linkage is None:
+    if joint_work is None:
         return
     joints = built.model.joints
     bounded = (joints.drive_mode != DRIVE_NONE) & np.isfinite(joints.drive[:, :, 3])
@@ -144,7 +144,7 @@ def _joint_rows(rows, system: System, limits: bool) -> Held:
     return Held(chosen, whole, whole[:, system.free])
 
 
-def _solve(world, state, work, linkage, system: System):
+def _solve(world, state, work, joint_work, system: System):
     """Impulses and velocities; returns iterations, residual and the name of the solver."""
     motion, rows, n = work.motion, work.rows, len(state.position)
     count, size = int(work.log.info[INFO_CONTACTS]), len(system.free)
@@ -153,8 +153,8 @@ def _solve(world, state, work, linkage, system: System):
     jacobian, q, kkt = contact.jacobian()[:, system.free], contact.q(), system.matrix
     right = np.zeros(size)
     held = limits = None
-    if linkage is not None:
-        joints = linkage.rows
+    if joint_work is not None:
+        joints = joint_work.rows
         held, limits = (_joint_rows(joints, system, which) for which in (False, True))
         kkt = _with_joints(system, held, joints)
         right = np.append(right, -(held.whole @ twist + joints.bias[held.rows]))
@@ -171,9 +171,9 @@ def _solve(world, state, work, linkage, system: System):
     twist[system.free] += answer[:size]
     motion.twist[:n, :6] = twist.reshape(n, 6)
     rows.impulse[:count] = impulse[:count]
-    if linkage is not None:
-        linkage.rows.impulse[held.rows] = answer[size:]
-        linkage.rows.impulse[limits.rows] = impulse[count:, 0]
+    if joint_work is not None:
+        joint_work.rows.impulse[held.rows] = answer[size:]
+        joint_work.rows.impulse[limits.rows] = impulse[count:, 0]
     work.log.measures[:] = measure(problem, impulse)
     world._implicit_problem = problem
     return (solved.iterations, solved.residual, solved.solver) if solved else (0, 0.0, "")

@@ -19,6 +19,7 @@ import numpy as np
 import drystone
 from drystone import timestep
 from drystone.collision import broadphase, contacts
+from drystone.collision.active_pairs import select_near
 from drystone.collision.ccd import stop_fast_solids
 from drystone.collision.ccd_mesh import follow_meshes
 from drystone.collision.narrowphase.collide import collide_near
@@ -28,19 +29,19 @@ from drystone.collision.narrowphase.sdf.collide import collide_fields
 from drystone.constraints import islands
 from drystone.constraints.contact_rows import assemble_rows
 from drystone.constraints.error_measures import measure_rows
-from drystone.constraints.joint_rows import room_for_joints
+from drystone.constraints.joint_rows import new_joint_work
 from drystone.constraints.joints.pack import pack_joints
 from drystone.forces.free_velocity import free_twists
 from drystone.jit import source_digest
 from drystone.model import arrays, capacity
 from drystone.model.arrays import Settings
-from drystone.motion import finalize, sleeping, stabilization
+from drystone.motion import displacement, finalize, sleeping, stabilization
 from drystone.shapes.tables import build_shapes
 from drystone.solvers.articulated import rattle
-from drystone.solvers.articulated.solve_islands import pose_joints, solve_linked
-from drystone.solvers.articulated.stabilization import straighten
+from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
+from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
-from drystone.solvers.impact import strike
+from drystone.solvers.impact import solve_impacts
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
 log = logging.getLogger("drystone")
@@ -144,11 +145,11 @@ def run_geometry() -> None:
         near.slot_first, near.slot_count, near.slot, 0, 0, np.zeros((256, 4)),
     )  # fmt: skip
     collide_near(shapes, boxes, state.pair, state.pair_axis, near, 0)
-    broadphase.place_shapes(model.shapes, bodies, state, Settings(), boxes, work.log.flag)
+    broadphase.update_aabbs(model.shapes, bodies, state, Settings(), boxes, work.log.flag)
     broadphase.find_pairs(model, state, boxes)
-    contacts.select_near(shapes, bodies.kind, state, boxes, near)
+    select_near(shapes, bodies.kind, state, boxes, near)
     sleeping.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
-    contacts.gather_contacts(shapes, state, work.motion.turn, near, work.touch, 0)
+    contacts.gather_contacts(shapes, state, work.motion.rotation_matrix, near, work.contact_list, 0)
     islands.find_islands(
         shapes.body, bodies.kind, state.pair, near, model.joints.body, state.asleep, work.graph, 0
     )
@@ -165,8 +166,8 @@ def run_following() -> None:
     """Fast meshes followed along their way, on nothing."""
     model, state, work = _empty_world()
     follow_meshes(
-        model.shapes, work.boxes, state, Settings(), work.motion, work.sweep.fraction,
-        work.sweep.before, work.near, 0, True,
+        model.shapes, work.boxes, state, Settings(), work.motion, work.ccd.fraction,
+        work.ccd.before, work.near, 0, True,
     )  # fmt: skip
 
 
@@ -176,11 +177,11 @@ def run_fields() -> None:
     collide_fields(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
-def _order_contacts(linkage) -> None:
+def _order_contacts(joint_work) -> None:
     model, state, work = _empty_world()
     islands.order_contacts(
-        model.shapes.body, model.bodies.kind, state.pair, work.near, work.graph, linkage,
-        work.touch.row_contact, work.rows, 0,
+        model.shapes.body, model.bodies.kind, state.pair, work.near, work.graph, joint_work,
+        work.contact_list.row_contact, work.rows, 0,
     )  # fmt: skip
 
 
@@ -190,17 +191,19 @@ def run_dynamics() -> None:
     settings, bodies, motion, rows = Settings(), model.bodies, work.motion, work.rows
     free_twists(bodies, state, settings, motion)
     assemble_rows(
-        model.pairing, state, motion.mass, work.touch, rows, bodies.radius, 0, settings.skin,
+        model.pairing, state, motion.mass, work.contact_list, rows, bodies.radius, 0, settings.skin,
         settings.dt,
     )  # fmt: skip
-    strike(state, settings, motion, rows, 0, None)
+    solve_impacts(state, settings, motion, rows, 0, None)
     push_all(rows, 0, motion.mass, motion.twist)
     solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
     _solve_by_newton(None)
-    stabilization.displace_bodies(bodies, state, motion, 0, settings.dt)
-    stabilization.make_room(motion, rows, 0, 0, settings)
+    displacement.displace_bodies(bodies, state, motion, 0, settings.dt)
+    stabilization.push_apart(motion, rows, 0, 0, settings)
     stop_fast_solids(model.shapes, bodies, model.joints, state, settings, work)
-    finalize.keep_contacts(model.shapes.body, bodies.kind, state, work.near, work.touch, rows, 0, 0)
+    contacts.store_contacts(
+        model.shapes.body, bodies.kind, state, work.near, work.contact_list, rows, 0, 0
+    )
     finalize.move_bodies(bodies, state, motion, settings.dt)
     sleeping.fall_asleep(bodies, state, settings, work.graph)
     measure_rows(
@@ -209,11 +212,11 @@ def run_dynamics() -> None:
     )  # fmt: skip
 
 
-def _solve_by_newton(linkage) -> None:
+def _solve_by_newton(joint_work) -> None:
     _, _, work = _empty_world()
     motion = work.motion
     solve_by_newton(
-        0, 0, 0, 0, work.rows, linkage, motion.mass, motion.free, 0.0, work.island, motion.twist
+        0, 0, 0, 0, work.rows, joint_work, motion.mass, motion.free, 0.0, work.island, motion.twist
     )
 
 
@@ -221,39 +224,41 @@ def _linked_arguments():
     """What most stages of joints are handed."""
     model, state, work = _empty_world()
     return (
-        empty_linkage(), model.joints, model.bodies, state, work.rows, 0, Settings(), work.island,
-        work.motion,
+        empty_joint_work(), model.joints, model.bodies, state, work.rows, 0, Settings(),
+        work.island, work.motion,
     )  # fmt: skip
 
 
 def run_joint_solver() -> None:
     """The solver of islands with joints, on nothing."""
-    _solve_by_newton(empty_linkage())
-    solve_linked(*_linked_arguments())
+    _solve_by_newton(empty_joint_work())
+    solve_articulated(*_linked_arguments())
 
 
 def run_joint_rows() -> None:
     """The other stages that joints add, on nothing."""
-    rattle.fit_velocities(*_linked_arguments())
-    straighten(*_linked_arguments())
+    rattle.project_velocities(*_linked_arguments())
+    stabilize_joints(*_linked_arguments())
     model, state, work = _empty_world()
-    strike(state, Settings(), work.motion, work.rows, 0, empty_linkage())
-    pose_joints(empty_linkage(), model.joints, model.bodies, state, Settings(), work.motion.mass)
-    _order_contacts(empty_linkage())
+    solve_impacts(state, Settings(), work.motion, work.rows, 0, empty_joint_work())
+    fill_joint_rows(
+        empty_joint_work(), model.joints, model.bodies, state, Settings(), work.motion.mass
+    )
+    _order_contacts(empty_joint_work())
 
 
-def compile_step(linkage=None) -> None:
+def compile_step(joint_work=None) -> None:
     """The step itself, out of the parts that are compiled by now."""
     model, state, work = _empty_world()
-    timestep.advance(model, None, state, Settings(), work, linkage, None, 0)
+    timestep.advance(model, None, state, Settings(), work, joint_work, None, 0)
 
 
 def compile_linked_step() -> None:
     """The step of worlds with joints."""
-    compile_step(empty_linkage())
+    compile_step(empty_joint_work())
 
 
-def empty_linkage():
+def empty_joint_work():
     """The joints of a world that has none, of the type that those of every other world have."""
     model, _, _ = _empty_world()
-    return room_for_joints(model.joints, model.bodies)
+    return new_joint_work(model.joints, model.bodies)

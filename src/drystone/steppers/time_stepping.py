@@ -17,7 +17,7 @@ from drystone.jit import entry_of
 from drystone.jit.clock import tick_seconds, ticks
 from drystone.model import capacity
 from drystone.model.arrays import HELD, INFO_CONTACTS, Model, Outlines, Settings, State, Work
-from drystone.motion.finalize import hash_state
+from drystone.model.state_hash import hash_state
 from drystone.steppers import precompile
 from drystone.steppers.step_report import StepReport, step_report
 from drystone.timestep import (
@@ -51,10 +51,10 @@ class Loop:
     def __init__(self):
         self._model, self._parts, self._given, self._entry = None, None, (), None
 
-    def __call__(self, model, state, settings, work, linkage, elements, steps):
+    def __call__(self, model, state, settings, work, joint_work, elements, steps):
         if model is not self._model:
             self._model, self._parts = model, _part(model)
-        given = (*self._parts, state, settings, work, linkage, elements)
+        given = (*self._parts, state, settings, work, joint_work, elements)
         if len(given) != len(self._given) or not all(map(is_, given, self._given)):
             self._given, self._entry = given, None
             return advance(*given, steps)
@@ -72,7 +72,7 @@ def run_steps(
     work: Work,
     settings: Settings,
     count: int,
-    linkage=None,
+    joint_work=None,
     elements=None,
     loop: Loop | None = None,
 ) -> tuple[State, Work, StepReport]:
@@ -82,19 +82,19 @@ def run_steps(
     compiles sooner elements    the force elements (forces/table.py), or None
     loop        of the world; spares time where steps are run one by one
     """
-    _compile_once(linkage is not None, *_surfaces(model.shapes))
+    _compile_once(joint_work is not None, *_surfaces(model.shapes))
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
     done, hashes, loop = 0, [], loop or Loop()
     while True:
-        ran, status, number = loop(model, state, settings, work, linkage, elements, count - done)
+        ran, status, number = loop(model, state, settings, work, joint_work, elements, count - done)
         done += ran
         if settings.hashing:
             hashes.append(work.log.hashes[:ran].copy())
         if status in (DONE, NOT_FINITE):
             break
-        state, work = _make_room(state, work, status, int(number))
+        state, work = _grow(state, work, status, int(number))
     solver = "auto" if settings.newton == 1 else "nsgs"
     return state, work, step_report(work, settings, done, status == NOT_FINITE, hashes, solver)
 
@@ -122,7 +122,7 @@ def step_with(
     settings: Settings,
     solver,
     ellipses=None,
-    linkage=None,
+    joint_work=None,
     forces=None,
 ) -> tuple[State, Work, StepReport]:
     """One step, stage by stage: the twin of advance() for what is written in Python.
@@ -130,22 +130,22 @@ def step_with(
     That is solvers, and with `forces` (forced.Forces) functions of the user; elliptic friction too.
     Under a solver in Python joints are straightened after the step also where nothing touches.
     """
-    state, work = find_contacts(model, state, work, settings, linkage, forces)
-    pose_rows(model, state, settings, work, linkage)
+    state, work = find_contacts(model, state, work, settings, joint_work, forces)
+    pose_rows(model, state, settings, work, joint_work)
     with contact_ellipses(model, state, work, ellipses):
-        start_rows(state, settings, work, linkage)
+        start_rows(state, settings, work, joint_work)
     if getattr(solver, "compiled", False):
-        sweeps, residual = solve(model, state, settings, work, linkage)
+        sweeps, residual = solve(model, state, settings, work, joint_work)
         measure_step(work.log.info, work.log.measures, work.rows, work.motion)
         name = "auto" if settings.newton == 1 else "nsgs"
     else:
-        sweeps, residual, name = _solve_in_python(model, state, work, solver, ellipses, linkage)
-    return end_step(model, state, work, settings, linkage, forces, (sweeps, residual, name))
+        sweeps, residual, name = _solve_in_python(model, state, work, solver, ellipses, joint_work)
+    return end_step(model, state, work, settings, joint_work, forces, (sweeps, residual, name))
 
 
-def find_contacts(model, state, work, settings, linkage=None, forces=None) -> tuple[State, Work]:
+def find_contacts(model, state, work, settings, joint_work=None, forces=None) -> tuple[State, Work]:
     """Stages 1 to 4 from Python, with room for all contacts."""
-    _compile_once(linkage is not None, *_surfaces(model.shapes))
+    _compile_once(joint_work is not None, *_surfaces(model.shapes))
     work.log.info[:] = 0.0
     model, outlines = _part(model)
     while True:
@@ -157,7 +157,7 @@ def find_contacts(model, state, work, settings, linkage=None, forces=None) -> tu
         if status == DONE:
             work.log.clock[FOUND] = _unnoted(work)
             return state, work
-        state, work = _make_room(state, work, status, int(number))
+        state, work = _grow(state, work, status, int(number))
 
 
 def stop_fast_bodies(model, state, work, settings) -> int:
@@ -167,7 +167,7 @@ def stop_fast_bodies(model, state, work, settings) -> int:
 
 
 def end_step(
-    model, state, work, settings, linkage, forces, solved
+    model, state, work, settings, joint_work, forces, solved
 ) -> tuple[State, Work, StepReport]:
     """Stages 6 to 8 from Python, and the report; `solved`: sweeps, residual, name of the solver."""
     sweeps, residual, name = solved
@@ -176,9 +176,9 @@ def end_step(
     clock = work.log.clock
     clock[STAGES.index("solve")] += np.uint64(_unnoted(work) - int(clock[FOUND]))
     model, outlines = _part(model)
-    good = finish(model, outlines, state, settings, work, linkage, sweeps, residual)
+    good = finish(model, outlines, state, settings, work, joint_work, sweeps, residual)
     if good and forces is not None:
-        forces.settle(state, work.motion.rough, settings.dt)
+        forces.settle(state, work.motion.scheme, settings.dt)
     hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
     return state, work, step_report(work, settings, int(good), not good, hashes, name)
 
@@ -188,36 +188,33 @@ def _unnoted(work: Work) -> int:
     return int(ticks()) - int(work.log.clock[: len(STAGES)].sum())
 
 
-def _solve_in_python(model, state, work, solver, ellipses, linkage):
-    problem = last_problem(model, state, work, ellipses, linkage)
+def _solve_in_python(model, state, work, solver, ellipses, joint_work):
+    problem = last_problem(model, state, work, ellipses, joint_work)
     count = int(work.log.info[INFO_CONTACTS])
-    impulse = last_impulse(problem, work, linkage)
+    impulse = last_impulse(problem, work, joint_work)
     solved = solver.solve(problem, impulse)
     if model.outlines is not None:
         impulse[:count, 2] = 0.0  # rounding of some solvers would leave the plane
     work.rows.impulse[:count] = impulse[:count]
     if problem.joints is not None:
-        keep_impulses(problem.joints, impulse[count:], linkage.rows)
-        work.motion.rough[problem.joints.body] = HELD
+        keep_impulses(problem.joints, impulse[count:], joint_work.rows)
+        work.motion.scheme[problem.joints.body] = HELD
         state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
-        linkage.loose[:] = 1
+        joint_work.loose[:] = 1
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
     work.log.measures[:] = measure(problem, impulse)
     return solved.iterations, solved.residual, solved.solver
 
 
-def _make_room(state: State, work: Work, status: int, wanted: int) -> tuple[State, Work]:
+def _grow(state: State, work: Work, status: int, wanted: int) -> tuple[State, Work]:
     if status == MORE_PAIRS:
-        return capacity.make_pair_room(state, work, wanted)
+        return capacity.grow_pairs(state, work, wanted)
     if status == MORE_SLOTS:
-        return state, capacity.make_slot_room(work, wanted)
-    return capacity.make_contact_room(state, work, wanted)
+        return state, capacity.grow_slots(work, wanted)
+    return capacity.grow_contacts(state, work, wanted)
 
 
 def stage_seconds(work: Work) -> dict[str, float]:
     """Seconds spent in each stage since `work` was made."""
     spent = work.log.clock[: len(STAGES)] * tick_seconds()
     return dict(zip(STAGES, spent.tolist(), strict=True))
-
-
-allocate = capacity.allocate

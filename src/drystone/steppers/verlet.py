@@ -25,9 +25,9 @@ from drystone.constraints.last_step import last_problem
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces
 from drystone.forces.free_velocity import free_twists
-from drystone.model.arrays import COUNTER_STEP, INFO_CONTACTS, ROUGH
+from drystone.model.arrays import COUNTER_STEP, END_OF_STEP, INFO_CONTACTS
+from drystone.motion.displacement import displace_bodies
 from drystone.motion.finalize import move_bodies
-from drystone.motion.stabilization import displace_bodies
 from drystone.solvers.supported_features import solver_name
 from drystone.steppers import time_stepping
 from drystone.steppers.body_velocities import solve_rows, with_info
@@ -54,7 +54,7 @@ def step(world):
     share = _take_restitution(work, settings)
     with contact_ellipses(model, state, work, world._build.ellipses):
         timestep.start_rows(state, settings, work, None)
-    work.motion.rough[:] = ROUGH  # they move with the velocity after, for half a step
+    work.motion.scheme[:] = END_OF_STEP  # they move with the velocity after, for half a step
     info, solved = _solve(world, state, work, share)
     state, work, report = time_stepping.end_step(model, state, work, half, None, None, solved)
     if report.failed:
@@ -81,7 +81,7 @@ def _drift(model, state, work, half):
     else:
         free_twists(bodies, state, half, work.motion)
     motion = work.motion
-    motion.twist[:-1, :6], motion.rough[:] = state.twist, ROUGH
+    motion.twist[:-1, :6], motion.scheme[:] = state.twist, END_OF_STEP
     displace_bodies(bodies, state, motion, 0, half.dt)
     met = time_stepping.stop_fast_bodies(model, state, work, half) if follow else 0
     move_bodies(bodies, state, motion, half.dt)
@@ -99,7 +99,7 @@ def _may_pass(model, state, dt) -> bool:
 
 def _share_gone(work, stopped: int) -> np.ndarray:
     """What share (n,) of the half step each body has gone, if so many pairs were stopped."""
-    fraction = work.sweep.fraction
+    fraction = work.ccd.fraction
     return fraction.copy() if stopped else np.ones_like(fraction)
 
 

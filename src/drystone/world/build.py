@@ -8,7 +8,7 @@ from drystone.constraints.elliptic_friction import Ellipses, build_ellipses
 from drystone.constraints.joints.pack import carry_state, pack_joints
 from drystone.model.arrays import (
     COUNTER_BOXES_VALID,
-    COUNTER_KEPT,
+    COUNTER_CACHED,
     COUNTER_PAIRS,
     DYNAMIC,
     FIXED,
@@ -24,7 +24,7 @@ from drystone.model.frames import fill_inside
 from drystone.model.materials import pair_tables
 from drystone.motion.sleeping import spread_waking
 from drystone.shapes import Entry, build_shapes, matrix_from_quaternion
-from drystone.shapes.outline_2d import build_outlines
+from drystone.shapes.two_dimensions.outline import build_outlines
 from drystone.solvers.supported_features import require_features
 from drystone.world.inertial_frame import NOT_TURNED
 
@@ -228,14 +228,14 @@ def _carry_pairs(world, built, state, old, fresh) -> State:
     counter = old.counter.copy()
     counter[COUNTER_PAIRS] = keep.sum()
     counter[COUNTER_BOXES_VALID] = 0
-    kept = old.counter[COUNTER_KEPT]
+    kept = old.counter[COUNTER_CACHED]
     return state._replace(
         counter=counter,
         pair=np.ascontiguousarray(pair[keep], dtype=np.int32),
-        pair_kept=old.pair_kept[:count][keep],
+        pair_cached=old.pair_cached[:count][keep],
         pair_axis=old.pair_axis[:count][keep],
-        kept_point=old.kept_point[:kept].copy(),
-        kept_impulse=old.kept_impulse[:kept].copy(),
+        cached_point=old.cached_point[:kept].copy(),
+        cached_impulse=old.cached_impulse[:kept].copy(),
     )
 
 
@@ -255,7 +255,7 @@ def wake_around(built: Build, state: State, number: int) -> None:
     if not state.asleep.any():
         return
     count = state.counter[COUNTER_PAIRS]
-    pair = state.pair[:count][state.pair_kept[:count, 1] > 0]
+    pair = state.pair[:count][state.pair_cached[:count, 1] > 0]
     touched = built.model.shapes.body[pair[(built.shape_owner[pair] == number).any(axis=1)]]
     woken = np.union1d(own, touched[touched != FIXED])
     state.asleep[woken] = 0

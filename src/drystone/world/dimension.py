@@ -11,7 +11,7 @@ from drystone.errors import InputError
 from drystone.model.checks import number, planar, positive, vector
 from drystone.model.materials import is_elliptic
 from drystone.shapes import unit_quaternion
-from drystone.shapes.outline_2d import is_flat
+from drystone.shapes.two_dimensions.outline import is_flat
 from drystone.world.inertial_frame import (
     NOT_TURNED,
     MassFrame,

@@ -142,7 +142,7 @@ def worst_contact(world) -> str:
 
 def contact_name(world, row: int) -> str:
     """Contact of that row of the problem: its number in contacts(), and its two bodies."""
-    rows, order = world._work.rows, world._work.touch.row_contact
+    rows, order = world._work.rows, world._work.contact_list.row_contact
     names = [world._bodies[b].name if b < len(world) else "fixed" for b in rows.body[row]]
     return f"contact {order[row]} ({names[0]} and {names[1]})"
 

@@ -6,11 +6,12 @@ import numpy as np
 
 from drystone import timestep
 from drystone.constraints import last_step
-from drystone.constraints.joint_rows import link_room
+from drystone.constraints.joint_rows import joint_work_of
 from drystone.constraints.joints.joint import Joint
 from drystone.constraints.problem import SolveInfo
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.forces.force import Element
+from drystone.model import capacity
 from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.model.checks import choice, did_you_mean, flag, frozen, not_negative, positive
 from drystone.model.frames import fill_outside
@@ -486,8 +487,8 @@ class World:
         built = build.build_model(self)
         self._state = build.build_state(self, built)
         self._build = built
-        self._work = time_stepping.allocate(built.model)
-        self._linkage = link_room(built.model.joints, built.model.bodies)
+        self._work = capacity.allocate(built.model)
+        self._linkage = joint_work_of(built.model.joints, built.model.bodies)
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None
         self._stale, self._elements_stale = False, True

@@ -104,39 +104,39 @@ def momentum_of(b, bodies, turn, stiff, v, w):
 
 
 @kernel(inline="always")
-def _pose_joint(j, joints, rows, forest):
+def _pose_joint(j, joints, rows, trees):
     """Arms and duals of joint `j` from its rows; returns its free spins."""
-    r, points, held = np.int64(joints.row_first[j]), forest.held[j, 0], forest.held[j, 1]
-    side = 0 if joints.body[j, 0] == forest.child[j] else 1
+    r, points, held = np.int64(joints.row_first[j]), trees.held[j, 0], trees.held[j, 1]
+    side = 0 if joints.body[j, 0] == trees.child[j] else 1
     o, far, last, a = 3 * side, 3 - 3 * side, r + points - 1, rows.angular
     # arm x e_x = (0, z, -y), arm x e_z = (y, -x, 0)
     arm = (-a[last, o + 1], a[last, o], a[r, o + 1])
-    _write(forest.arm, j, 0, arm)
-    _write(forest.lever, j, 0, sub((-a[last, far + 1], a[last, far], a[r, far + 1]), arm))
+    _write(trees.arm, j, 0, arm)
+    _write(trees.lever, j, 0, sub((-a[last, far + 1], a[last, far], a[r, far + 1]), arm))
     x, y, z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     if points == 2:
-        _write(forest.dual, j, 0, y)
+        _write(trees.dual, j, 0, y)
         return y, y, y
     if held == 0:
         return x, y, z
     g = _read(a, r + 3, 0)
     if held == 1:
         square = dot(g, g)
-        _write(forest.dual, j, 0, scale(g, 1.0 / square))
+        _write(trees.dual, j, 0, scale(g, 1.0 / square))
         one, two = tangents(scale(g, 1.0 / sqrt(square)))
         return one, two, z
     h = _read(a, r + 4, 0)
     n = cross(g, h)
     if held == 2:
         square = dot(n, n)
-        _write(forest.dual, j, 0, scale(cross(h, n), 1.0 / square))
-        _write(forest.dual, j, 3, scale(cross(n, g), 1.0 / square))
+        _write(trees.dual, j, 0, scale(cross(h, n), 1.0 / square))
+        _write(trees.dual, j, 3, scale(cross(n, g), 1.0 / square))
         return scale(n, 1.0 / sqrt(square)), y, z
     i = _read(a, r + 5, 0)
     f = 1.0 / dot(n, i)
-    _write(forest.dual, j, 0, scale(cross(h, i), f))
-    _write(forest.dual, j, 3, scale(cross(i, g), f))
-    _write(forest.dual, j, 6, scale(n, f))
+    _write(trees.dual, j, 0, scale(cross(h, i), f))
+    _write(trees.dual, j, 3, scale(cross(i, g), f))
+    _write(trees.dual, j, 6, scale(n, f))
     return x, y, z
 
 
@@ -158,10 +158,10 @@ def _drive_product(j, joints, rows, w, z):
 
 
 @kernel(inline="always")
-def _free_motion(j, k, w, joints, rows, forest, driven):
+def _free_motion(j, k, w, joints, rows, trees, driven):
     """Free motion `k` of joint `j`, from the spin `w`: at right angles to those before it."""
-    step, seen, c = forest.step, forest.seen, forest.child[j]
-    v = cross(_read(forest.arm, j, 0), w)
+    step, seen, c = trees.step, trees.seen, trees.child[j]
+    v = cross(_read(trees.arm, j, 0), w)
     for i in range(k):
         u, t = _read(seen, j, 6 * i), _read(seen, j, 6 * i + 3)
         z = _read(step, j, 6 * i + 3)
@@ -169,7 +169,7 @@ def _free_motion(j, k, w, joints, rows, forest, driven):
         if driven:
             f += _drive_product(j, joints, rows, w, z)
         v, w = mad(v, _read(step, j, 6 * i), -f), mad(w, z, -f)
-    u, t = _inertia_times(forest.inertia, c, v, w)
+    u, t = _inertia_times(trees.inertia, c, v, w)
     size = dot(v, u) + dot(w, t)
     if driven:
         size += _drive_product(j, joints, rows, w, w)
@@ -181,20 +181,20 @@ def _free_motion(j, k, w, joints, rows, forest, driven):
 
 
 @kernel(inline="always")
-def _hang_on(j, forest):
+def _hang_on(j, trees):
     """Add what the parent of joint `j` feels of the child: Xᵀ (A - U Uᵀ) X."""
-    a, u, c, p = forest.inertia, forest.seen, forest.child[j], forest.parent[j]
+    a, u, c, p = trees.inertia, trees.seen, trees.child[j], trees.parent[j]
     xx, xy, xz, yy, yz, zz = a[c, 0], a[c, 1], a[c, 2], a[c, 3], a[c, 4], a[c, 5]
     q0, q1, q2 = _read(a, c, 6), _read(a, c, 9), _read(a, c, 12)
     rxx, rxy, rxz, ryy, ryz, rzz = a[c, 15], a[c, 16], a[c, 17], a[c, 18], a[c, 19], a[c, 20]
-    for k in range(forest.held[j, 2]):
+    for k in range(trees.held[j, 2]):
         (x, y, z), t = _read(u, j, 6 * k), _read(u, j, 6 * k + 3)
         xx, xy, xz = xx - x * x, xy - x * y, xz - x * z
         yy, yz, zz = yy - y * y, yz - y * z, zz - z * z
         q0, q1, q2 = mad(q0, t, -x), mad(q1, t, -y), mad(q2, t, -z)
         rxx, rxy, rxz = rxx - t[0] * t[0], rxy - t[0] * t[1], rxz - t[0] * t[2]
         ryy, ryz, rzz = ryy - t[1] * t[1], ryz - t[1] * t[2], rzz - t[2] * t[2]
-    d = _read(forest.lever, j, 0)
+    d = _read(trees.lever, j, 0)
     # With K d = d x: Q' = Q - P K, R' = R + K Q' + (K Q)ᵀ; rows of P K are rows of P x d.
     s0, s1, s2 = (
         sub(q0, cross((xx, xy, xz), d)),
@@ -217,9 +217,9 @@ def _hang_on(j, forest):
 
 
 @kernel
-def _factor_root(t, root, forest):
+def _factor_root(t, root, trees):
     """Cholesky's factors of the inertia of the root; axes without inertia stay as they are."""
-    a, factor = forest.inertia, forest.root_factor
+    a, factor = trees.inertia, trees.root_factor
     for i in range(6):
         for j in range(i + 1):
             if i < 3:
@@ -252,47 +252,47 @@ def root_half(t, x, factor):
 
 
 @inner_kernel
-def eliminate(t, joints, bodies, turn, stiff, rows, forest, driven):
+def eliminate(t, joints, bodies, turn, stiff, rows, trees, driven):
     """Eliminate tree `t` at the poses of its rows; `driven`: with its drives."""
-    first, last = np.int64(forest.first[t]), np.int64(forest.first[t + 1])
+    first, last = np.int64(trees.first[t]), np.int64(trees.first[t + 1])
     for k in range(first, last):
-        _start_inertia(forest.child[forest.joint[k]], bodies, turn, forest.inertia)
-    root = forest.root[t]
+        _start_inertia(trees.child[trees.joint[k]], bodies, turn, trees.inertia)
+    root = trees.root[t]
     if root >= 0:
-        _start_inertia(root, bodies, turn, forest.inertia)
+        _start_inertia(root, bodies, turn, trees.inertia)
     for k in range(last - 1, first - 1, -1):
-        j = forest.joint[k]
-        c = forest.child[j]
+        j = trees.joint[k]
+        c = trees.child[j]
         for m in (15, 18, 20):
-            forest.inertia[c, m] += stiff[c]
-        spins = _pose_joint(j, joints, rows, forest)
-        for m in range(forest.held[j, 2]):
+            trees.inertia[c, m] += stiff[c]
+        spins = _pose_joint(j, joints, rows, trees)
+        for m in range(trees.held[j, 2]):
             w = spins[0] if m == 0 else (spins[1] if m == 1 else spins[2])
-            _free_motion(j, m, w, joints, rows, forest, driven)
+            _free_motion(j, m, w, joints, rows, trees, driven)
         if k > first or root >= 0:
-            _hang_on(j, forest)
+            _hang_on(j, trees)
     if root >= 0:
         for m in (15, 18, 20):
-            forest.inertia[root, m] += stiff[root]
-        _factor_root(t, root, forest)
+            trees.inertia[root, m] += stiff[root]
+        _factor_root(t, root, trees)
 
 
 @inner_kernel(inline="always")
-def member(t, k, forest):
-    """Body `k` of tree `t`, from forest.first[t] to forest.first[t + 1]; -1 where none is left."""
-    return forest.child[forest.joint[k]] if k < forest.first[t + 1] else forest.root[t]
+def member(t, k, trees):
+    """Body `k` of tree `t`, from trees.first[t] to trees.first[t + 1]; -1 where none is left."""
+    return trees.child[trees.joint[k]] if k < trees.first[t + 1] else trees.root[t]
 
 
 @kernel(inline="always")
-def _sign(j, joints, forest):
+def _sign(j, joints, trees):
     """1 where the child is body B of joint `j`, -1 where it is A."""
-    return -1.0 if joints.body[j, 0] == forest.child[j] else 1.0
+    return -1.0 if joints.body[j, 0] == trees.child[j] else 1.0
 
 
 @kernel(inline="always")
-def _held_bias(j, joints, bias, forest):
+def _held_bias(j, joints, bias, trees):
     """What the rows of joint `j` that hold a point ask for, and the others: two vectors."""
-    r, points, held = np.int64(joints.row_first[j]), forest.held[j, 0], forest.held[j, 1]
+    r, points, held = np.int64(joints.row_first[j]), trees.held[j, 0], trees.held[j, 1]
     point = (bias[r], bias[r + 1] if points == 3 else 0.0, bias[r + points - 1])
     at = r + points
     return point, (
@@ -303,21 +303,21 @@ def _held_bias(j, joints, bias, forest):
 
 
 @kernel(inline="always")
-def _set_offset(j, joints, bias, forest):
+def _set_offset(j, joints, bias, trees):
     """e of joint `j`: the least spin that the held directions ask for, and a velocity."""
-    s, (point, turn) = _sign(j, joints, forest), _held_bias(j, joints, bias, forest)
+    s, (point, turn) = _sign(j, joints, trees), _held_bias(j, joints, bias, trees)
     w = ZERO
-    for k in range(forest.held[j, 1]):
+    for k in range(trees.held[j, 1]):
         x = turn[0] if k == 0 else (turn[1] if k == 1 else turn[2])
-        w = mad(w, _read(forest.dual, j, 3 * k), -s * x)
-    _write(forest.offset, j, 3, w)
-    _write(forest.offset, j, 0, mad(cross(_read(forest.arm, j, 0), w), point, -s))
+        w = mad(w, _read(trees.dual, j, 3 * k), -s * x)
+    _write(trees.offset, j, 3, w)
+    _write(trees.offset, j, 0, mad(cross(_read(trees.arm, j, 0), w), point, -s))
 
 
 @kernel
-def _drive_push(j, z, joints, rows, forest, whole):
+def _drive_push(j, z, joints, rows, trees, whole):
     """What drives of joint `j` take from the rate of a free motion with the spin `z`."""
-    total, s, w = 0.0, _sign(j, joints, forest), _read(forest.offset, j, 3)
+    total, s, w = 0.0, _sign(j, joints, trees), _read(trees.offset, j, 3)
     for r in range(joints.row_first[j], joints.row_first[j + 1]):
         if _is_drive(r, rows):
             b = _read(rows.angular, r, 0)
@@ -327,51 +327,51 @@ def _drive_push(j, z, joints, rows, forest, whole):
 
 
 @kernel(inline="always")
-def _go_up(j, joints, rows, forest, bent, driven, whole, hung):
+def _go_up(j, joints, rows, trees, bent, driven, whole, hung):
     """Rates of joint `j` as far as the child knows, and what its parent feels."""
-    c, p, flow = forest.child[j], forest.parent[j], forest.flow
-    step, seen = forest.step, forest.seen
+    c, p, flow = trees.child[j], trees.parent[j], trees.flow
+    step, seen = trees.step, trees.seen
     f, t = _read(flow, c, 0), _read(flow, c, 3)
     if bent:
         of, ot = _inertia_times(
-            forest.inertia, c, _read(forest.offset, j, 0), _read(forest.offset, j, 3)
+            trees.inertia, c, _read(trees.offset, j, 0), _read(trees.offset, j, 3)
         )
         f, t = sub(f, of), sub(t, ot)
     g, h = f, t
-    for k in range(forest.held[j, 2]):
+    for k in range(trees.held[j, 2]):
         z = _read(step, j, 6 * k + 3)
         q = dot(_read(step, j, 6 * k), g) + dot(z, h)
         if driven:
-            q -= _drive_push(j, z, joints, rows, forest, whole)
-        forest.rate[j, k] = q
+            q -= _drive_push(j, z, joints, rows, trees, whole)
+        trees.rate[j, k] = q
         f, t = mad(f, _read(seen, j, 6 * k), -q), mad(t, _read(seen, j, 6 * k + 3), -q)
     if hung:
-        t = add(t, cross(_read(forest.lever, j, 0), f))
+        t = add(t, cross(_read(trees.lever, j, 0), f))
         for k in range(3):
             flow[p, k] += f[k]
             flow[p, 3 + k] += t[k]
 
 
 @kernel(inline="always")
-def _go_down(j, v, w, forest, bent):
+def _go_down(j, v, w, trees, bent):
     """Twist of the child of joint `j`, from that of its parent."""
-    c = forest.child[j]
-    v = add(v, cross(w, _read(forest.lever, j, 0)))
+    c = trees.child[j]
+    v = add(v, cross(w, _read(trees.lever, j, 0)))
     x, y = v, w
     if bent:
-        x, y = add(x, _read(forest.offset, j, 0)), add(y, _read(forest.offset, j, 3))
-    for k in range(forest.held[j, 2]):
-        q = forest.rate[j, k]
-        q -= dot(_read(forest.seen, j, 6 * k), v) + dot(_read(forest.seen, j, 6 * k + 3), w)
-        x = mad(x, _read(forest.step, j, 6 * k), q)
-        y = mad(y, _read(forest.step, j, 6 * k + 3), q)
-    _write(forest.flow, c, 0, x)
-    _write(forest.flow, c, 3, y)
+        x, y = add(x, _read(trees.offset, j, 0)), add(y, _read(trees.offset, j, 3))
+    for k in range(trees.held[j, 2]):
+        q = trees.rate[j, k]
+        q -= dot(_read(trees.seen, j, 6 * k), v) + dot(_read(trees.seen, j, 6 * k + 3), w)
+        x = mad(x, _read(trees.step, j, 6 * k), q)
+        y = mad(y, _read(trees.step, j, 6 * k + 3), q)
+    _write(trees.flow, c, 0, x)
+    _write(trees.flow, c, 3, y)
 
 
 @kernel
-def _solve_root(t, root, forest):
-    flow, factor = forest.flow, forest.root_factor
+def _solve_root(t, root, trees):
+    flow, factor = trees.flow, trees.root_factor
     for i in range(6):
         total = flow[root, i]
         for k in range(i):
@@ -385,64 +385,64 @@ def _solve_root(t, root, forest):
 
 
 @inner_kernel
-def solve_tree(t, joints, rows, bias, carrier, forest, bent, driven, whole):
-    """From impulses to velocities of the bodies of tree `t`, both in forest.flow.
+def solve_tree(t, joints, rows, bias, carrier, trees, bent, driven, whole):
+    """From impulses to velocities of the bodies of tree `t`, both in trees.flow.
 
     bias     of the rows that hold, if the tree is `bent` by them
     carrier  twists, for a tree that hangs on a body that moves as it likes
     driven   with the drives for which it was eliminated
     whole    False: only a correction, of drives and of what carries the tree there is no more
     """
-    first, last = np.int64(forest.first[t]), np.int64(forest.first[t + 1])
-    root = forest.root[t]
+    first, last = np.int64(trees.first[t]), np.int64(trees.first[t + 1])
+    root = trees.root[t]
     for k in range(last - 1, first - 1, -1):
-        j = forest.joint[k]
+        j = trees.joint[k]
         if bent:
-            _set_offset(j, joints, bias, forest)
-        _go_up(j, joints, rows, forest, bent, driven, whole, k > first or root >= 0)
+            _set_offset(j, joints, bias, trees)
+        _go_up(j, joints, rows, trees, bent, driven, whole, k > first or root >= 0)
     if root >= 0:
-        _solve_root(t, root, forest)
+        _solve_root(t, root, trees)
     for k in range(first, last):
-        j = forest.joint[k]
-        p, v, w = forest.parent[j], ZERO, ZERO
+        j = trees.joint[k]
+        p, v, w = trees.parent[j], ZERO, ZERO
         if k > first or root >= 0:
-            v, w = _read(forest.flow, p, 0), _read(forest.flow, p, 3)
-        elif whole and p < forest.flow.shape[0] - 1:
+            v, w = _read(trees.flow, p, 0), _read(trees.flow, p, 3)
+        elif whole and p < trees.flow.shape[0] - 1:
             v, w = _read(carrier, p, 0), _read(carrier, p, 3)
-        _go_down(j, v, w, forest, bent)
+        _go_down(j, v, w, trees, bent)
 
 
 @inner_kernel
-def held_error(t, joints, rows, bias, twist, forest):
+def held_error(t, joints, rows, bias, twist, trees):
     """How far the velocities are from what the rows that hold ask for [m/s], [rad/s]."""
-    worst, n = 0.0, forest.flow.shape[0] - 1
-    for k in range(forest.first[t], forest.first[t + 1]):
-        j = forest.joint[k]
-        c, p, s = forest.child[j], forest.parent[j], _sign(j, joints, forest)
-        point, turn = _held_bias(j, joints, bias, forest)
-        arm, w = _read(forest.arm, j, 0), _read(twist, c, 3)
+    worst, n = 0.0, trees.flow.shape[0] - 1
+    for k in range(trees.first[t], trees.first[t + 1]):
+        j = trees.joint[k]
+        c, p, s = trees.child[j], trees.parent[j], _sign(j, joints, trees)
+        point, turn = _held_bias(j, joints, bias, trees)
+        arm, w = _read(trees.arm, j, 0), _read(twist, c, 3)
         slip = mad(add(_read(twist, c, 0), cross(w, arm)), point, s)
         if p < n:
             x = _read(twist, p, 3)
-            carried = cross(x, add(arm, _read(forest.lever, j, 0)))
+            carried = cross(x, add(arm, _read(trees.lever, j, 0)))
             slip, w = sub(slip, add(_read(twist, p, 0), carried)), sub(w, x)
         for m in range(3):
             if not abs(slip[m]) <= worst:
                 worst = abs(slip[m])
-        r = joints.row_first[j] + forest.held[j, 0]
-        for m in range(forest.held[j, 1]):
+        r = joints.row_first[j] + trees.held[j, 0]
+        for m in range(trees.held[j, 1]):
             x = turn[0] if m == 0 else (turn[1] if m == 1 else turn[2])
             worst = max(worst, abs(dot(_read(rows.angular, r + m, 0), w) + s * x))
     return worst
 
 
 @kernel(inline="always")
-def _joint_impulses(j, joints, rows, twist, forest):
-    """Impulses of the rows of joint `j` from all that it hands to its child, in forest.flow."""
-    r, points, s = np.int64(joints.row_first[j]), forest.held[j, 0], _sign(j, joints, forest)
-    c = forest.child[j]
-    f, t = scale(_read(forest.flow, c, 0), s), scale(_read(forest.flow, c, 3), s)
-    t = sub(t, cross(_read(forest.arm, j, 0), f))
+def _joint_impulses(j, joints, rows, twist, trees):
+    """Impulses of the rows of joint `j` from all that it hands to its child, in trees.flow."""
+    r, points, s = np.int64(joints.row_first[j]), trees.held[j, 0], _sign(j, joints, trees)
+    c = trees.child[j]
+    f, t = scale(_read(trees.flow, c, 0), s), scale(_read(trees.flow, c, 3), s)
+    t = sub(t, cross(_read(trees.arm, j, 0), f))
     rows.impulse[r], rows.impulse[r + points - 1] = f[0], f[2]
     if points == 3:
         rows.impulse[r + 1] = f[1]
@@ -452,28 +452,28 @@ def _joint_impulses(j, joints, rows, twist, forest):
         if _is_drive(i, rows):
             rows.impulse[i] = -(row_velocity(i, rows, twist) + rows.bias[i]) / rows.softness[i]
             t = mad(t, _read(rows.angular, i, 0), -rows.impulse[i])
-    for k in range(forest.held[j, 1]):
-        rows.impulse[r + points + k] = dot(_read(forest.dual, j, 3 * k), t)
+    for k in range(trees.held[j, 1]):
+        rows.impulse[r + points + k] = dot(_read(trees.dual, j, 3 * k), t)
 
 
 @inner_kernel
-def set_impulses(t, joints, bodies, turn, stiff, rows, free, twist, forest):
+def set_impulses(t, joints, bodies, turn, stiff, rows, free, twist, trees):
     """Impulses of all rows of tree `t` that took its bodies from `free` to `twist`."""
-    first, last = np.int64(forest.first[t]), np.int64(forest.first[t + 1])
+    first, last = np.int64(trees.first[t]), np.int64(trees.first[t + 1])
     for k in range(first, last + 1):
-        b = member(t, k, forest)
+        b = member(t, k, trees)
         if b >= 0:
             v = sub(_read(twist, b, 0), _read(free, b, 0))
             w = sub(_read(twist, b, 3), _read(free, b, 3))
             f, m = momentum_of(b, bodies, turn, stiff, v, w)
-            _write(forest.flow, b, 0, f)
-            _write(forest.flow, b, 3, m)
+            _write(trees.flow, b, 0, f)
+            _write(trees.flow, b, 3, m)
     for k in range(last - 1, first - 1, -1):
-        j = forest.joint[k]
-        _joint_impulses(j, joints, rows, twist, forest)
-        if k > first or forest.root[t] >= 0:
-            f, m = _read(forest.flow, forest.child[j], 0), _read(forest.flow, forest.child[j], 3)
-            m = add(m, cross(_read(forest.lever, j, 0), f))
+        j = trees.joint[k]
+        _joint_impulses(j, joints, rows, twist, trees)
+        if k > first or trees.root[t] >= 0:
+            f, m = _read(trees.flow, trees.child[j], 0), _read(trees.flow, trees.child[j], 3)
+            m = add(m, cross(_read(trees.lever, j, 0), f))
             for i in range(3):
-                forest.flow[forest.parent[j], i] += f[i]
-                forest.flow[forest.parent[j], 3 + i] += m[i]
+                trees.flow[trees.parent[j], i] += f[i]
+                trees.flow[trees.parent[j], 3 + i] += m[i]

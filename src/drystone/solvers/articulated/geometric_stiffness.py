@@ -60,19 +60,19 @@ def _set_inertia(b, q, inertia, extra, mass):
 
 
 @inner_kernel
-def has_stiff(first, last, linkage):
+def has_stiff(first, last, joint_work):
     """Whether bodies of the blocks first .. last are stiffened, for which no motion is smooth."""
     for d in range(first, last):
         for side in range(2):
-            if linkage.stiff[linkage.node_body[linkage.node_list[d], side]] > 0.0:
+            if joint_work.stiff[joint_work.node_body[joint_work.node_list[d], side]] > 0.0:
                 return True
     return False
 
 
 @inner_kernel
-def stiffen_bodies(joints, linkage, bodies, state, mass, dt):
+def stiffen_bodies(joints, joint_work, bodies, state, mass, dt):
     """Add to the inertia of bodies on which joints pull hard, as they did in the last step."""
-    stiff, rows = linkage.stiff, linkage.rows
+    stiff, rows = joint_work.stiff, joint_work.rows
     for r in range(rows.impulse.shape[0]):
         rows.impulse[r] = state.joint_impulse[r]
     for b in range(stiff.shape[0]):

@@ -17,17 +17,17 @@ from drystone.forces.free_velocity import turn_body
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import turn_quaternion
-from drystone.model.arrays import LINKED
+from drystone.model.arrays import RATTLED
 from drystone.model.joint_arrays import ROW_EQUALITY, ROW_LIMIT
-from drystone.motion.stabilization import displace_body
+from drystone.motion.displacement import displace_body
 from drystone.solvers.articulated.geometric_stiffness import TAUT, tautness
 from drystone.solvers.articulated.rattle_tree import (
     ENOUGH,
     FITS,
     LOOKS,
     TORN,
-    fit_tree,
     missed,
+    project_tree,
     tree_of,
 )
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER
@@ -53,17 +53,17 @@ NEWTON_STEPS = 100
 
 
 @inner_kernel
-def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, dt):
+def predict_poses(first, last, bodies, state, joint_work, motion, again, impacts, dt):
     """Where the step leads the bodies of the blocks first .. last; if `again`, displace them.
 
     Returns by how much a body turns at most [rad].
     """
-    stamp, mark, most = linkage.mark, linkage.mark.shape[0] - 1, 0.0
+    stamp, mark, most = joint_work.mark, joint_work.mark.shape[0] - 1, 0.0
     stamp[mark] += 1
     for d in range(first, last):
-        node = linkage.node_list[d]
+        node = joint_work.node_list[d]
         for side in range(2):
-            b = linkage.node_body[node, side]
+            b = joint_work.node_body[node, side]
             if b == state.position.shape[0] or stamp[b] == stamp[mark]:
                 continue
             stamp[b] = stamp[mark]
@@ -71,35 +71,35 @@ def predict_poses(first, last, bodies, state, linkage, motion, again, impacts, d
                 displace_body(b, bodies, state, motion, impacts, dt)
             move, q = motion.move, state.rotation
             for k in range(3):
-                linkage.position[b, k] = state.position[b, k] + dt * move[b, k]
+                joint_work.position[b, k] = state.position[b, k] + dt * move[b, k]
             turned = turn_quaternion(
                 (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
                 (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
             )
             for k in range(4):
-                linkage.rotation[b, k] = turned[k]
+                joint_work.rotation[b, k] = turned[k]
             most = max(most, dt * (abs(move[b, 3]) + abs(move[b, 4]) + abs(move[b, 5])))
     return most
 
 
 @inner_kernel
-def look_ahead(first, last, joints, linkage, dt):
+def look_ahead(first, last, joints, joint_work, dt):
     """Rows of the joints of the blocks first .. last at the poses that predict_poses() found."""
     before = -1
     for d in range(first, last):
-        j = linkage.node_joint[linkage.node_list[d]]
+        j = joint_work.node_joint[joint_work.node_list[d]]
         if j != before:
-            fill_joint(joints, j, linkage.position, linkage.rotation, dt, linkage.ahead)
+            fill_joint(joints, j, joint_work.position, joint_work.rotation, dt, joint_work.ahead)
         before = j
 
 
 @kernel
-def set_guess(first, last, linkage, curve, smooth, reset):
+def set_guess(first, last, joint_work, curve, smooth, reset):
     """Biases by a parabola through the last three steps, for joints that move smoothly."""
-    rows = linkage.rows
+    rows = joint_work.rows
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
+            r = joint_work.node_row[joint_work.node_list[d], k]
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
                 guess = 3.0 * (curve[r, 0] - curve[r, 1]) + curve[r, 2] if smooth else 0.0
                 curve[r, 2] = curve[r, 1] if smooth else 0.0
@@ -110,86 +110,90 @@ def set_guess(first, last, linkage, curve, smooth, reset):
 
 
 @kernel
-def _at_limit(first, last, linkage):
+def _at_limit(first, last, joint_work):
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
-            if r >= 0 and linkage.rows.kind[r] == ROW_LIMIT and linkage.rows.impulse[r] != 0.0:
+            r = joint_work.node_row[joint_work.node_list[d], k]
+            if (
+                r >= 0
+                and joint_work.rows.kind[r] == ROW_LIMIT
+                and joint_work.rows.impulse[r] != 0.0
+            ):
                 return True
     return False
 
 
 @kernel
-def _is_taut(first, last, joints, linkage, inv_inertia, dt):
+def _is_taut(first, last, joints, joint_work, inv_inertia, dt):
     """Whether joints pull so hard that the scheme for smooth motion would swing up."""
     before = -1
     for d in range(first, last):
-        j = linkage.node_joint[linkage.node_list[d]]
+        j = joint_work.node_joint[joint_work.node_list[d]]
         if j == before:
             continue
         before = j
         for side in range(2):
-            if tautness(j, side, joints, linkage.rows, inv_inertia, dt) > TAUT:
+            if tautness(j, side, joints, joint_work.rows, inv_inertia, dt) > TAUT:
                 return True
     return False
 
 
 @kernel
-def _mark_bodies(first, last, linkage, rough, how):
+def _mark_bodies(first, last, joint_work, scheme, how):
     for d in range(first, last):
         for side in range(2):
-            rough[linkage.node_body[linkage.node_list[d], side]] = how
+            scheme[joint_work.node_body[joint_work.node_list[d], side]] = how
 
 
 @kernel(inline="always")
-def _fit_old(n, first_node, linkage, mass, work, twist):
+def _fit_old(n, first_node, joint_work, mass, work, twist):
     """Make the velocities at the start fit the joints, if somebody has changed them."""
     room, links, worst = work.newton, work.links, 0.0
     for i in range(n):
-        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
+        node, at = joint_work.node_list[first_node + links.order[i]], room.row[i]
         for k in range(3):
             if room.free[i] & (1 << k):
-                r = linkage.node_row[node, k]
-                held = linkage.rows.kind[r] == ROW_EQUALITY
-                room.y[at] = -row_velocity(r, linkage.rows, twist) if held else 0.0
+                r = joint_work.node_row[node, k]
+                held = joint_work.rows.kind[r] == ROW_EQUALITY
+                room.y[at] = -row_velocity(r, joint_work.rows, twist) if held else 0.0
                 worst = max(worst, abs(room.y[at]))
                 at += 1
     if worst < FITS:  # what is left after fit_velocities() is rounding
         return
     refine(n, work.newton)
     for i in range(n):
-        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
+        node, at = joint_work.node_list[first_node + links.order[i]], room.row[i]
         for k in range(3):
             if room.free[i] & (1 << k):
-                r = linkage.node_row[node, k]
-                push_joint_row(r, room.y[at], linkage.rows, mass, twist)
+                r = joint_work.node_row[node, k]
+                push_joint_row(r, room.y[at], joint_work.rows, mass, twist)
                 at += 1
 
 
 @kernel
-def _most_missed(first, last, linkage):
-    worst, rows = 0.0, linkage.rows
+def _most_missed(first, last, joint_work):
+    worst, rows = 0.0, joint_work.rows
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
+            r = joint_work.node_row[joint_work.node_list[d], k]
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
-                worst = max(worst, abs(missed(rows.error[r], linkage.ahead.error[r])))
+                worst = max(worst, abs(missed(rows.error[r], joint_work.ahead.error[r])))
     return worst
 
 
 @kernel(inline="always")
-def _bend(n, first_node, linkage, curve, dt, links, island, room):
+def _bend(n, first_node, joint_work, curve, dt, links, island, room):
     """Add what the joints miss at the end of the step to their biases.
 
     What that changes in the equations goes to room.y.
     """
-    rows, ahead = linkage.rows, linkage.ahead
+    rows, ahead = joint_work.rows, joint_work.ahead
     for i in range(n):
-        node, at = linkage.node_list[first_node + links.order[i]], room.row[i]
+        node, at = joint_work.node_list[first_node + links.order[i]], room.row[i]
         for k in range(3):
             if room.free[i] & (1 << k) == 0:
                 continue
-            r, change = linkage.node_row[node, k], 0.0
+            r, change = joint_work.node_row[node, k], 0.0
             if rows.kind[r] == ROW_EQUALITY:
                 change = 2.0 * missed(rows.error[r], ahead.error[r]) / dt
                 rows.bias[r] += change
@@ -223,33 +227,33 @@ def _take_residual(n, room):
 
 
 @kernel
-def _move_on(n, first, linkage, mass, links, room, move):
+def _move_on(n, first, joint_work, mass, links, room, move):
     """Displacements after _add_answer(): half of what it has changed the velocities by."""
     for i in range(n):
-        node, at = linkage.node_list[first + links.order[i]], room.row[i]
+        node, at = joint_work.node_list[first + links.order[i]], room.row[i]
         for k in range(3):
             if room.free[i] & (1 << k):
                 push_joint_row(
-                    linkage.node_row[node, k], 0.5 * room.y[at], linkage.rows, mass, move
+                    joint_work.node_row[node, k], 0.5 * room.y[at], joint_work.rows, mass, move
                 )
                 at += 1
 
 
 @kernel(inline="always")
-def _factor_smooth(first, last, state, rows, linkage, settings, work, motion):
+def _factor_smooth(first, last, state, rows, joint_work, settings, work, motion):
     """Matrix, factors and first answer of an island of joints; its error and number of blocks."""
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
     mass, goal, nodes = motion.mass, DEEPER * settings.tolerance, last - first
-    if not link_group(0, 0, first, nodes, rows, linkage, mass, links):
+    if not link_group(0, 0, first, nodes, rows, joint_work, mass, links):
         return np.inf, 0
     n = order_island(0, links.first, links.column, links.place, links.order)
     if n < nodes:  # not one island after all: a body between them is kinematic
         return np.inf, 0
-    fill_island(0, 0, n, first, rows, linkage, mass, motion.free, links, island)
+    fill_island(0, 0, n, first, rows, joint_work, mass, motion.free, links, island)
     stored, operations = band_numbers(n, island, room.low, room.high)
     if stored > room.matrix.shape[0] or operations > MOST_OPERATIONS:
         return np.inf, 0
-    take_impulses(0, 0, n, first, rows, linkage, links)
+    take_impulses(0, 0, n, first, rows, joint_work, links)
     set_velocities(n, island, 0.0, own, own, room.velocity)
     copy_impulses(n, own, room.centre)
     good = newton_step(n, island, LEAST_ALPHA, room, own)
@@ -259,102 +263,104 @@ def _factor_smooth(first, last, state, rows, linkage, settings, work, motion):
         _add_answer(n, room, own)
         error = natural_error(n, island, False, room.velocity, own)
     if not error <= goal:
-        take_impulses(0, 0, n, first, rows, linkage, links)
+        take_impulses(0, 0, n, first, rows, joint_work, links)
         error, _ = prox_newton(n, island, False, goal, NEWTON_STEPS, room, own)
     return error, n
 
 
 @kernel(inline="always")
-def solve_smooth(g, first, last, joints, bodies, state, rows, linkage, settings, work, motion):
+def rattle_island(g, first, last, joints, bodies, state, rows, joint_work, settings, work, motion):
     """An island of joints alone; returns its error, infinite if it has to be swept."""
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
     mass, dt = motion.mass, settings.dt
-    error, n = _factor_smooth(first, last, state, rows, linkage, settings, work, motion)
+    error, n = _factor_smooth(first, last, state, rows, joint_work, settings, work, motion)
     if n == 0:
         return error
-    give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
-    if not error <= settings.tolerance or _at_limit(first, last, linkage):
+    give_impulses(0, 0, n, first, rows, joint_work, mass, links, motion.twist)
+    if not error <= settings.tolerance or _at_limit(first, last, joint_work):
         return np.inf
-    _mark_bodies(first, last, linkage, motion.rough, LINKED)
-    _fit_old(n, first, linkage, mass, work, state.twist)
-    linkage.loose[g] = 1
+    _mark_bodies(first, last, joint_work, motion.scheme, RATTLED)
+    _fit_old(n, first, joint_work, mass, work, state.twist)
+    joint_work.loose[g] = 1
     for _ in range(LOOKS):
-        turn = predict_poses(first, last, bodies, state, linkage, motion, True, 0, dt)
-        look_ahead(first, last, joints, linkage, dt)
-        worst = _most_missed(first, last, linkage)
-        _bend(n, first, linkage, state.joint_curve, dt, links, island, room)
+        turn = predict_poses(first, last, bodies, state, joint_work, motion, True, 0, dt)
+        look_ahead(first, last, joints, joint_work, dt)
+        worst = _most_missed(first, last, joint_work)
+        _bend(n, first, joint_work, state.joint_curve, dt, links, island, room)
         _add_answer(n, room, own)
-        give_impulses(0, 0, n, first, rows, linkage, mass, links, motion.twist)
+        give_impulses(0, 0, n, first, rows, joint_work, mass, links, motion.twist)
         if worst * turn <= ENOUGH:
-            _move_on(n, first, linkage, mass, links, room, motion.move)
-            linkage.loose[g] = 0
+            _move_on(n, first, joint_work, mass, links, room, motion.move)
+            joint_work.loose[g] = 0
             break
-    if linkage.loose[g] == 1 and not _most_missed(first, last, linkage) < TORN:
+    if joint_work.loose[g] == 1 and not _most_missed(first, last, joint_work) < TORN:
         return np.inf
-    if _is_taut(first, last, joints, linkage, bodies.inv_inertia, dt):
+    if _is_taut(first, last, joints, joint_work, bodies.inv_inertia, dt):
         return np.inf
     error = natural_error(n, island, False, room.velocity, own)
-    _keep_curve(first, last, linkage, motion.twist, state.joint_curve)
-    _take_half(first, last, linkage, mass, motion.twist)
+    _keep_curve(first, last, joint_work, motion.twist, state.joint_curve)
+    _take_half(first, last, joint_work, mass, motion.twist)
     return error
 
 
 @kernel
-def _keep_curve(first, last, linkage, twist, curve):
+def _keep_curve(first, last, joint_work, twist, curve):
     """Biases of this step as the velocities have them.
 
     Where joints say the same thing twice, biases may contradict each other by rounding. No look
     sees that, and a parabola through the last steps would let it grow.
     """
-    rows = linkage.rows
+    rows = joint_work.rows
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
+            r = joint_work.node_row[joint_work.node_list[d], k]
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
                 curve[r, 0] = -row_velocity(r, rows, twist)
 
 
 @kernel
-def _take_half(first, last, linkage, mass, twist):
+def _take_half(first, last, joint_work, mass, twist):
     """Half of the impulses of joints belongs to the end of the step: fit_velocities() gives it."""
-    rows = linkage.rows
+    rows = joint_work.rows
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
+            r = joint_work.node_row[joint_work.node_list[d], k]
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
                 push_joint_row(r, -0.5 * rows.impulse[r], rows, mass, twist)
 
 
 @kernel(inline="always")
-def _stand_anew(first, last, joints, bodies, state, linkage, motion, dt):
+def _stand_anew(first, last, joints, bodies, state, joint_work, motion, dt):
     """Inertia of the bodies and rows of the joints at the poses after the step."""
-    stamp, mark, before = linkage.mark, linkage.mark.shape[0] - 1, -1
+    stamp, mark, before = joint_work.mark, joint_work.mark.shape[0] - 1, -1
     stamp[mark] += 1
     for d in range(first, last):
-        node = linkage.node_list[d]
+        node = joint_work.node_list[d]
         for side in range(2):
-            b = linkage.node_body[node, side]
+            b = joint_work.node_body[node, side]
             if b == state.position.shape[0] or stamp[b] == stamp[mark]:
                 continue
             stamp[b] = stamp[mark]
             q = state.rotation
-            turn_body(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, motion.turn, motion.mass)
+            turn_body(
+                b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, motion.rotation_matrix, motion.mass
+            )
     for d in range(first, last):
-        j = linkage.node_joint[linkage.node_list[d]]
+        j = joint_work.node_joint[joint_work.node_list[d]]
         if j != before:
-            fill_joint(joints, j, state.position, state.rotation, dt, linkage.rows)
+            fill_joint(joints, j, state.position, state.rotation, dt, joint_work.rows)
         before = j
 
 
 @kernel(inline="always")
-def _hold_only(n, first, linkage, links, island, velocity, twist):
+def _hold_only(n, first, joint_work, links, island, velocity, twist):
     """Turn the problem into: fit the velocities `twist` to the joints; no limits, no drives."""
-    rows = linkage.rows
+    rows = joint_work.rows
     island.bounded[0] = False
     for i in range(n):
-        node = linkage.node_list[first + links.order[i]]
+        node = joint_work.node_list[first + links.order[i]]
         for k in range(3):
-            r = linkage.node_row[node, k]
+            r = joint_work.node_row[node, k]
             links.impulse[i, k], velocity[i, k] = 0.0, 0.0
             if r >= 0 and rows.kind[r] == ROW_EQUALITY:
                 velocity[i, k] = island.q[i, k] = row_velocity(r, rows, twist)
@@ -363,37 +369,37 @@ def _hold_only(n, first, linkage, links, island, velocity, twist):
 
 
 @kernel(inline="always")
-def _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work, motion):
+def _fit_group(first, last, joints, bodies, state, rows, joint_work, settings, work, motion):
     links, island, room, own = work.links, work.island, work.newton, work.links.impulse
-    _stand_anew(first, last, joints, bodies, state, linkage, motion, settings.dt)
-    if not link_group(0, 0, first, last - first, rows, linkage, motion.mass, links):
+    _stand_anew(first, last, joints, bodies, state, joint_work, motion, settings.dt)
+    if not link_group(0, 0, first, last - first, rows, joint_work, motion.mass, links):
         return
     n = order_island(0, links.first, links.column, links.place, links.order)
-    fill_island(0, 0, n, first, rows, linkage, motion.mass, motion.free, links, island)
-    _hold_only(n, first, linkage, links, island, room.velocity, state.twist)
+    fill_island(0, 0, n, first, rows, joint_work, motion.mass, motion.free, links, island)
+    _hold_only(n, first, joint_work, links, island, room.velocity, state.twist)
     copy_impulses(n, own, room.centre)
     if newton_step(n, island, LEAST_ALPHA, room, own):
         for i in range(n):
-            node = linkage.node_list[first + links.order[i]]
+            node = joint_work.node_list[first + links.order[i]]
             for k in range(3):
-                r = linkage.node_row[node, k]
+                r = joint_work.node_row[node, k]
                 if r >= 0:
-                    push_joint_row(r, own[i, k], linkage.rows, motion.mass, state.twist)
+                    push_joint_row(r, own[i, k], joint_work.rows, motion.mass, state.twist)
 
 
 @stage
-def fit_velocities(linkage, joints, bodies, state, rows, groups, settings, work, motion):
+def project_velocities(joint_work, joints, bodies, state, rows, groups, settings, work, motion):
     """The second half of a smooth step: velocities that fit the joints where they are now."""
     for g in range(groups):
-        first, last = np.int64(linkage.group_node[g]), np.int64(linkage.group_node[g + 1])
+        first, last = np.int64(joint_work.group_node[g]), np.int64(joint_work.group_node[g + 1])
         if first == last:
             continue
-        a = linkage.node_body[linkage.node_list[first], 0]
-        b = linkage.node_body[linkage.node_list[first], 1]
-        if motion.rough[a] != LINKED and motion.rough[b] != LINKED:
+        a = joint_work.node_body[joint_work.node_list[first], 0]
+        b = joint_work.node_body[joint_work.node_list[first], 1]
+        if motion.scheme[a] != RATTLED and motion.scheme[b] != RATTLED:
             continue
-        t = tree_of(first, linkage)
+        t = tree_of(first, joint_work)
         if t >= 0:
-            fit_tree(t, joints, bodies, state, linkage, motion, settings.dt)
+            project_tree(t, joints, bodies, state, joint_work, motion, settings.dt)
         else:
-            _fit_group(first, last, joints, bodies, state, rows, linkage, settings, work, motion)
+            _fit_group(first, last, joints, bodies, state, rows, joint_work, settings, work, motion)

@@ -15,36 +15,36 @@ from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import BAUMGARTE, NO_DRIFT
 from drystone.model.joint_arrays import ROW_EQUALITY, ROW_LIMIT
-from drystone.motion.stabilization import room_wanted
+from drystone.motion.stabilization import gap_wanted
 from drystone.solvers.articulated.rattle import NEWTON_STEPS, look_ahead, predict_poses
 from drystone.solvers.articulated.solve_islands import OPEN
-from drystone.solvers.articulated.tree_contacts import straighten_grasped
+from drystone.solvers.articulated.tree_contacts import stabilize_tree_contacts
 from drystone.solvers.newton.island_delassus import MOST_OPERATIONS, fill_island, link_group
 from drystone.solvers.newton.ordering import band_numbers, order_island
 from drystone.solvers.newton.semismooth import prox_newton
 
-STRAIGHT = 1e-8  # [m], [rad]: what joints may miss
+CLOSED = 1e-8  # [m], [rad]: what joints may miss
 ROUNDS = 3  # at most; each gains a factor of about spin * dt
 
 
 @kernel
-def _look(first, last, joints, bodies, state, linkage, motion, dt):
+def _look(first, last, joints, bodies, state, joint_work, motion, dt):
     """Rows of the joints of these blocks after the step; the most that they miss [m], [rad]."""
-    predict_poses(first, last, bodies, state, linkage, motion, False, 0, dt)
-    look_ahead(first, last, joints, linkage, dt)
-    worst, ahead = 0.0, linkage.ahead
+    predict_poses(first, last, bodies, state, joint_work, motion, False, 0, dt)
+    look_ahead(first, last, joints, joint_work, dt)
+    worst, ahead = 0.0, joint_work.ahead
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
+            r = joint_work.node_row[joint_work.node_list[d], k]
             if r >= 0 and (ahead.kind[r] == ROW_EQUALITY or ahead.kind[r] == ROW_LIMIT):
                 worst = max(worst, abs(ahead.error[r]))
     return worst
 
 
 @kernel(inline="always")
-def _place_law(lo, contacts, n, first, rows, linkage, move, share, dt, links, island):
+def _place_law(lo, contacts, n, first, rows, joint_work, move, share, dt, links, island):
     """Turn the problem of the velocities into that of the displacements."""
-    ahead = linkage.ahead
+    ahead = joint_work.ahead
     island.bounded[0] = False
     for i in range(n):
         c = links.order[i]
@@ -52,7 +52,7 @@ def _place_law(lo, contacts, n, first, rows, linkage, move, share, dt, links, is
             links.impulse[i, k] = 0.0
         if c < contacts:
             r = lo + c
-            wanted = room_wanted(rows.gap[r], rows.skin[r], share)
+            wanted = gap_wanted(rows.gap[r], rows.skin[r], share)
             room = rows.gap[r] - wanted
             island.friction[i] = 0.0
             island.q[i, 0] = room / dt + normal_velocity_at(
@@ -60,12 +60,12 @@ def _place_law(lo, contacts, n, first, rows, linkage, move, share, dt, links, is
             )
             island.q[i, 1], island.q[i, 2] = 0.0, 0.0
             continue
-        node = linkage.node_list[first + c - contacts]
+        node = joint_work.node_list[first + c - contacts]
         for k in range(3):
-            r = linkage.node_row[node, k]
+            r = joint_work.node_row[node, k]
             if r < 0:
                 continue
-            own = island.own[i, k] - linkage.rows.softness[r]
+            own = island.own[i, k] - joint_work.rows.softness[r]
             island.soft[i, k], island.own[i, k] = SOFTNESS * own, own
             island.q[i, k] = ahead.error[r] / dt
             if ahead.kind[r] == ROW_LIMIT:
@@ -75,48 +75,50 @@ def _place_law(lo, contacts, n, first, rows, linkage, move, share, dt, links, is
 
 
 @kernel(inline="always")
-def _displace(lo, contacts, n, first, rows, linkage, mass, links, move):
+def _displace(lo, contacts, n, first, rows, joint_work, mass, links, move):
     own = links.impulse
     for i in range(n):
         c = links.order[i]
         if c < contacts:
             push(lo + c, own[i, 0], 0.0, 0.0, rows.body, rows.frame, rows.arm, mass, move)
             continue
-        node = linkage.node_list[first + c - contacts]
+        node = joint_work.node_list[first + c - contacts]
         for k in range(3):
-            r = linkage.node_row[node, k]
+            r = joint_work.node_row[node, k]
             if r >= 0:
-                push_joint_row(r, own[i, k], linkage.rows, mass, move)
+                push_joint_row(r, own[i, k], joint_work.rows, mass, move)
 
 
 @kernel(inline="always")
-def _straighten_group(lo, contacts, first, nodes, rows, linkage, motion, settings, work):
+def _straighten_group(lo, contacts, first, nodes, rows, joint_work, motion, settings, work):
     links, island, room = work.links, work.island, work.newton
-    if not link_group(lo, contacts, first, nodes, rows, linkage, motion.mass, links):
+    if not link_group(lo, contacts, first, nodes, rows, joint_work, motion.mass, links):
         return
     for c in range(contacts + nodes):
         if links.place[c] >= 0:
             continue
         n = order_island(c, links.first, links.column, links.place, links.order)
-        fill_island(lo, contacts, n, first, rows, linkage, motion.mass, motion.free, links, island)
+        fill_island(
+            lo, contacts, n, first, rows, joint_work, motion.mass, motion.free, links, island
+        )
         stored, operations = band_numbers(n, island, room.low, room.high)
         if stored > room.matrix.shape[0] or operations > MOST_OPERATIONS:
             continue
         _place_law(
-            lo, contacts, n, first, rows, linkage, motion.move, settings.push_out, settings.dt,
+            lo, contacts, n, first, rows, joint_work, motion.move, settings.push_out, settings.dt,
             links, island,
         )  # fmt: skip
-        goal = 0.1 * STRAIGHT / settings.dt
+        goal = 0.1 * CLOSED / settings.dt
         prox_newton(n, island, False, goal, NEWTON_STEPS, room, links.impulse)
-        _displace(lo, contacts, n, first, rows, linkage, motion.mass, links, motion.move)
+        _displace(lo, contacts, n, first, rows, joint_work, motion.mass, links, motion.move)
 
 
 @kernel
-def _copy_bodies(lo, hi, first, last, rows, linkage, source, target):
+def _copy_bodies(lo, hi, first, last, rows, joint_work, source, target):
     """Copy the rows of all bodies of a group."""
     for d in range(first, last):
         for side in range(2):
-            b = linkage.node_body[linkage.node_list[d], side]
+            b = joint_work.node_body[joint_work.node_list[d], side]
             for k in range(6):
                 target[b, k] = source[b, k]
     for r in range(lo, hi):
@@ -127,32 +129,43 @@ def _copy_bodies(lo, hi, first, last, rows, linkage, source, target):
 
 
 @stage
-def straighten(linkage, joints, bodies, state, rows, groups, settings, work, motion):
+def stabilize_joints(joint_work, joints, bodies, state, rows, groups, settings, work, motion):
     """Correct the displacements of all groups with joints."""
     if settings.drift == NO_DRIFT or settings.drift == BAUMGARTE:
         return
     for g in range(groups):
-        first, last = np.int64(linkage.group_node[g]), np.int64(linkage.group_node[g + 1])
+        first, last = np.int64(joint_work.group_node[g]), np.int64(joint_work.group_node[g + 1])
         if first == last:
             continue
-        if linkage.loose[g] == 0:
+        if joint_work.loose[g] == 0:
             continue
         lo = np.int64(rows.slab_first[rows.group_first[g]])
         hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
-        start = missed = _look(first, last, joints, bodies, state, linkage, motion, settings.dt)
-        if not start > STRAIGHT:
+        start = missed = _look(first, last, joints, bodies, state, joint_work, motion, settings.dt)
+        if not start > CLOSED:
             continue
-        _copy_bodies(lo, hi, first, last, rows, linkage, motion.move, motion.before)
+        _copy_bodies(lo, hi, first, last, rows, joint_work, motion.move, motion.before)
         for _ in range(ROUNDS):
-            if not straighten_grasped(
-                g, lo, hi - lo, first, last, joints, bodies, rows, linkage, settings, work, motion
+            if not stabilize_tree_contacts(
+                g,
+                lo,
+                hi - lo,
+                first,
+                last,
+                joints,
+                bodies,
+                rows,
+                joint_work,
+                settings,
+                work,
+                motion,
             ):
-                linkage.forest.count[1] = 0
+                joint_work.trees.count[1] = 0
                 _straighten_group(
-                    lo, hi - lo, first, last - first, rows, linkage, motion, settings, work
+                    lo, hi - lo, first, last - first, rows, joint_work, motion, settings, work
                 )
-            missed = _look(first, last, joints, bodies, state, linkage, motion, settings.dt)
-            if not missed > STRAIGHT:
+            missed = _look(first, last, joints, bodies, state, joint_work, motion, settings.dt)
+            if not missed > CLOSED:
                 break
         if missed > max(OPEN, start):
-            _copy_bodies(lo, hi, first, last, rows, linkage, motion.before, motion.move)
+            _copy_bodies(lo, hi, first, last, rows, joint_work, motion.before, motion.move)

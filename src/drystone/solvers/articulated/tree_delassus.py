@@ -21,24 +21,24 @@ from drystone.jit.vec import add, cross, mul_t
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
 from drystone.solvers.articulated.articulated_body import eliminate, root_half
 
-WITH_DRIVES = 2  # forest.ready after an elimination with drives
+WITH_DRIVES = 2  # trees.ready after an elimination with drives
 
 
 @kernel
-def _list_trees(first, last, linkage):
+def _list_trees(first, last, joint_work):
     """List the trees of a group and number their motions; how many, -1 if joints have no tree."""
-    forest, used, count = linkage.forest, 0, 0
+    trees, used, count = joint_work.trees, 0, 0
     for d in range(first, last):
-        t = forest.tree[linkage.node_joint[linkage.node_list[d]]]
+        t = trees.tree[joint_work.node_joint[joint_work.node_list[d]]]
         if t < 0:
             return -1
-        forest.base[t] = -1
+        trees.base[t] = -1
     for d in range(first, last):
-        t = forest.tree[linkage.node_joint[linkage.node_list[d]]]
-        if forest.base[t] < 0:
-            forest.base[t], forest.listed[count] = used, t
-            used, count = used + forest.width[t], count + 1
-    forest.count[0] = count
+        t = trees.tree[joint_work.node_joint[joint_work.node_list[d]]]
+        if trees.base[t] < 0:
+            trees.base[t], trees.listed[count] = used, t
+            used, count = used + trees.width[t], count + 1
+    trees.count[0] = count
     return used
 
 
@@ -52,61 +52,61 @@ def _is_bounded(r, rows):
 
 
 @kernel
-def _count_bounded(first, last, linkage):
+def _count_bounded(first, last, joint_work):
     count = 0
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
-            if r >= 0 and _is_bounded(r, linkage.rows):
+            r = joint_work.node_row[joint_work.node_list[d], k]
+            if r >= 0 and _is_bounded(r, joint_work.rows):
                 count += 1
     return count
 
 
 @inner_kernel
-def number_motions(lo, contacts, first, last, rows, linkage, mass):
+def number_motions(lo, contacts, first, last, rows, joint_work, mass):
     """Free motions of an island; zero if it has joints without a tree, or is too large."""
-    forest, used = linkage.forest, _list_trees(first, last, linkage)
-    forest.count[1] = 0
+    trees, used = joint_work.trees, _list_trees(first, last, joint_work)
+    trees.count[1] = 0
     if used < 0 or used > MOST_MOTIONS:
         return 0
-    if 3 * contacts + _count_bounded(first, last, linkage) > 3 * MOST_BLOCKS:
+    if 3 * contacts + _count_bounded(first, last, joint_work) > 3 * MOST_BLOCKS:
         return 0
     for c in range(lo, lo + contacts):
         for side in range(2):
-            forest.alone[rows.body[c, side]] = -1
+            trees.alone[rows.body[c, side]] = -1
     for c in range(lo, lo + contacts):
         for side in range(2):
             b = rows.body[c, side]
-            if mass[b, 0] > 0.0 and forest.member[b] < 0 and forest.alone[b] < 0:
-                forest.alone[b] = used
+            if mass[b, 0] > 0.0 and trees.member[b] < 0 and trees.alone[b] < 0:
+                trees.alone[b] = used
                 used += 6
                 if used > MOST_MOTIONS:
                     return 0
-    forest.count[3] = used
+    trees.count[3] = used
     return used
 
 
 @inner_kernel
-def eliminate_listed(joints, bodies, turn, linkage):
+def eliminate_listed(joints, bodies, turn, joint_work):
     """Eliminate the listed trees with their drives, at the start of the step."""
-    forest = linkage.forest
-    for i in range(forest.count[0]):
-        t = forest.listed[i]
-        if forest.ready[t] != WITH_DRIVES:
-            driven = forest.driven[t] == 1
-            eliminate(t, joints, bodies, turn, linkage.stiff, linkage.rows, forest, driven)
-            forest.ready[t] = WITH_DRIVES
+    trees = joint_work.trees
+    for i in range(trees.count[0]):
+        t = trees.listed[i]
+        if trees.ready[t] != WITH_DRIVES:
+            driven = trees.driven[t] == 1
+            eliminate(t, joints, bodies, turn, joint_work.stiff, joint_work.rows, trees, driven)
+            trees.ready[t] = WITH_DRIVES
 
 
 @kernel(inline="always")
-def _climb(row, b, f, m, bodies, turn, mass, forest):
+def _climb(row, b, f, m, bodies, turn, mass, trees):
     """Add z of the impulse (f, m) on body `b` to row `row` of zeta."""
-    z = forest.zeta
+    z = trees.zeta
     if mass[b, 0] == 0.0:
         return
-    t = forest.member[b]
+    t = trees.member[b]
     if t < 0:
-        o = forest.alone[b]
+        o = trees.alone[b]
         r = (
             turn[b, 0], turn[b, 1], turn[b, 2], turn[b, 3], turn[b, 4], turn[b, 5], turn[b, 6],
             turn[b, 7], turn[b, 8],
@@ -116,31 +116,31 @@ def _climb(row, b, f, m, bodies, turn, mass, forest):
             z[row, o + k] += np.sqrt(bodies.inv_mass[b]) * f[k]
             z[row, o + 3 + k] += np.sqrt(bodies.inv_inertia[b, k]) * w[k]
         return
-    while forest.up[b] >= 0:
-        j = forest.up[b]
-        o = forest.base[t] + forest.place[j]
+    while trees.up[b] >= 0:
+        j = trees.up[b]
+        o = trees.base[t] + trees.place[j]
         x, y = f, m
-        for k in range(forest.held[j, 2]):
-            i, s, u = 6 * k, forest.step, forest.seen
+        for k in range(trees.held[j, 2]):
+            i, s, u = 6 * k, trees.step, trees.seen
             q = s[j, i] * x[0] + s[j, i + 1] * x[1] + s[j, i + 2] * x[2]
             q += s[j, i + 3] * y[0] + s[j, i + 4] * y[1] + s[j, i + 5] * y[2]
             z[row, o + k] += q
             f = (f[0] - q * u[j, i], f[1] - q * u[j, i + 1], f[2] - q * u[j, i + 2])
             m = (m[0] - q * u[j, i + 3], m[1] - q * u[j, i + 4], m[2] - q * u[j, i + 5])
-        d = forest.lever
+        d = trees.lever
         m = add(m, cross((d[j, 0], d[j, 1], d[j, 2]), f))
-        b = forest.parent[j]
-    if forest.root[t] >= 0:
-        x = forest.half
+        b = trees.parent[j]
+    if trees.root[t] >= 0:
+        x = trees.half
         x[0], x[1], x[2], x[3], x[4], x[5] = f[0], f[1], f[2], m[0], m[1], m[2]
-        root_half(t, x, forest.root_factor)
-        o = forest.base[t] + forest.width[t] - 6
+        root_half(t, x, trees.root_factor)
+        o = trees.base[t] + trees.width[t] - 6
         for k in range(6):
             z[row, o + k] += x[k]
 
 
 @kernel
-def _climb_contact(i, r, rows, bodies, turn, mass, forest):
+def _climb_contact(i, r, rows, bodies, turn, mass, trees):
     for k in range(3):
         n = (rows.frame[r, 3 * k], rows.frame[r, 3 * k + 1], rows.frame[r, 3 * k + 2])
         for side in range(2):
@@ -149,19 +149,19 @@ def _climb_contact(i, r, rows, bodies, turn, mass, forest):
             m = cross(arm, n)
             _climb(
                 3 * i + k, rows.body[r, side], (s * n[0], s * n[1], s * n[2]),
-                (s * m[0], s * m[1], s * m[2]), bodies, turn, mass, forest,
+                (s * m[0], s * m[1], s * m[2]), bodies, turn, mass, trees,
             )  # fmt: skip
 
 
 @kernel
-def _climb_row(i, k, r, rows, bodies, turn, mass, forest):
+def _climb_row(i, k, r, rows, bodies, turn, mass, trees):
     for side in range(2):
         o, s = 3 * side, 1.0 if side == 1 else -1.0
         _climb(
             3 * i + k, rows.body[r, side],
             (s * rows.linear[r, 0], s * rows.linear[r, 1], s * rows.linear[r, 2]),
             (s * rows.angular[r, o], s * rows.angular[r, o + 1], s * rows.angular[r, o + 2]),
-            bodies, turn, mass, forest,
+            bodies, turn, mass, trees,
         )  # fmt: skip
 
 
@@ -203,8 +203,8 @@ def _multiply(n, width, zeta, driven, island):
 
 
 @inner_kernel
-def choose_rows(contacts, first, last, linkage, slack, limits, again):
-    """List the rows of joints that may act, three to a block behind the contacts: forest.block.
+def choose_rows(contacts, first, last, joint_work, slack, limits, again):
+    """List the rows of joints that may act, three to a block behind the contacts: trees.block.
 
     slack    (rows,) their velocities above the bound [m/s], [rad/s]
     limits   only limits, no friction and no motors
@@ -212,51 +212,51 @@ def choose_rows(contacts, first, last, linkage, slack, limits, again):
 
     Returns the number of contacts and blocks; zero if none was added again.
     """
-    forest, rows = linkage.forest, linkage.rows
-    count = forest.count[4] if again else 0
+    trees, rows = joint_work.trees, joint_work.rows
+    count = trees.count[4] if again else 0
     before = count
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
+            r = joint_work.node_row[joint_work.node_list[d], k]
             if r < 0 or not _is_bounded(r, rows):
                 continue
             if not again:
-                forest.acts[r] = 0
-            if forest.acts[r] == 1:
+                trees.acts[r] = 0
+            if trees.acts[r] == 1:
                 continue
             limit = rows.lower[r] == 0.0
             acts = slack[r] < 0.0 or (not again and rows.impulse[r] != 0.0)
             if (limit and acts) or (not limit and not limits):
-                forest.acts[r] = 1
-                forest.block[contacts + count // 3, count % 3] = r
+                trees.acts[r] = 1
+                trees.block[contacts + count // 3, count % 3] = r
                 count += 1
     n = contacts + (count + 2) // 3
     for k in range(count, 3 * (n - contacts)):
-        forest.block[n - 1, k % 3] = -1
-    forest.count[4] = count
+        trees.block[n - 1, k % 3] = -1
+    trees.count[4] = count
     return n if count > before or not again else 0
 
 
 @inner_kernel
-def condense(g, lo, contacts, n, rows, linkage, bodies, turn, mass, island):
+def condense(g, lo, contacts, n, rows, joint_work, bodies, turn, mass, island):
     """W of the contacts of group `g` and of the blocks that choose_rows() has listed."""
-    forest, own = linkage.forest, linkage.rows
-    width = forest.count[3]
+    trees, own = joint_work.trees, joint_work.rows
+    width = trees.count[3]
     for i in range(3 * n):
         for d in range(width):
-            forest.zeta[i, d] = 0.0
+            trees.zeta[i, d] = 0.0
     for c in range(contacts):
-        _climb_contact(c, lo + c, rows, bodies, turn, mass, forest)
+        _climb_contact(c, lo + c, rows, bodies, turn, mass, trees)
     for i in range(contacts, n):
         for k in range(3):
-            if forest.block[i, k] >= 0:
-                _climb_row(i, k, forest.block[i, k], own, bodies, turn, mass, forest)
-    _multiply(n, width, forest.zeta, forest.motion, island)
-    forest.count[1], forest.count[2] = g + 1, n
+            if trees.block[i, k] >= 0:
+                _climb_row(i, k, trees.block[i, k], own, bodies, turn, mass, trees)
+    _multiply(n, width, trees.zeta, trees.motion, island)
+    trees.count[1], trees.count[2] = g + 1, n
 
 
 @inner_kernel
-def set_law(lo, contacts, n, rows, linkage, island):
+def set_law(lo, contacts, n, rows, joint_work, island):
     """Friction, bounds and softness of the problem whose W stands in `island`."""
     island.bounded[0] = False
     for i in range(n):
@@ -266,19 +266,19 @@ def set_law(lo, contacts, n, rows, linkage, island):
         island.scale[i] = (value[k, 0] + value[k, 4] + value[k, 8]) / 3.0
         if i < contacts:
             # A limb that is held all round moves for no impulse, but must be divided by.
-            least = rows.block[lo + i, 0] + rows.block[lo + i, 3] + rows.block[lo + i, 5]
+            least = rows.delassus[lo + i, 0] + rows.delassus[lo + i, 3] + rows.delassus[lo + i, 5]
             island.scale[i] = max(island.scale[i], 1e-9 * least)
             island.friction[i] = rows.friction[lo + i]
             continue
         island.friction[i] = 0.0
-        _set_bounds(i, value[k, 0], value[k, 4], value[k, 8], linkage, island)
+        _set_bounds(i, value[k, 0], value[k, 4], value[k, 8], joint_work, island)
 
 
 @kernel
-def _set_bounds(i, x, y, z, linkage, island):
-    forest, rows = linkage.forest, linkage.rows
+def _set_bounds(i, x, y, z, joint_work, island):
+    trees, rows = joint_work.trees, joint_work.rows
     for k in range(3):
-        r, own = forest.block[i, k], x if k == 0 else (y if k == 1 else z)
+        r, own = trees.block[i, k], x if k == 0 else (y if k == 1 else z)
         if r < 0:
             island.soft[i, k], island.own[i, k] = 0.0, 1.0
             island.lower[i, k], island.upper[i, k] = 0.0, 0.0

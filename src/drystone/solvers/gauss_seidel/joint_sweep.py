@@ -32,12 +32,12 @@ def own_block(r, rows, mass):
 
 
 @kernel(inline="always")
-def _sweep_joints(first, last, backward, linkage, mass, twist):
+def _sweep_joints(first, last, backward, joint_work, mass, twist):
     """Visit the rows of the blocks first .. last once; returns the largest correction [m/s]."""
-    worst, rows = 0.0, linkage.rows
+    worst, rows = 0.0, joint_work.rows
     for i in range(3 * (last - first)):
         at = 3 * (last - first) - 1 - i if backward else i
-        r = linkage.node_row[linkage.node_list[first + at // 3], at % 3]
+        r = joint_work.node_row[joint_work.node_list[first + at // 3], at % 3]
         if r < 0:
             continue
         own = own_block(r, rows, mass) + rows.softness[r]
@@ -54,12 +54,12 @@ def _sweep_joints(first, last, backward, linkage, mass, twist):
 
 
 @kernel
-def _joint_residual(first, last, linkage, mass, twist):
+def _joint_residual(first, last, joint_work, mass, twist):
     """How far the rows of the blocks are from their law [m/s], [rad/s]."""
-    worst, rows = 0.0, linkage.rows
+    worst, rows = 0.0, joint_work.rows
     for d in range(first, last):
         for k in range(3):
-            r = linkage.node_row[linkage.node_list[d], k]
+            r = joint_work.node_row[joint_work.node_list[d], k]
             if r < 0:
                 continue
             own = own_block(r, rows, mass) + rows.softness[r]
@@ -74,24 +74,24 @@ def _joint_residual(first, last, linkage, mass, twist):
 
 
 @inner_kernel
-def sweep_linked(lo, hi, first, last, rows, linkage, mass, tolerance, max_sweeps, twist):
+def sweep_linked(lo, hi, first, last, rows, joint_work, mass, tolerance, max_sweeps, twist):
     """Gauss-Seidel over contacts and joints alike; returns the residual and the sweeps."""
     limit = sweep_limit(max_sweeps, hi - lo + 3 * (last - first))
     sweeps, residual, backward = 0, np.inf, False
     while sweeps < limit:
-        change = _sweep_joints(first, last, backward, linkage, mass, twist)
+        change = _sweep_joints(first, last, backward, joint_work, mass, twist)
         change = max(change, sweep_rows(
-            lo, hi, backward, rows.body, rows.frame, rows.arm, rows.block, rows.inverse,
+            lo, hi, backward, rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse,
             rows.bias, rows.friction, mass, rows.impulse, twist,
         ))  # fmt: skip
         sweeps += 1
         backward = not backward
         if change <= tolerance or sweeps >= limit:
             residual = worst_error(
-                lo, hi, rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
+                lo, hi, rows.body, rows.frame, rows.arm, rows.delassus, rows.bias, rows.friction,
                 rows.impulse, twist,
             )  # fmt: skip
-            residual = max(residual, _joint_residual(first, last, linkage, mass, twist))
+            residual = max(residual, _joint_residual(first, last, joint_work, mass, twist))
             if residual <= tolerance or residual != residual:
                 break
     return residual, sweeps

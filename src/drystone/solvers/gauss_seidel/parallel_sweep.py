@@ -111,8 +111,8 @@ def _sweep_run(k, backward, since, now, least, mixes, y, rows, mass, twist):
             continue
         rows.slab_change[i] = sweep_stirred(
             rows.slab_first[i], rows.slab_first[i + 1], backward, since, now, least, mixes, y,
-            rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction,
-            mass, rows.impulse, twist, rows.kept, rows.slab_sums[i],
+            rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse, rows.bias, rows.friction,
+            mass, rows.impulse, twist, rows.previous, rows.slab_sums[i],
         )  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def _stir_wrong(i, now, least, rows, mass, twist):
     worst = 0.0
     for r in range(rows.slab_first[i], rows.slab_first[i + 1]):
         error = row_error(
-            r, rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
+            r, rows.body, rows.frame, rows.arm, rows.delassus, rows.bias, rows.friction,
             rows.impulse, twist,
         )  # fmt: skip
         if not error <= worst:  # also takes a NaN
@@ -182,13 +182,13 @@ def _measure_slabs(count, now, least, rows, mass, twist):
 
 
 @kernel
-def _mix_bodies(y, kept_twist, twist):
+def _mix_bodies(y, previous_twist, twist):
     """Velocities, mixed as the impulses are; those that a sweep left are kept."""
     for b in range(twist.shape[0]):
         for k in range(6):
             g = twist[b, k]
-            twist[b, k] = g - y * (g - kept_twist[b, k])
-            kept_twist[b, k] = g
+            twist[b, k] = g - y * (g - previous_twist[b, k])
+            previous_twist[b, k] = g
 
 
 @kernel
@@ -217,7 +217,7 @@ def _mix(count, before, rows, twist):
         size += rows.slab_sums[i, 2]
     good = 0.0 <= size <= GROWTH * GROWTH * before and differ > 0.0
     y = along / differ if good else 0.0
-    _mix_bodies(y, rows.kept_twist, twist)
+    _mix_bodies(y, rows.previous_twist, twist)
     return y, size
 
 

@@ -78,13 +78,13 @@ def sweep_slab(i, backward, rows, mass, twist):
     if rows.flat[0] == 1:
         return sweep_flat_rows(
             rows.slab_first[i], rows.slab_first[i + 1], backward,
-            rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction,
+            rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse, rows.bias, rows.friction,
             mass, rows.impulse, twist,
         )  # fmt: skip
     return sweep_rows(
         rows.slab_first[i], rows.slab_first[i + 1], backward,
-        rows.body, rows.frame, rows.arm, rows.block, rows.inverse, rows.bias, rows.friction, mass,
-        rows.impulse, twist,
+        rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse, rows.bias, rows.friction,
+        mass, rows.impulse, twist,
     )  # fmt: skip
 
 
@@ -92,6 +92,6 @@ def sweep_slab(i, backward, rows, mass, twist):
 def slab_error(i, rows, twist):
     return worst_error(
         rows.slab_first[i], rows.slab_first[i + 1],
-        rows.body, rows.frame, rows.arm, rows.block, rows.bias, rows.friction,
+        rows.body, rows.frame, rows.arm, rows.delassus, rows.bias, rows.friction,
         rows.impulse, twist,
     )  # fmt: skip

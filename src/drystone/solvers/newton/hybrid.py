@@ -14,8 +14,8 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.jit.table import table
-from drystone.model.arrays import Island, NewtonRoom
-from drystone.model.capacity import island_room, newton_room
+from drystone.model.arrays import Island, NewtonWork
+from drystone.model.capacity import new_island, newton_work
 from drystone.solvers.gauss_seidel.anderson import (
     AndersonRoom,
     anderson_room,
@@ -107,7 +107,7 @@ class Room(NamedTuple):
     place: np.ndarray  # (nc,) int32: their places in that order; -1 elsewhere
     impulse: np.ndarray  # (n, 3) in that order
     island: Island
-    newton: NewtonRoom
+    newton: NewtonWork
 
 
 def room_for(blocks, member, start) -> Room:
@@ -117,8 +117,8 @@ def room_for(blocks, member, start) -> Room:
     most = int(np.add.reduceat(count, start[:-1]).max())
     return Room(
         np.empty((n, 3)), np.zeros(LOOKS), anderson_room(n), np.zeros(nc, dtype=np.int32),
-        np.full(nc, -1, dtype=np.int32), np.empty((n, 3)), island_room(n, most),
-        newton_room(n, min(CAPACITY, 9 * n * (n + 1))),
+        np.full(nc, -1, dtype=np.int32), np.empty((n, 3)), new_island(n, most),
+        newton_work(n, min(CAPACITY, 9 * n * (n + 1))),
     )  # fmt: skip
 
 

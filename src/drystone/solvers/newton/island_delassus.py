@@ -30,11 +30,11 @@ NEWTON_STEPS = 100  # in a step; islands took 1 to 60
 
 
 @kernel(inline="always")
-def _take_pairs(lo, n, rows, first_node, nodes, linkage, pair):
+def _take_pairs(lo, n, rows, first_node, nodes, joint_work, pair):
     """Bodies of the contacts lo .. lo + n, then of the blocks of joints of this group."""
     for c in range(n):
         pair[c, 0], pair[c, 1] = rows.body[lo + c, 0], rows.body[lo + c, 1]
-    take_nodes(linkage, n, first_node, nodes, pair)
+    take_nodes(joint_work, n, first_node, nodes, pair)
 
 
 @kernel(inline="always")
@@ -163,7 +163,7 @@ def _fill_blocks(i, c, mass, links, island, used):
 
 
 @inner_kernel
-def fill_island(lo, contacts, n, first_node, rows, linkage, mass, free, links, island):
+def fill_island(lo, contacts, n, first_node, rows, joint_work, mass, free, links, island):
     """The contacts links.order[:n] as a problem of its own; from `contacts` on they are joints."""
     used = 0
     island.bounded[0] = False
@@ -172,7 +172,7 @@ def fill_island(lo, contacts, n, first_node, rows, linkage, mass, free, links, i
         if c < contacts:
             _contact_jacobian(lo + c, c, rows.frame, rows.arm, links.jacobian)
         else:
-            joint_jacobian(linkage, first_node + c - contacts, c, links.jacobian)
+            joint_jacobian(joint_work, first_node + c - contacts, c, links.jacobian)
         _times_mass(c, links.pair, mass, links.jacobian, links.answer)
     for i in range(n):
         c = links.order[i]
@@ -180,18 +180,18 @@ def fill_island(lo, contacts, n, first_node, rows, linkage, mass, free, links, i
         island.flat[i] = rows.flat[0] == 1
         island.joint[i] = c >= contacts
         if c >= contacts:
-            joint_law(linkage, first_node + c - contacts, c, i, free, links, island)
+            joint_law(joint_work, first_node + c - contacts, c, i, free, links, island)
             continue
         r = lo + c
         un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, free)
         island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + rows.bias[r], u1, u2
         island.friction[i] = rows.friction[r]
-        island.scale[i] = (rows.block[r, 0] + rows.block[r, 3] + rows.block[r, 5]) / 3.0
+        island.scale[i] = (rows.delassus[r, 0] + rows.delassus[r, 3] + rows.delassus[r, 5]) / 3.0
     island.first[n] = used
 
 
 @inner_kernel
-def take_impulses(lo, contacts, n, first_node, rows, linkage, links):
+def take_impulses(lo, contacts, n, first_node, rows, joint_work, links):
     """Impulses of the island as they are, in its order."""
     own = links.impulse
     for i in range(n):
@@ -202,11 +202,11 @@ def take_impulses(lo, contacts, n, first_node, rows, linkage, links):
                 rows.impulse[r, 0], rows.impulse[r, 1], rows.impulse[r, 2]
             )  # fmt: skip
         else:
-            take_node(linkage, first_node + c - contacts, i, own)
+            take_node(joint_work, first_node + c - contacts, i, own)
 
 
 @inner_kernel
-def give_impulses(lo, contacts, n, first_node, rows, linkage, mass, links, twist):
+def give_impulses(lo, contacts, n, first_node, rows, joint_work, mass, links, twist):
     """Write the impulses of the island back and give the bodies what they have changed by."""
     own = links.impulse
     for i in range(n):
@@ -223,16 +223,16 @@ def give_impulses(lo, contacts, n, first_node, rows, linkage, mass, links, twist
                 rows.impulse[r, k] = own[i, k]
         else:
             push_node(
-                linkage, first_node + c - contacts, own[i, 0], own[i, 1], own[i, 2], mass, twist
+                joint_work, first_node + c - contacts, own[i, 0], own[i, 1], own[i, 2], mass, twist
             )
 
 
 @kernel(inline="always")
-def _solve_island(lo, contacts, n, first_node, rows, linkage, mass, free, goal, work, twist):
+def _solve_island(lo, contacts, n, first_node, rows, joint_work, mass, free, goal, work, twist):
     """Newton on the contacts links.order[:n]; returns the error and the steps, -1 if none."""
     links, island, own = work.links, work.island, work.links.impulse
-    fill_island(lo, contacts, n, first_node, rows, linkage, mass, free, links, island)
-    take_impulses(lo, contacts, n, first_node, rows, linkage, links)
+    fill_island(lo, contacts, n, first_node, rows, joint_work, mass, free, links, island)
+    take_impulses(lo, contacts, n, first_node, rows, joint_work, links)
     error = natural_error(n, island, False, work.newton.velocity, own)
     if error <= goal:
         return error, 0
@@ -240,16 +240,16 @@ def _solve_island(lo, contacts, n, first_node, rows, linkage, mass, free, goal, 
     if stored > work.newton.matrix.shape[0] or operations > MOST_OPERATIONS:
         return error, 0
     error, steps = prox_newton(n, island, False, goal, NEWTON_STEPS, work.newton, own)
-    give_impulses(lo, contacts, n, first_node, rows, linkage, mass, links, twist)
+    give_impulses(lo, contacts, n, first_node, rows, joint_work, mass, links, twist)
     return error, steps
 
 
 @inner_kernel
-def link_group(lo, n, first_node, nodes, rows, linkage, mass, links):
+def link_group(lo, n, first_node, nodes, rows, joint_work, mass, links):
     """Who is coupled with whom in a group; False if there is not enough room."""
     if n + nodes > links.mark.shape[0]:
         return False
-    _take_pairs(lo, n, rows, first_node, nodes, linkage, links.pair)
+    _take_pairs(lo, n, rows, first_node, nodes, joint_work, links.pair)
     if not link_contacts(n + nodes, mass, links):
         return False
     for c in range(n + nodes):
@@ -258,14 +258,14 @@ def link_group(lo, n, first_node, nodes, rows, linkage, mass, links):
 
 
 @stage
-def solve_by_newton(lo, n, first_node, nodes, rows, linkage, mass, free, goal, work, twist):
+def solve_by_newton(lo, n, first_node, nodes, rows, joint_work, mass, free, goal, work, twist):
     """Bring the islands among the contacts lo .. lo + n, and the blocks of joints from first_node
     on, to an error of `goal` [m/s].
 
     Returns the largest error, how many islands needed Newton, and its steps.
     """
     links = work.links
-    if not link_group(lo, n, first_node, nodes, rows, linkage, mass, links):
+    if not link_group(lo, n, first_node, nodes, rows, joint_work, mass, links):
         return np.inf, 0, 0
     worst, islands, steps = 0.0, 0, 0
     for c in range(n + nodes):
@@ -273,7 +273,7 @@ def solve_by_newton(lo, n, first_node, nodes, rows, linkage, mass, free, goal, w
             continue
         count = order_island(c, links.first, links.column, links.place, links.order)
         error, taken = _solve_island(
-            lo, n, count, first_node, rows, linkage, mass, free, goal, work, twist
+            lo, n, count, first_node, rows, joint_work, mass, free, goal, work, twist
         )
         worst = max(worst, error)
         steps += taken

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from drystone.constraints import last_step
-from drystone.constraints.joint_rows import link_room
+from drystone.constraints.joint_rows import joint_work_of
+from drystone.model import capacity
 from drystone.model.arrays import FIXED, KINEMATIC, PLANE
 from drystone.model.capacity import for_new_work
 from drystone.model.finding import Finding
@@ -107,7 +108,7 @@ def _pairs(world):
     pairing = world._build.model.pairing
     labels = [m.name or f"Material(friction={m.friction})" for m in materials]
     slippery = np.argwhere(np.triu(pairing.friction == 0.0))
-    rough = np.argwhere(np.triu(pairing.friction > FRICTION))
+    scheme = np.argwhere(np.triu(pairing.friction > FRICTION))
     bouncy = np.argwhere(np.triu(pairing.restitution == 1.0))
     for i, j in slippery:
         yield Finding(
@@ -116,7 +117,7 @@ def _pairs(world):
             "have no friction at all.",
             "Set friction, or set_pair(), if they should rub.",
         )
-    for i, j in rough:
+    for i, j in scheme:
         yield Finding(
             "warning",
             f"{labels[i]} on {labels[j]}",
@@ -235,8 +236,8 @@ def _contacts(world) -> list[Finding]:
     model = world._build.model
     state = for_new_work(world._state)
     state, work, report = time_stepping.run_steps(
-        model, state, time_stepping.allocate(model), world._settings, 1,
-        link_room(model.joints, model.bodies),
+        model, state, capacity.allocate(model), world._settings, 1,
+        joint_work_of(model.joints, model.bodies),
     )  # fmt: skip
     if report.failed:
         return []

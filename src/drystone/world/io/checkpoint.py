@@ -31,11 +31,12 @@ from drystone.collision.narrowphase.axis_cache import (
     NOTHING,
     SECOND_INDEX,
 )
-from drystone.constraints.joint_rows import link_room
+from drystone.constraints.joint_rows import joint_work_of
 from drystone.errors import DrystoneError, InputError
+from drystone.model import capacity
 from drystone.model.arrays import (
     BOX,
-    COUNTER_KEPT,
+    COUNTER_CACHED,
     COUNTER_PAIRS,
     COUNTER_STEP,
     COUNTERS,
@@ -47,7 +48,6 @@ from drystone.model.arrays import (
 from drystone.model.attachment import HERE, NO_TURN
 from drystone.model.checks import choice, vector
 from drystone.solvers import SOLVERS
-from drystone.steppers import time_stepping
 from drystone.world import build
 from drystone.world.body import Start
 from drystone.world.io import serialize as to
@@ -59,6 +59,14 @@ FORMAT, VERSION = "drystone world", 3
 
 # Smaller arrays are not worth compressing [bytes].
 COMPRESS = 4096
+
+# Arrays of the State whose names in files are older than those in the program.
+FILE_NAMES = {
+    "fat_aabb": "roomy_box",
+    "pair_cached": "pair_kept",
+    "cached_point": "kept_point",
+    "cached_impulse": "kept_impulse",
+}
 
 
 def save_world(world, path) -> None:
@@ -143,7 +151,7 @@ def world_image(world) -> bytes:
         for k, array in enumerate(arrays):
             _write(file, f"arrays/{k}", array)
         for name, array in world._state._asdict().items():
-            _write(file, f"state/{name}", array)
+            _write(file, f"state/{FILE_NAMES.get(name, name)}", array)
         file.attrs["checksum"] = _checksum(file)
         file.flush()
         return file.id.get_file_image()
@@ -357,8 +365,8 @@ def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
     world._state = build.for_new_work(_checked_state(file["state"], built.model))
-    world._work = time_stepping.allocate(built.model)
-    world._linkage = link_room(built.model.joints, built.model.bodies)
+    world._work = capacity.allocate(built.model)
+    world._linkage = joint_work_of(built.model.joints, built.model.bodies)
     for row, body in enumerate(world._bodies):
         body._row, body._start = row, None
     world._stale = False
@@ -377,24 +385,24 @@ def _checked_state(group, model) -> State:
     """
     n, ns = len(model.bodies.kind), len(model.shapes.kind)
     like = new_state(model, np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 6)))
-    given = {name: group[name][()] for name in State._fields}
+    given = {name: group[FILE_NAMES.get(name, name)][()] for name in State._fields}
     for name, array in given.items():
         wanted = getattr(like, name)
-        free = name.startswith(("pair", "kept"))  # these have room to grow
+        free = name.startswith(("pair", "cached"))  # these have room to grow
         shape = array.shape[1:] if free else array.shape
         if array.dtype != wanted.dtype or shape != wanted.shape[1 if free else 0 :]:
             raise InputError(f"its array {name!r} has the wrong size or kind.")
     state = State(**{name: np.ascontiguousarray(array) for name, array in given.items()})
     counter = state.counter
-    pairs, kept = counter[COUNTER_PAIRS], counter[COUNTER_KEPT]
-    room, kept_room = len(state.pair), len(state.kept_point)
-    first, count = state.pair_kept[:pairs].astype(np.int64).T
+    pairs, kept = counter[COUNTER_PAIRS], counter[COUNTER_CACHED]
+    room, kept_room = len(state.pair), len(state.cached_point)
+    first, count = state.pair_cached[:pairs].astype(np.int64).T
     listed = state.pair[:pairs]
     if not (
         len(counter) == COUNTERS
         and counter[COUNTER_STEP] >= 0
-        and 0 <= pairs <= room == len(state.pair_kept) == len(state.pair_axis)
-        and 0 <= kept <= kept_room == len(state.kept_impulse)
+        and 0 <= pairs <= room == len(state.pair_cached) == len(state.pair_axis)
+        and 0 <= kept <= kept_room == len(state.cached_impulse)
         and ((listed >= 0) & (listed < ns)).all()
         and ((count == 0) | (first >= 0) & (count > 0) & (first + count <= kept)).all()
         and ((state.asleep == 0) | (state.asleep == 1)).all()

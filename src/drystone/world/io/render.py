@@ -6,7 +6,7 @@ import numpy as np
 
 from drystone.errors import DrystoneError
 from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, PLANE, SPHERE, TERRAIN
-from drystone.shapes.outline_2d import Outline
+from drystone.shapes.two_dimensions.outline import Outline
 
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
 STEEL, FIXED, GROUND, SHADOW = "#3d4652", "#8d9aa5", "#e4e0d8", "#b9b4aa"

@@ -144,7 +144,7 @@ def search(shapes, a, b, r, t, radius, reach, margin, close, wanted, tools):
 @kernel
 def _keep(shapes, a, b, r, t, rs, ts, radius, far, p, near, tools):
     """Keep the triangles of a pair that are nearer than `far`; whether there was room for them."""
-    of, ka, kb = near.kept_of, shapes.surface[a], shapes.surface[b]
+    of, ka, kb = near.cached_of, shapes.surface[a], shapes.surface[b]
     found = find_all_leaves(
         shapes.lane_box, shapes.lane_link, shapes.lane_patch, shapes.block_patch,
         shapes.block[ka], shapes.block[kb], r, t, far, tools.level,
@@ -153,10 +153,10 @@ def _keep(shapes, a, b, r, t, rs, ts, radius, far, p, near, tools):
     of[p, 0], of[p, 1], of[p, 2] = a, b, keep_triangles(
         tools.surfaces, shapes.lane_link, shapes.terrain[ka, 0], shapes.terrain[ka, 1],
         shapes.terrain[kb, 0], shapes.terrain[kb, 1], r, t, tools.leaf, found,
-        far, far / radius, near.kept, near.kept_gap, p, tools.spot,
+        far, far / radius, near.kept, near.cached_gap, p, tools.spot,
     )  # fmt: skip
     kept = found >= 0 and of[p, 2] >= 0
-    remember(near.kept_axis, p, TOUCHING if kept else TOO_MANY, far, ts, rs)
+    remember(near.cached_axis, p, TOUCHING if kept else TOO_MANY, far, ts, rs)
     return kept
 
 
@@ -172,7 +172,7 @@ def touch(
     reach  how far to look for triangles, at least that [m]
     moved  how far it has moved since the last step [m], infinite if it did not touch then
     """
-    level, of, axis = tools.level, near.kept_of, near.kept_axis
+    level, of, axis = tools.level, near.cached_of, near.cached_axis
     deep, ka, kb = deepest_seen(shapes, a, b, radius), shapes.surface[a], shapes.surface[b]
     start(level, reach, close, close, ALL)
     set_motion(pose, way, a, b, slack, level)
@@ -192,7 +192,7 @@ def touch(
         count, depth = try_kept(
             tools.surfaces, shapes.terrain[ka, 0], shapes.terrain[ka, 1],
             shapes.terrain[kb, 0], shapes.terrain[kb, 1], r, t, deep,
-            near.kept, near.kept_gap, p, of[p, 2], since, tools.rows, level, tools.spot,
+            near.kept, near.cached_gap, p, of[p, 2], since, tools.rows, level, tools.spot,
         )  # fmt: skip
         if depth < reach:
             return _look_deeper(shapes, a, b, r, t, radius, close, count, tools)

@@ -205,9 +205,9 @@ def _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near):
             margin = min(margin, FAR * thin)
             close = margin
             if axis[p, 0] != ONE:
-                close = _closeness(a, b, boxes.way, margin)
+                close = _closeness(a, b, boxes.swept, margin)
             near.slot_count[k] = _surface_contacts(
-                shapes, pose, boxes.way, a, b, margin, close, turn, axis, p, near, first, room,
+                shapes, pose, boxes.swept, a, b, margin, close, turn, axis, p, near, first, room,
                 tools,
             )  # fmt: skip
 

@@ -36,7 +36,7 @@ from drystone.collision.narrowphase.mesh.triangle_features import (
 )
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, cross, dot, load, mad, mul, mul_t, norm, scale, sub
-from drystone.model.arrays import KEPT
+from drystone.model.arrays import CACHED_TRIANGLES
 from drystone.shapes.bvh.build import OWNS_CORNER, OWNS_EDGE
 
 # A point of either moves over the planes of the other by no more than this times what the smaller
@@ -117,7 +117,7 @@ def keep_triangles(
     # in: how far the two may move [m] and turn [rad] until they are found again
     far, turn,
     # out: row p
-    kept, kept_gap, p,
+    kept, cached_gap, p,
     # scratch
     spot,
 ):  # fmt: skip
@@ -142,10 +142,10 @@ def keep_triangles(
                 place_a(spot, n_a, a0, a1, a2, ha, hb)
                 if not _may_touch(surfaces, spot, v_a, t_a, row_a, v_b, t_b, row_b, r, limit, turn):
                     continue
-                if count == KEPT:
+                if count == CACHED_TRIANGLES:
                     return -1
                 kept[p, 2 * count], kept[p, 2 * count + 1] = row_a, row_b
-                kept_gap[p, count] = float32(low - ROUNDED * abs(low))
+                cached_gap[p, count] = float32(low - ROUNDED * abs(low))
                 count += 1
     return count
 
@@ -157,7 +157,7 @@ def try_kept(
     # in: pose of B in the axes of A, how deep one may be in the other
     r, t, deep,
     # in: row p of what was kept, how many, how far they have moved since [m]
-    kept, kept_gap, p, many, moved,
+    kept, cached_gap, p, many, moved,
     # in and out
     rows, level,
     # scratch
@@ -166,7 +166,7 @@ def try_kept(
     """Candidates of triangles that were kept; their number, and how deep the deepest is [m]."""
     count, last = 0, -1
     for n in range(many):
-        if kept_gap[p, n] - SIDES * moved >= level[FRONT]:
+        if cached_gap[p, n] - SIDES * moved >= level[FRONT]:
             continue
         row_a, row_b = kept[p, 2 * n], kept[p, 2 * n + 1]
         if row_b != last:
@@ -185,7 +185,7 @@ def try_kept(
 @inner_kernel
 def mark_nearest(rows, a, b, r, t, near, p):
     """Keep the two points, each in the axes of its own shape, that are nearest to each other."""
-    of, axis = near.kept_of, near.kept_axis
+    of, axis = near.cached_of, near.cached_axis
     x, n = load(rows, 0), (rows[0, 3], rows[0, 4], rows[0, 5])
     y = mul_t(r, sub(mad(x, n, 0.5 * rows[0, 6]), t))
     x = mad(x, n, -0.5 * rows[0, 6])
@@ -197,7 +197,7 @@ def mark_nearest(rows, a, b, r, t, near, p):
 @inner_kernel
 def marked_distance(near, p, a, b, r, t):
     """How far apart they are now [m]: the shapes are no farther from each other."""
-    of, axis = near.kept_of, near.kept_axis
+    of, axis = near.cached_of, near.cached_axis
     if of[p, 0] != a or of[p, 1] != b or axis[p, 0] != BESIDE:
         return inf
     y = add(mul(r, (axis[p, 5], axis[p, 6], axis[p, 7])), t)

@@ -15,12 +15,12 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.model.checks import positive, vector
 from drystone.shapes.mass_properties import MassProperties, read_only
-from drystone.shapes.outline_2d import flat_mass, outline_part
 from drystone.shapes.part import Part
+from drystone.shapes.two_dimensions.outline import flat_mass, outline_part
 
 # A corner that turns by less than this [rad] is a point on an edge: rounding of what a person
 # computed, and a micrometre on an edge of a metre.
-STRAIGHT = 1e-6
+CLOSED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,14 @@ def _checked(points) -> tuple:
         points = points[::-1]
         turns = _turns(points)
     for k, turn in enumerate(turns):
-        if turn < -STRAIGHT:
+        if turn < -CLOSED:
             raise InputError(
                 f"Polygon: is not convex at point {points[k]}. Split it into convex polygons and "
                 f"put these into a Compound."
             )
     if abs(sum(turns) - 2.0 * pi) > 1.0:
         raise InputError("Polygon: goes round more than once; give its corners in order, once.")
-    kept = tuple(p for p, turn in zip(points, turns, strict=True) if turn > STRAIGHT)
+    kept = tuple(p for p, turn in zip(points, turns, strict=True) if turn > CLOSED)
     if len(kept) < 3:
         raise InputError(f"Polygon: its {len(points)} points lie on a line; use a Segment.")
     return kept

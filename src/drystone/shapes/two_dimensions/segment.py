@@ -10,8 +10,8 @@ from math import hypot, pi
 from drystone.errors import InputError
 from drystone.model.checks import number, vector
 from drystone.shapes.mass_properties import MassProperties, massless
-from drystone.shapes.outline_2d import flat_mass, outline_part
 from drystone.shapes.part import Part
+from drystone.shapes.two_dimensions.outline import flat_mass, outline_part
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from math import pi
 
 from drystone.model.checks import positive
 from drystone.shapes.mass_properties import MassProperties
-from drystone.shapes.outline_2d import flat_mass, outline_part
 from drystone.shapes.part import Part
+from drystone.shapes.two_dimensions.outline import flat_mass, outline_part
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,87 @@
+"""How far each body moves in a step, and by which scheme.
+
+A body moves by its displacement twist: the mean of its velocities before and after (midpoint rule)
+where its path is straight, which makes a flight and a slide exact; the velocity after (end of step)
+where a contact changes its normal velocity.
+"""
+
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.stage import stage
+from drystone.model.arrays import END_OF_STEP, KINEMATIC, RATTLED
+from drystone.motion.integrate import turn_freely
+
+# A contact takes its bodies from the midpoint rule when they parted there as the step began by more
+# than this share of what gravity adds in a step ...
+PARTING_SHARE = 1e-3
+
+# ... or approached by more than this share and the error of the solver. They were struck, or their
+# way is bent upwards, as that of a ring that swings on a peg: the mean of two velocities, each
+# along the tangent at another place, leads below such a way, and being lifted back would add energy
+# in every step. Where it is bent downwards the mean only takes energy away.
+CLOSING_SHARE = 1e-7
+
+
+@kernel
+def choose_schemes(scheme, rows, count, impacts, settings, residual):
+    """Flag the bodies whose contacts change their normal velocity."""
+    gravity = abs(settings.gravity_x) + abs(settings.gravity_y) + abs(settings.gravity_z)
+    parting = PARTING_SHARE * gravity * settings.dt + 2.0 * settings.tolerance
+    meeting = CLOSING_SHARE * gravity * settings.dt + 2.0 * min(residual, settings.tolerance)
+    for r in range(count):
+        if rows.impulse[r, 0] <= 0.0:
+            continue
+        # A contact that bounced and holds its bodies all the same came back within the step: the
+        # mean would leave them at a height that nothing has paid for.
+        struck = impacts > 0 and rows.impact_impulse[r, 0] > 0.0
+        change = rows.bias[r] + rows.approach[r]
+        if struck or change < -meeting or change > parting:
+            for side in range(2):
+                b = rows.body[r, side]
+                scheme[b] = max(scheme[b], END_OF_STEP)
+
+
+@inner_kernel(inline="always")  # else handing over all these arrays takes as long
+def displace_body(b, bodies, state, motion, impacts, dt):
+    """Displacement twist of body `b`; its free turn and the spin after it: motion.mean, later."""
+    old, twist, move = state.twist, motion.twist, motion.move
+    spin = (twist[b, 3], twist[b, 4], twist[b, 5])
+    if bodies.kind[b] == KINEMATIC:
+        mean, later = spin, spin
+    else:
+        t = motion.rotation_matrix
+        r_wb = (
+            t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
+        )  # fmt: skip
+        inertia = (bodies.inertia[b, 0], bodies.inertia[b, 1], bodies.inertia[b, 2])
+        mean, later = turn_freely(spin, inertia, r_wb, dt)
+    for k in range(3):
+        move[b, k] = twist[b, k]
+        move[b, 3 + k] = mean[k]
+        motion.mean[b, k] = mean[k]
+        motion.later[b, k] = later[k]
+    impact_impulse = impacts > 0 and motion.impact_time[b] >= 0.0
+    if motion.scheme[b] < END_OF_STEP:
+        for k in range(6):
+            start = motion.after[b, k] if impact_impulse else old[b, k]
+            move[b, k] += 0.5 * (start - twist[b, k])
+    if impact_impulse:  # fly to the impact with the velocity before it, then on with the one after
+        rest = 1.0 - motion.impact_time[b] / dt
+        for k in range(6):
+            move[b, k] = motion.impact_displacement[b, k] / dt + rest * move[b, k]
+
+
+@stage
+def displace_bodies(bodies, state, motion, impacts, dt):
+    """Displacement twists of all bodies."""
+    n = bodies.kind.shape[0]
+    for b in range(n):
+        if state.asleep[b] == 1:
+            for k in range(6):
+                motion.move[b, k] = 0.0
+            for k in range(3):
+                motion.mean[b, k] = 0.0
+                motion.later[b, k] = 0.0
+        elif motion.scheme[b] != RATTLED:  # solvers/articulated/solve_islands.py has done it
+            displace_body(b, bodies, state, motion, impacts, dt)
+    for k in range(6):
+        motion.move[n, k] = 0.0
