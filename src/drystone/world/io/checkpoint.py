@@ -366,7 +366,7 @@ def _adopt_arrays(world, file, source):
     world._build = built
     world._state = capacity.for_new_work(_checked_state(file["state"], built.model))
     world._work = capacity.allocate(built.model)
-    world._linkage = joint_work_of(built.model.joints, built.model.bodies)
+    world._joint_work = joint_work_of(built.model.joints, built.model.bodies)
     for row, body in enumerate(world._bodies):
         body._row, body._start = row, None
     world._stale = False
