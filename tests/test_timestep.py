@@ -72,6 +72,7 @@ def test_step_with_is_the_twin_of_advance():
     np.testing.assert_allclose(other.twist, state.twist, rtol=0, atol=1e-7)
 
 
+FOLDER = os.path.dirname(__file__)
 UNCOMPILED = """
 import numpy as np
 import test_timestep
@@ -85,9 +86,10 @@ def test_kernels_run_without_being_compiled():
     """As a debugger wants them: the same motion. Stages differ in their last digits only."""
     world = small_scene()
     world.run(30 * world.dt)
+    path = os.pathsep.join([FOLDER, *sys.path])
     run = subprocess.run(
         [sys.executable, "-c", UNCOMPILED], capture_output=True, text=True,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     there = np.array(run.stdout.split(), float)
