@@ -121,4 +121,4 @@ def test_help_does_not_wait_for_numba():
         "assert CliRunner().invoke(app, ['run', '--help']).exit_code == 0; "
         "sys.exit(any(name in sys.modules for name in ('numba', 'scipy', 'h5py')))"
     )
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0

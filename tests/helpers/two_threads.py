@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+LIMIT = 300  # seconds; these scripts take ten, and a minute if they have to compile
+
 
 def printed_by(script: str, *args) -> str:
     """What `script` prints; it chooses by numba.set_num_threads() how many threads it uses."""
@@ -11,7 +13,7 @@ def printed_by(script: str, *args) -> str:
     threading = {"NUMBA_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
     result = subprocess.run(
         [sys.executable, "-c", script, *map(str, args)],
-        env=os.environ | threading, capture_output=True, text=True, check=False,
+        env=os.environ | threading, capture_output=True, text=True, check=False, timeout=LIMIT,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
     return result.stdout

@@ -16,10 +16,10 @@ from drystone.model.arrays import MESH
 from drystone.shapes import Mesh, check_mesh
 from drystone.shapes.mesh_repair.self_intersection import crossing_faces, near_pairs
 from mesh_twin import box_mesh, channel, torus
-from shared_data import DATA
+from shared_data import DATA, needs_data
 
 MESHES = DATA / "meshes"
-needs_data = pytest.mark.skipif(not MESHES.is_dir(), reason="the shared meshes are not here")
+needs_meshes = needs_data(MESHES, "scanned meshes: their defects and exact mass")
 
 BOX = trimesh.creation.box((1, 2, 3))
 V, F = np.array(BOX.vertices), np.array(BOX.faces)
@@ -333,7 +333,7 @@ def test_mass_of_a_torus_and_a_turned_piece_is_exact():
     assert_exact(Mesh(torus().vertices + [300, 40, 1000], torus().faces))
 
 
-@needs_data
+@needs_meshes
 @pytest.mark.parametrize("name", ["stanford-bunny.obj", "pawn.stl", "gear-solid.obj"])
 def test_mass_of_scans_is_exact(name):
     scale = 0.001 if name.endswith("stl") else 1.0
@@ -485,7 +485,7 @@ SHARED = {
 }  # fmt: skip
 
 
-@needs_data
+@needs_meshes
 @pytest.mark.parametrize("name", SHARED)
 def test_shared_meshes_load_or_are_refused_for_the_right_reason(name):
     if SHARED[name] is None:

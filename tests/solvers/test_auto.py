@@ -16,7 +16,7 @@ from drystone.solvers.auto import Auto
 from drystone.solvers.newton import hybrid
 from drystone.solvers.prox_newton import ProxNewton
 from hand_built import DT, GRAVITY, box_stack, point_mass
-from shared_data import PROBLEM_FILES
+from shared_data import PROBLEM_FILES, needs_problems
 from well_posed import random_problem
 
 
@@ -172,7 +172,7 @@ def test_elliptic_friction_is_refused():
         solve(problem)
 
 
-@pytest.mark.skipif(not PROBLEM_FILES, reason="no problems of others here (DRYSTONE_DATA)")
+@needs_problems
 @pytest.mark.parametrize("path", PROBLEM_FILES, ids=lambda path: path.name.split(".")[0])
 def test_problems_of_other_people(path):
     """From zero to the relative natural-map error 1e-8 of [Acary2018]."""

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 import drystone as ds
 from drystone.solvers.lcp import lcp_error, load, murty, solve, solve_mixed
-from shared_data import DATA
+from shared_data import DATA, data_files, needs_data
 
-LCP_FILES = sorted((DATA / "problems" / "lcp").glob("*.dat"))
-MLCP_FILES = sorted((DATA / "problems" / "mlcp").glob("*.dat"))
+LCP, MLCP = DATA / "problems" / "lcp", DATA / "problems" / "mlcp"
+needs_lcp = needs_data(LCP, "linear complementarity problems of Siconos")
+needs_mlcp = needs_data(MLCP, "mixed linear complementarity problems of Siconos")
 
 # The only file on which Lemke's algorithm ends on a ray, with fractions too: a game of two, M >= 0
 # with a zero diagonal, so that the first z to enter makes nothing smaller.
@@ -91,8 +92,8 @@ def assert_solved(M, q, result, tolerance=1e-10):  # noqa: N803
 # ---- files
 
 
-@pytest.mark.skipif(not LCP_FILES, reason="the problems of shared/data are not here")
-@pytest.mark.parametrize("path", LCP_FILES, ids=lambda path: path.name)
+@needs_lcp
+@pytest.mark.parametrize("path", data_files(LCP, "*.dat"), ids=lambda path: path.name)
 def test_lcp_files(path):
     """Solved to 1e-10, in the file's own units, or on a ray where fractions end on one."""
     M, q = load(path)  # noqa: N806
@@ -106,19 +107,19 @@ def test_lcp_files(path):
         assert lcp_error(M, q, result.z) <= 1e-10
 
 
-@pytest.mark.skipif(not LCP_FILES, reason="the problems of shared/data are not here")
+@needs_lcp
 def test_ties_of_the_largest_file_are_broken_as_with_fractions():
     """40 unknowns, 32 of them degenerate at the start: the same 127 bases as with fractions."""
-    M, q = load(DATA / "problems" / "lcp" / "lcp_tobenna.dat")  # noqa: N806
+    M, q = load(LCP / "lcp_tobenna.dat")  # noqa: N806
     status, pivots, z = lemke_in_fractions(M.tolist(), q.tolist())
     result = solve(M, q)
     assert (result.status, result.pivots) == (status, pivots) == ("solved", 127)
     np.testing.assert_allclose(result.z, z, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.skipif(not MLCP_FILES, reason="the problems of shared/data are not here")
+@needs_mlcp
 @pytest.mark.parametrize("method", ["elimination", "direct"])
-@pytest.mark.parametrize("path", MLCP_FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", data_files(MLCP, "*.dat"), ids=lambda path: path.name)
 def test_mlcp_files(path, method):
     problem = load(path)
     result = solve_mixed(*problem, method=method)
@@ -126,14 +127,13 @@ def test_mlcp_files(path, method):
     assert_mixed(problem, result)
 
 
-@pytest.mark.skipif(not MLCP_FILES, reason="the problems of shared/data are not here")
+@needs_mlcp
 @pytest.mark.parametrize("method", ["elimination", "direct"])
 def test_mlcp_answers_that_the_files_give(method):
     """After the problem some files hold x, z, w to six digits, others z, w."""
-    folder = DATA / "problems" / "mlcp"
-    result = solve_mixed(*load(folder / "m3n2_mlcp.dat"), method=method)
+    result = solve_mixed(*load(MLCP / "m3n2_mlcp.dat"), method=method)
     np.testing.assert_allclose([*result.z, *result.w], [0, 4, 0, 3, 0, 1], atol=1e-12)
-    result = solve_mixed(*load(folder / "diodeBridge_mlcp.dat"), method=method)
+    result = solve_mixed(*load(MLCP / "diodeBridge_mlcp.dat"), method=method)
     np.testing.assert_allclose(result.x, [0.985185, 0.985185, 0], atol=1e-6)
     np.testing.assert_allclose(result.w, [0, 0.985185, 0.985185, 0], atol=1e-6)
 

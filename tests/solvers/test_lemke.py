@@ -14,7 +14,7 @@ from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import residual
 from drystone.solvers.lemke import Lemke, contact_rows
 from polygon_sliding import predicted_stop
-from shared_data import DATA
+from shared_data import PROBLEMS, needs_problems
 
 G = 9.81
 
@@ -342,12 +342,10 @@ def test_elliptic_friction_is_refused():
         solve(problem)
 
 
+@needs_problems
 def test_files_of_others():
     """The wheels of a rover, 5 contacts, read by hand: d, nc, W dense by columns, q, mu."""
-    path = DATA / "problems" / "friction" / "Rover9770.dat"
-    if not path.exists():
-        pytest.skip("the problems of shared/data are not here")
-    words = path.read_text().split()
+    words = (PROBLEMS / "Rover9770.dat").read_text().split()
     nc = int(words[1])
     size = 3 * nc
     values = np.array(words[7 : 7 + size * size + size + nc], dtype=float)

@@ -12,7 +12,7 @@ import drystone as ds
 import problem_writers as write
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem
-from shared_data import PROBLEMS
+from shared_data import PROBLEM_FILES, PROBLEMS, needs_problems
 
 TEXT_STORAGES = {
     "dense": write.dense_text,
@@ -378,15 +378,10 @@ KNOWN = {
 }  # fmt: skip
 
 
-def data_files():
-    if not PROBLEMS.is_dir():
-        pytest.skip("The data folder with other people's problems is not here.")
-    return sorted(PROBLEMS.iterdir())
-
-
+@needs_problems
 def test_all_files_of_others_are_read():
     """Sizes are right, and W is nearly symmetric, as a mass matrix makes it: to 0.2 %."""
-    for path in data_files():
+    for path in PROBLEM_FILES:
         problem = ContactProblem.load(path)
         if path.name in KNOWN:
             assert (problem.dim, problem.contact_count) == KNOWN[path.name]
@@ -394,15 +389,15 @@ def test_all_files_of_others_are_read():
         assert abs(w - w.T).max() <= 2e-3 * abs(w).max(), path.name
 
 
+@needs_problems
 @pytest.mark.parametrize("name", ["Capsules-i97-269.hdf5", "Spheres-i099-356-679.hdf5"])
 def test_velocities_are_those_stored_in_the_file(name):
     """Our answer against the u of `solution`, a local and a global problem.
 
     1e-3 m/s, in problems of up to 11 m/s: their solver stopped after 100 iterations.
     """
-    path = next(path for path in data_files() if path.name == name)
-    problem = ContactProblem.load(path)
-    with h5py.File(path) as file:
+    problem = ContactProblem.load(PROBLEMS / name)
+    with h5py.File(PROBLEMS / name) as file:
         stored = file["solution/u"][()].reshape(-1, 3)
     impulse, info = ds.solve(problem, "nsgs", tolerance=1e-9)
     assert info.converged

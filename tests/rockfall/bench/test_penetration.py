@@ -15,7 +15,7 @@ from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.terrain.ground_surface import ground_of
 from drystone.rockfall.terrain.slope import Slope
 from rock_scenes import about
-from shared_data import DATA
+from shared_data import DATA, needs_data
 
 TERRAIN = DATA / "terrain" / "avaKot.asc"
 
@@ -98,7 +98,7 @@ def test_a_trial_depends_on_its_number_alone():
     assert late.rock.mass == last.rock.mass and late.friction == last.friction
 
 
-@pytest.mark.skipif(not TERRAIN.exists(), reason=f"{TERRAIN} is not there")
+@needs_data(TERRAIN, "penetration of rocks into an elevation model")
 def test_no_rock_penetrates_a_real_terrain():
     """The short twin of `drystone rockfall penetration`, whose 10,000 runs stand in the docs."""
     figures = [f for part in penetration_runs(TERRAIN, 36, seed=5, workers=1) for f in part]

@@ -9,11 +9,11 @@ from drystone.rockfall.engine.roll import Scene, Start, roll_many
 from drystone.rockfall.terrain.materials import uniform_surface
 from drystone.rockfall.terrain.slope import Slope
 from rock_scenes import matrix
-from shared_data import DATA
+from shared_data import DATA, needs_data
 
 TERRAIN = DATA / "terrain" / "avaKot.asc"
 
-pytestmark = pytest.mark.skipif(not TERRAIN.exists(), reason=f"{TERRAIN} is not there")
+pytestmark = needs_data(TERRAIN, "rocks that roll on an elevation model")
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def test_interrupted_runs_are_resumed(tmp_path, reference, workers, how):
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.02)
     process.send_signal(how)
-    text = process.communicate()[1].decode()
+    text = process.communicate(timeout=120)[1].decode()
     done = {path: path.stat().st_mtime_ns for path in out.glob("parts/chunk-*.part")}
     assert 2 <= len(done) < 6 and process.returncode != 0
     if how == signal.SIGINT:
@@ -129,7 +129,7 @@ def test_files_that_cannot_grow_are_an_error(tmp_path, reference, limit_kb):
 
     out = tmp_path / "out"
     process = start(out, 1, 0.0, preexec_fn=limited, env=os.environ | {"NUMBA_DISABLE_JIT": "0"})
-    text = process.communicate()[1].decode()
+    text = process.communicate(timeout=120)[1].decode()
     assert process.returncode != 0
     last = text.strip().splitlines()[-1]
     assert "could not be written" in last and "--resume" in last, text

@@ -15,7 +15,7 @@ from drystone.rockfall.study.study import Study
 from drystone.rockfall.study.valley import CORNER, new_study, valley_heights
 from drystone.rockfall.terrain.ground_surface import ground_of
 from drystone.rockfall.terrain.materials import FACE, materials_at
-from shared_data import DATA
+from shared_data import DATA, needs_data
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
@@ -285,7 +285,7 @@ def test_sources_from_files(study, folder):
     assert min(np.hypot(x - p.x, y - p.y) for p in points) < 3.0
 
 
-@pytest.mark.skipif(not TERRAIN.is_file(), reason="no real terrain here (DRYSTONE_DATA)")
+@needs_data(TERRAIN, "a study on an elevation model")
 def test_real_terrain_with_steep_sources(study):
     """Every start is free, and on ground that is steep enough."""
     real = changed(

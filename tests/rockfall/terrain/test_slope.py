@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from drystone.errors import InputError
 from drystone.rockfall.terrain.slope import Slope
-from shared_data import DATA
+from shared_data import DATA, needs_data
 
 rasterio = pytest.importorskip("rasterio", reason="needs the extra drystone[rockfall]")
 trimesh = pytest.importorskip("trimesh")
 
 TERRAIN = DATA / "terrain"
-here = pytest.mark.skipif(not TERRAIN.is_dir(), reason="no real terrain here (DRYSTONE_DATA)")
+needs_terrain = needs_data(TERRAIN, "slopes of elevation models")
 
 # Nothing about it is symmetric: 3 rows, 4 columns; written north first, as maps are.
 NORTH_FIRST = np.array([[31.5, 32, 33, 34.25], [21, 22.125, 23, 24], [11, 12, -13.75, 14]])
@@ -232,7 +232,7 @@ def test_a_million_triangles():
     assert slope.height(0.25, 0.0) == pytest.approx(1000 + 0.5 * 500.25 + 3 * np.sin(250 / 9))
 
 
-@here
+@needs_terrain
 def test_real_ascii_grid_has_the_heights_that_gdal_reads():
     path = TERRAIN / "avaKot.asc"
     slope = Slope.from_file(path, crs="EPSG:31287")
@@ -247,7 +247,7 @@ def test_real_ascii_grid_has_the_heights_that_gdal_reads():
     np.testing.assert_allclose(found[there], band[rows, columns][there], atol=2e-4)
 
 
-@here
+@needs_terrain
 def test_real_geotiff_with_a_wrong_label():
     path = TERRAIN / "ava_data_scarpExample_fluchthorn.tif"
     with pytest.raises(InputError, match="in degrees, but.*reach 195590: the label is wrong"):

@@ -15,7 +15,7 @@ from drystone.constraints.problem import ContactProblem, measure, residual
 from drystone.solvers.gauss_seidel.block_sweep import FLATTEST, lifted_blocks, sweep_blocks
 from drystone.solvers.newton.hybrid import bounds_of
 from drystone.solvers.nsgs import Nsgs
-from shared_data import PROBLEMS
+from shared_data import PROBLEMS, needs_problems
 
 # Sweeps of a plain block Gauss-Seidel from zero to a relative natural-map error of 1e-4, 1e-6 and
 # 1e-8: the table beside the data.
@@ -100,11 +100,10 @@ def test_sweeps_equal_those_of_the_slow_twin(seed, skew):
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes hours uncompiled")
+@needs_problems
 @pytest.mark.parametrize("name", SWEEPS)
 def test_sweep_counts_of_the_literature(name):
     """Within 20 % of the table, and the error asked for is reached."""
-    if not (PROBLEMS / name).is_file():
-        pytest.skip("The data folder with other people's problems is not here.")
     problem = ds.ContactProblem.load(PROBLEMS / name)
     for tolerance, expected in zip((1e-4, 1e-6, 1e-8), SWEEPS[name], strict=False):
         impulse, info = ds.solve(problem, "nsgs", tolerance=tolerance, measure="relative")

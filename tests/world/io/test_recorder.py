@@ -291,13 +291,13 @@ def test_a_recording_is_read_while_written_and_survives_a_kill(tmp_path):
             assert recording.positions(k).shape == (5, 3)
             assert np.isfinite(recording.positions(k)).all()
         child.send_signal(signal.SIGKILL)
-        child.wait()
+        child.wait(timeout=60)
         with ds.Recording(path) as recording:
             assert len(recording) > k and len(recording.hashes) >= 4 * k
             count = min(len(recording.hashes), 400)
     finally:
         child.kill()
-        child.communicate()
+        child.communicate(timeout=60)
     result = ds.replay(path)
     assert result.verified, result.complaint
     assert result.steps >= count

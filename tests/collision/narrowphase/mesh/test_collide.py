@@ -8,7 +8,7 @@ from drystone.collision.narrowphase.mesh.constants import BESIDE, TOUCHING
 from drystone.model.arrays import SWEPT_COLUMNS
 from drystone.shapes import Plane, Terrain
 from narrow_twin import pose_row, random_rotation, turn
-from shared_data import DATA
+from shared_data import DATA, needs_data
 from triangle_twin import (
     bare_parts,
     box_mesh,
@@ -350,7 +350,7 @@ def erleben(name):
     return np.array(vertices), np.array(faces)
 
 
-needs_erleben = pytest.mark.skipif(not ERLEBEN.is_dir(), reason="needs the hard cases")
+needs_erleben = needs_data(ERLEBEN, "the hard cases of contacts between meshes by Erleben")
 UPSIDE_DOWN = turn((1, 0, 0), np.pi)
 
 
