@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from drystone import timestep
 from drystone.constraints import last_step
 from drystone.model import arrays, capacity
 from drystone.solvers.nsgs import Nsgs
+from drystone.solvers.pgs import Pgs
 from drystone.steppers import time_stepping
 from drystone.world.run import Watch
 
@@ -89,7 +91,7 @@ def test_kernels_run_without_being_compiled():
     path = os.pathsep.join([FOLDER, *sys.path])
     run = subprocess.run(
         [sys.executable, "-c", UNCOMPILED], capture_output=True, text=True,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path},
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}, timeout=300,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     there = np.array(run.stdout.split(), float)
@@ -166,11 +168,22 @@ def test_a_number_that_is_not_finite_stops_the_run():
 
 
 def test_contact_arrays_are_those_of_the_problem():
-    """Velocities and impulses by contact obey the law that the judge measures on the problem."""
+    """Contact row_contact[i] is row i of the problem, with the velocity W p + q and Coulomb's law."""
     world = small_scene()
     world.run(0.1)
-    raw = last_step.contact_arrays(world.model, world.state, world._work)
-    assert len(raw.gap) == world.info.contacts == world.problem().contact_count
+    raw, problem = last_step.contact_arrays(world.model, world.state, world._work), world.problem()
+    count = problem.contact_count
+    assert len(raw.gap) == world.info.contacts == count > 4
+    contact = world._work.contact_list.row_contact[:count]
+    assert sorted(contact) == list(range(count)) != contact.tolist()
+    fixed = np.where(problem.mass[problem.body, 0] > 0, problem.body, arrays.FIXED)
+    assert np.array_equal(raw.body[contact], fixed)
+    assert np.array_equal(raw.gap[contact], problem.gap)
+    assert np.array_equal(raw.friction[contact], problem.friction)
+    assert np.array_equal(raw.frame[contact], problem.frame.reshape(count, 3, 3))
+    velocity = problem.W() @ raw.impulse[contact].ravel() + problem.q().ravel()
+    speed = np.abs(problem.q()).max()
+    np.testing.assert_allclose(raw.velocity[contact].ravel(), velocity, atol=1e-10 * speed)
     slip = np.hypot(raw.impulse[:, 1], raw.impulse[:, 2])
     assert (slip <= raw.friction * raw.impulse[:, 0] + 1e-9).all()
     assert raw.velocity[raw.gap <= 0, 0].min() > -1e-4
@@ -186,16 +199,34 @@ def test_stage_seconds_name_all_stages():
 
 @pytest.mark.parametrize("solver", ["ffd", "pgs", "nsgs"])
 def test_stage_seconds_know_solvers_in_python(solver):
-    """Stages take no more than the steps do, and a solver in Python most of them."""
+    """Every stage has its time, and all together take no more than the steps do.
+
+    Half as much again is allowed: how long a tick is was measured on a machine that may be busy.
+    """
     world = small_scene(solver=solver)
     watch = Watch(world)
     watch.advance(1, timed=False)
     for _ in range(20):
         watch.advance(1)
-    assert watch.stages_ms["solve"] > 0.0
-    assert sum(watch.stages_ms.values()) <= 1.05 * watch.ms_per_step
-    if solver != "nsgs":
-        assert watch.stages_ms["solve"] > 0.3 * watch.ms_per_step
+    assert tuple(watch.stages_ms) == timestep.STAGES and watch.stages_ms["solve"] > 0.0
+    assert sum(watch.stages_ms.values()) <= 1.5 * watch.ms_per_step
+
+
+def test_time_in_a_solver_in_python_is_that_of_the_solve(monkeypatch):
+    """A solver that sleeps for 20 ms in each step: they are found under `solve`, not elsewhere."""
+    slept, solve = 20.0, Pgs.solve
+
+    def sleepy(self, *args):
+        time.sleep(1e-3 * slept)
+        return solve(self, *args)
+
+    monkeypatch.setattr(Pgs, "solve", sleepy)
+    world = small_scene(solver="pgs")
+    watch = Watch(world)
+    watch.advance(1, timed=False)
+    for _ in range(5):
+        watch.advance(1)
+    assert watch.stages_ms["solve"] > 0.6 * slept
 
 
 @pytest.mark.parametrize("dt", [1 / 60, 1 / 240])

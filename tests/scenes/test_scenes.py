@@ -121,12 +121,13 @@ def test_options_out_of_range_are_named(name, options):
 
 
 def test_a_scene_may_do_without_its_extras():
-    for name, option in (
-        ("vehicle", "bumps"),
-        ("rope-bridge", "crates"),
-        ("newton-cradle", "moving"),
-    ):
-        SCENES[name].build(**{option: 0})
+    """No bumps under the car, no crates over the bridge, no ball of the cradle in motion."""
+    flat, bumpy = (SCENES["vehicle"].build(bumps=bumps) for bumps in (0, 8))
+    assert len(bumpy.fixed) == len(flat.fixed) + 8
+    empty, loaded = (SCENES["rope-bridge"].build(crates=crates) for crates in (0, 3))
+    assert len(loaded) == len(empty) + 3
+    still, thrown = (SCENES["newton-cradle"].build(moving=moving) for moving in (0, 1))
+    assert not still.velocities.any() and thrown.velocities.any()
 
 
 def test_equal_seeds_make_equal_walls():

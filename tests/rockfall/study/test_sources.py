@@ -116,12 +116,15 @@ def test_rocks_start_free_of_the_ground_and_near_it(radius):
     slope = Slope.from_grid(100 + np.cumsum(rng.normal(0, 0.8, (30, 30)), axis=0), 1.0)
     source = area_source(slope, shapely.box(-8, -8, 8, 8))
     corners = slope.vertices[slope.triangles]
+    free = 0
     for place in places(source, 40, seed=int(10 * radius)):
         centre = set_down(slope, place.point, place.normal, radius)
         if centre is None:
             continue
         assert slow_distance(centre, corners) >= radius * (1 - 1e-9)
         assert np.linalg.norm(centre - place.point) <= 4.1 * radius
+        free += 1
+    assert free > 10
 
 
 def slow_distance(point, corners):
