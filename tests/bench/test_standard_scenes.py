@@ -50,7 +50,7 @@ def test_hulls_sit_at_their_centre_along_principal_axes():
         volume = np.einsum("fi,fi->f", a, np.cross(b, c)) / 6
         assert volume.sum() * 1000 == pytest.approx(hulls["mass"][k])
         centre = (volume[:, None] * (a + b + c) / 4).sum(axis=0) / volume.sum()
-        assert np.abs(centre).max() < 1e-15
+        assert np.abs(centre).max() < 1e-13
 
 
 def test_world_has_the_masses_and_inertias_of_the_scene():

@@ -101,5 +101,5 @@ def test_quaternions_turn_as_those_of_scipy(seed, angle):
     x, y, z, w = (Rotation.from_rotvec(vector) * pose).as_quat()
     expected = np.array([w, x, y, z])
     expected *= np.sign(expected @ turned)
-    np.testing.assert_allclose(turned, expected, atol=1e-14)
-    assert np.linalg.norm(turned) == pytest.approx(1.0, abs=1e-15)
+    np.testing.assert_allclose(turned, expected, atol=1e-12)
+    assert np.linalg.norm(turned) == pytest.approx(1.0, abs=1e-12)

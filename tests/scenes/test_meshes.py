@@ -145,7 +145,7 @@ def test_peg_fits_into_the_hole_at_every_angle():
     off_axis = np.abs(wall[:, 0] * along[:, 1] - wall[:, 1] * along[:, 0])
     assert off_axis.min() == pytest.approx(radius, rel=1e-12)
     peg, _ = turn([(0.004995, 0.0), (0.004995, 0.03)], 40)
-    assert np.hypot(peg[:, 0], peg[:, 1]).max() <= 0.004995 + 1e-15
+    assert np.hypot(peg[:, 0], peg[:, 1]).max() <= 0.004995 + 1e-14
 
 
 def test_bore_is_open_where_the_outline_is_unevenly_divided():

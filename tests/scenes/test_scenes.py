@@ -145,7 +145,7 @@ def test_wall_has_some_200_stones():
 def test_stones_stay_within_their_boxes_and_have_flat_beds(seed):
     size = (0.3, 0.4, 0.2)
     corners = stone_corners(np.random.default_rng(seed), size)
-    assert (np.abs(corners) <= np.array(size) / 2 + 1e-15).all()
+    assert (np.abs(corners) <= np.array(size) / 2 + 1e-14).all()
     for bed in (-0.1, 0.1):
         assert (corners[:, 2] == bed).sum() == 8
 

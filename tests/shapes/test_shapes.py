@@ -85,16 +85,16 @@ def test_capsule_is_a_cylinder_and_two_half_balls():
     tube = Cylinder(r, h).mass_properties()
     across = tube.inertia[0, 0] + 2 * ball * (83 / 320 * r * r + (h / 2 + 3 / 8 * r) ** 2)
     mass = Capsule(r, h).mass_properties()
-    assert mass.volume == pytest.approx(tube.volume + 2 * ball, rel=1e-14)
-    assert mass.inertia[0, 0] == pytest.approx(across, rel=1e-14)
-    assert mass.inertia[2, 2] == pytest.approx(tube.inertia[2, 2] + 0.8 * ball * r * r, rel=1e-14)
+    assert mass.volume == pytest.approx(tube.volume + 2 * ball, rel=1e-12)
+    assert mass.inertia[0, 0] == pytest.approx(across, rel=1e-12)
+    assert mass.inertia[2, 2] == pytest.approx(tube.inertia[2, 2] + 0.8 * ball * r * r, rel=1e-12)
 
 
 def test_box_agrees_with_its_polytope():
     box = Box(1, 2, 3)
     exact, integrated = box.mass_properties(), box.parts()[0].geometry.mass_properties()
     np.testing.assert_allclose(np.diag(exact.inertia), [6.5, 5.0, 2.5], rtol=1e-15)
-    assert integrated.volume == pytest.approx(6, rel=1e-14)
+    assert integrated.volume == pytest.approx(6, rel=1e-12)
     np.testing.assert_allclose(integrated.inertia, exact.inertia, atol=1e-14)
 
 
@@ -141,7 +141,7 @@ def test_compound_matches_brute_sum(seed):
     centre = first / volume
     second -= volume * np.outer(centre, centre)
     mass = Compound(*members).mass_properties()
-    assert mass.volume == pytest.approx(volume, rel=1e-13)
+    assert mass.volume == pytest.approx(volume, rel=1e-12)
     np.testing.assert_allclose(mass.centre, centre, atol=1e-13)
     np.testing.assert_allclose(mass.inertia, np.trace(second) * np.eye(3) - second, atol=1e-12)
 
@@ -189,7 +189,7 @@ def test_principal_axes_rebuild_the_tensor(seed):
     moments, axes = principal_axes(tensor)
     np.testing.assert_allclose(axes @ np.diag(moments) @ axes.T, tensor, atol=1e-13)
     np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-14)
-    assert np.linalg.det(axes) == pytest.approx(1, abs=1e-14)
+    assert np.linalg.det(axes) == pytest.approx(1, abs=1e-12)
 
 
 def test_nearly_diagonal_inertia_turns_little():
@@ -239,7 +239,7 @@ def check_polytope(p, tolerance):
     normal, offset = p.face_plane[:, :3], p.face_plane[:, 3]
     np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1, atol=1e-14)
     height = p.vertex @ normal.T - offset
-    assert height.max() <= 1e-14 * p.radius  # planes hold all vertices
+    assert height.max() <= 1e-13 * p.radius  # planes hold all vertices
     directed = {}
     for f, corners in enumerate(faces):
         assert len(set(corners)) == len(corners) >= 3
@@ -262,7 +262,7 @@ def check_polytope(p, tolerance):
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (0.1, 2, 30)])
 def test_box_polytope(sizes):
     part = Box(*sizes).parts()[0]
-    check_polytope(part.geometry, 1e-15)
+    check_polytope(part.geometry, 1e-14)
     assert len(part.geometry.face_plane) == 6 and len(part.geometry.edge) == 12
     np.testing.assert_array_equal(part.geometry.vertex.max(axis=0), part.size)
     for k, corner in enumerate(part.geometry.vertex):
@@ -279,8 +279,8 @@ def test_cube_of_many_points_has_six_quads(noise, seed):
     hull = ConvexHull(points)
     assert hull.polytope.face_loop[:, 1].tolist() == [4] * 6
     assert len(hull.polytope.vertex) == 8
-    check_polytope(hull.polytope, 1e-14 + 20 * noise)
-    assert hull.mass_properties().volume == pytest.approx(1, abs=1e-14 + 20 * noise)
+    check_polytope(hull.polytope, 1e-13 + 20 * noise)
+    assert hull.mass_properties().volume == pytest.approx(1, abs=1e-13 + 20 * noise)
 
 
 def test_cube_read_from_float32_has_six_quads():
@@ -294,7 +294,7 @@ def test_prism_has_polygon_ends():
     ring = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     p = ConvexHull(np.concatenate([ring, ring + [0, 0, 1]])).polytope
     assert sorted(p.face_loop[:, 1].tolist()) == [4] * 16 + [16, 16]
-    check_polytope(p, 1e-14)
+    check_polytope(p, 1e-13)
 
 
 def test_hull_is_rebuilt_bit_for_bit_from_its_loops():

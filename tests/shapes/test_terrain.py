@@ -91,7 +91,7 @@ def test_neighbours_and_normals(seed):
     a, b, c = (table.vertex[table.triangle[:, k]] for k in range(3))
     span = np.cross(b - a, c - a)
     np.testing.assert_allclose(
-        table.normal, span / np.linalg.norm(span, axis=1)[:, None], atol=1e-15
+        table.normal, span / np.linalg.norm(span, axis=1)[:, None], atol=1e-14
     )
 
 
@@ -105,7 +105,7 @@ def test_triangle_soup_is_welded(noise):
     assert len(terrain.vertices) == len(grid.vertices)
     np.testing.assert_array_equal(terrain.table.neighbour, grid.table.neighbour)
     corners = terrain.vertices[terrain.faces] - grid.vertices[grid.faces]
-    assert np.abs(corners).max() <= 2 * noise + 1e-15
+    assert np.abs(corners).max() <= 2 * noise + 1e-14
 
 
 def test_edge_of_three_triangles_is_a_border():

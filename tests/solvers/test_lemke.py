@@ -58,8 +58,8 @@ def test_sliding_friction_is_the_corner_against_the_motion(facets, angle_deg):
     angle = np.radians(angle_deg)
     v = 3.0 * np.array([np.cos(angle), np.sin(angle)])
     impulse, info = solve(particle(v, mass, mu, dt), facets=facets)
-    assert info.converged and info.residual < 1e-14
-    assert impulse[0, 0] == pytest.approx(mass * G * dt, rel=1e-13)
+    assert info.converged and info.residual < 1e-12
+    assert impulse[0, 0] == pytest.approx(mass * G * dt, rel=1e-12)
     corners = 2 * np.pi * np.arange(facets) / facets
     along = np.cos(corners - angle - np.pi)  # of each corner, along -v
     largest = mu * mass * G * dt

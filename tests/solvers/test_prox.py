@@ -36,16 +36,16 @@ def slow_iteration(problem, p, r, jacobi):
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("friction_2", [None, 0.1])
 def test_sweeps_equal_those_of_the_dense_twin(scheme, friction_2):
-    """Five iterations from zero at the same r; what remains is rounding: 1e-13 of the impulses."""
+    """Five iterations from zero at the same r; what remains is rounding: 1e-12 of the impulses."""
     problem = cube_tower([2.0, 1.0], [(1, 0.3, -1), (0, -1, -2)], 0.4, friction_2)
     rows = block_rows(problem.W(), problem)
     r, slow, fast = np.full((8, 2), 0.04), np.zeros((8, 3)), np.zeros((8, 3))
     for _ in range(5):
         before, slow = slow, slow_iteration(problem, slow, 0.02, scheme == "jacobi")
         change = sweep_sections(*rows, r, 0.5, fast.copy() if scheme == "jacobi" else fast, fast)
-    np.testing.assert_allclose(fast, slow, atol=1e-13 * np.abs(slow).max())
+    np.testing.assert_allclose(fast, slow, atol=1e-12 * np.abs(slow).max())
     assert np.abs(slow[:, 1:]).max() > 0.0
-    assert change == pytest.approx(np.linalg.norm(slow - before) / 0.02, rel=1e-12)
+    assert change == pytest.approx(np.linalg.norm(slow - before) / 0.02, rel=1e-10)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -29,6 +29,7 @@ from joint_rigs import (
     table_of,
     two_bodies,
 )
+from rounding import close
 
 seeds = st.integers(0, 2**31)
 STEP = 1e-6  # of the differences; their error is STEP² times third derivatives, and rounding 1e-10
@@ -59,9 +60,9 @@ def test_nothing_is_wrong_at_creation(name):
     for seed in range(20):
         test = rig(name, np.random.default_rng(seed))
         rows = test.fill(*test.created)
-        assert np.abs(rows.error).max() < 2e-14
+        assert close(rows.error, 0.0)
         if name not in ("rod", "piston", "spring"):
-            assert np.abs(test.table.value).max() < 2e-14
+            assert close(test.table.value, 0.0)
 
 
 @pytest.mark.parametrize("name", RIGS)

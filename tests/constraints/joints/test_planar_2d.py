@@ -49,7 +49,7 @@ def test_rates_are_those_of_the_errors(name, seed):
     ((table, rows), _), created = tables(name, rng)
     fill_joint_rows(table, *created, DT, rows)
     assert np.count_nonzero(rows.kind == ROW_EQUALITY) == ROWS[name]
-    assert np.abs(rows.error).max() < 1e-14
+    assert np.abs(rows.error).max() < 1e-12
     pose = moved(*created, rng.normal(size=(2, 6)) * IN_PLANE)
     twist, errors = rng.normal(size=(2, 6)) * IN_PLANE, []
     for time in (1e-6, -1e-6):

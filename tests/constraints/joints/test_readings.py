@@ -27,6 +27,7 @@ from drystone.constraints.joints.fill_rows import fill_joint_rows
 from drystone.constraints.joints.pack import carry_state, pack_joints, write_settings
 from drystone.model.joint_arrays import ROW_DRIVE
 from joint_rigs import DT, RIGS, coordinates, inside, rig, table_of, two_bodies
+from rounding import close
 
 X, Y, Z = np.eye(3)
 
@@ -71,7 +72,7 @@ def test_a_hinge_turns_by_the_right_hand():
     joint = Hinge(a, b, (0.5, 0, 0), Z)
     assert (joint.angle, joint.speed) == (0.0, pytest.approx(2.0))
     turn_b(b, Z, 0.3, (0.5, 0, 0))
-    assert joint.angle == pytest.approx(0.3) and joint.separation < 1e-15
+    assert joint.angle == pytest.approx(0.3) and joint.separation < 1e-12
     turn_b(a, Z, 0.3, (0.5, 0, 0))
     assert joint.angle == pytest.approx(0.0)
     turn_b(a, Z, 0.3, (0.5, 0, 0))
@@ -271,7 +272,10 @@ def test_a_fixed_part_is_the_fixed_world():
 
 @pytest.mark.parametrize("name", RIGS)
 def test_a_joint_is_made_again_from_its_fields(name):
-    """Fields and attachment are all that a file needs; where the bodies are does not matter."""
+    """Fields and attachment are all that a file needs; where the bodies are does not matter.
+
+    To rounding: axes are computed again from others that were computed.
+    """
     test = rig(name, np.random.default_rng(4))
     joint = test.joint
     fields = {f: getattr(joint, f) for f in joint.__dataclass_fields__}
@@ -280,7 +284,17 @@ def test_a_joint_is_made_again_from_its_fields(name):
     again = type(joint)(**fields)
     first, _ = table_of([joint], test.bodies)
     second, _ = table_of([again], test.bodies)
-    assert all(np.array_equal(x, y) for x, y in zip(first, second, strict=True))
+    for x, y in zip(first, second, strict=True):
+        finite = np.isfinite(x)
+        assert np.array_equal(finite, np.isfinite(y)) and close(
+            x[finite], y[finite], size(x[finite])
+        )
+        assert np.array_equal(x[~finite], y[~finite])
+
+
+def size(array):
+    """The size of its numbers, as the scale of rounding."""
+    return max(1.0, np.abs(array).max(initial=0.0))
 
 
 def test_a_local_origin_moves_only_the_anchors_of_the_world():
@@ -292,4 +306,4 @@ def test_a_local_origin_moves_only_the_anchors_of_the_world():
     position, rotation = inside([a, b])
     rows = table_of(joints, [a, b])[1]
     fill_joint_rows(table, position - 1.0, rotation, DT, rows)
-    assert np.abs(rows.error).max() < 1e-14
+    assert np.abs(rows.error).max() < 1e-12

@@ -13,7 +13,7 @@ INERTIA = (1.0, 2.0, 4.0)
 
 def test_a_constant_spin_turns_by_its_angle():
     q = turned((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 0.25 * np.pi)
-    assert matrix(q) == pytest.approx(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]]), abs=1e-14)
+    assert matrix(q) == pytest.approx(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]]), abs=1e-12)
     assert turned(q, (0.0, 0.0, 0.0), 1.0) == pytest.approx(q)
 
 

@@ -44,7 +44,7 @@ def test_energy_never_grows_and_impulses_are_one_sided_in_100000_impacts():
     worst = np.zeros(5)
     hit_many(*impacts, count, ImpactRoom.of(6), *np.zeros((3, 6)), worst)
     assert worst[4] == 0
-    assert worst[0] < 2e-15  # rounding of a sum of six squares
+    assert worst[0] < 1e-14  # rounding of a sum of six squares
     assert worst[1] == 0.0
     assert worst[2] == 0.0
     assert worst[3] > -1e-10  # [m/s]
@@ -119,8 +119,8 @@ def test_friction_of_a_sphere_is_coulomb_or_stops_the_slip():
         twist = np.array([v, 0, -2.0, 0, 0, 0])
         normal, slide = rows_of(normals, arms, gyration), sliding(normals, arms, gyration, twist)
         z, _, f = fast_impact(normal, slide, [e], [mu], twist)
-        assert z[0] == pytest.approx(v - min(mu * (1 + e) * 2.0, 2.0 / 7.0 * v), abs=1e-13)
-        assert f[0] == pytest.approx(v - z[0], abs=1e-13)
+        assert z[0] == pytest.approx(v - min(mu * (1 + e) * 2.0, 2.0 / 7.0 * v), abs=1e-12)
+        assert f[0] == pytest.approx(v - z[0], abs=1e-12)
 
 
 def test_unequal_coefficients_between_two_walls_still_have_an_answer():
