@@ -93,9 +93,9 @@ def test_capsule_is_a_cylinder_and_two_half_balls():
 def test_box_agrees_with_its_polytope():
     box = Box(1, 2, 3)
     exact, integrated = box.mass_properties(), box.parts()[0].geometry.mass_properties()
-    np.testing.assert_allclose(np.diag(exact.inertia), [6.5, 5.0, 2.5], rtol=1e-15)
+    np.testing.assert_allclose(np.diag(exact.inertia), [6.5, 5.0, 2.5], rtol=1e-12)
     assert integrated.volume == pytest.approx(6, rel=1e-12)
-    np.testing.assert_allclose(integrated.inertia, exact.inertia, atol=1e-14)
+    np.testing.assert_allclose(integrated.inertia, exact.inertia, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -142,14 +142,14 @@ def test_compound_matches_brute_sum(seed):
     second -= volume * np.outer(centre, centre)
     mass = Compound(*members).mass_properties()
     assert mass.volume == pytest.approx(volume, rel=1e-12)
-    np.testing.assert_allclose(mass.centre, centre, atol=1e-13)
+    np.testing.assert_allclose(mass.centre, centre, atol=1e-12)
     np.testing.assert_allclose(mass.inertia, np.trace(second) * np.eye(3) - second, atol=1e-12)
 
 
 def test_box_of_eight_boxes_is_a_box():
     small = [(Box(0.5, 1, 1.5), p * (1, 2, 3) / 2) for p in CUBE]
     whole, sum_ = Box(1, 2, 3).mass_properties(), Compound(*small).mass_properties()
-    np.testing.assert_allclose(sum_.inertia, whole.inertia, atol=1e-14)
+    np.testing.assert_allclose(sum_.inertia, whole.inertia, atol=1e-12)
 
 
 def test_nested_compound_equals_flat_one():
@@ -158,11 +158,11 @@ def test_nested_compound_equals_flat_one():
     outer = Compound((inner, (0, 0, 5), half))
     parts = outer.parts()
     assert [p.kind for p in parts] == [arrays.BOX, arrays.SPHERE]
-    np.testing.assert_allclose(parts[0].position, [0, 1, 5], atol=1e-15)  # x turns to y
-    np.testing.assert_allclose(parts[1].position, [-2, 0, 5], atol=1e-15)
+    np.testing.assert_allclose(parts[0].position, [0, 1, 5], atol=1e-12)  # x turns to y
+    np.testing.assert_allclose(parts[1].position, [-2, 0, 5], atol=1e-12)
     turn = matrix_from_quaternion(half) @ matrix_from_quaternion(quarter)
-    np.testing.assert_allclose(parts[0].rotation, turn, atol=1e-15)
-    np.testing.assert_allclose(outer.mass_properties().centre[2], 5, atol=1e-14)
+    np.testing.assert_allclose(parts[0].rotation, turn, atol=1e-12)
+    np.testing.assert_allclose(outer.mass_properties().centre[2], 5, atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [Plane(), Compound((Plane(), (0, 0, 0)), (Sphere(1), (0, 0, 0)))])
@@ -187,8 +187,8 @@ def test_principal_axes_rebuild_the_tensor(seed):
     turn, spread = random_rotation(rng), rng.uniform(0.1, 1, 3)
     tensor = turn @ np.diag(spread.sum() - spread) @ turn.T
     moments, axes = principal_axes(tensor)
-    np.testing.assert_allclose(axes @ np.diag(moments) @ axes.T, tensor, atol=1e-13)
-    np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(axes @ np.diag(moments) @ axes.T, tensor, atol=1e-12)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-12)
     assert np.linalg.det(axes) == pytest.approx(1, abs=1e-12)
 
 
@@ -217,8 +217,8 @@ def test_bad_inertia_is_refused(tensor, words):
 def test_quaternion_and_matrix_are_inverse(seed):
     q = np.array(random_quaternion(np.random.default_rng(seed)))
     turn = matrix_from_quaternion(q)
-    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-14)
-    np.testing.assert_allclose(quaternion_from_matrix(turn), q * np.sign(q[0]), atol=1e-14)
+    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(quaternion_from_matrix(turn), q * np.sign(q[0]), atol=1e-12)
 
 
 @pytest.mark.parametrize("axis", [(1, 0, 0), (0, 1, 0), (0, 0, 1)])
@@ -226,7 +226,7 @@ def test_quarter_turn_is_right_handed(axis):
     s = 0.5**0.5
     turn = matrix_from_quaternion((s, *(s * np.array(axis))))
     start = np.roll(axis, 1)
-    np.testing.assert_allclose(turn @ start, np.cross(axis, start), atol=1e-15)
+    np.testing.assert_allclose(turn @ start, np.cross(axis, start), atol=1e-12)
 
 
 # Polytopes
@@ -237,7 +237,7 @@ def check_polytope(p, tolerance):
     faces = [p.loop[a : a + n].tolist() for a, n in p.face_loop]
     assert len(p.vertex) - len(p.edge) + len(p.face_plane) == 2  # Euler
     normal, offset = p.face_plane[:, :3], p.face_plane[:, 3]
-    np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1, atol=1e-14)
+    np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1, atol=1e-12)
     height = p.vertex @ normal.T - offset
     assert height.max() <= 1e-13 * p.radius  # planes hold all vertices
     directed = {}
@@ -280,7 +280,7 @@ def test_cube_of_many_points_has_six_quads(noise, seed):
     assert hull.polytope.face_loop[:, 1].tolist() == [4] * 6
     assert len(hull.polytope.vertex) == 8
     check_polytope(hull.polytope, 1e-13 + 20 * noise)
-    assert hull.mass_properties().volume == pytest.approx(1, abs=1e-13 + 20 * noise)
+    assert hull.mass_properties().volume == pytest.approx(1, abs=1e-12 + 20 * noise)
 
 
 def test_cube_read_from_float32_has_six_quads():
@@ -371,10 +371,10 @@ def test_plane_is_placed_by_normal_and_offset(seed):
     normal = rng.normal(size=3)
     (part,) = Plane(normal, offset=1.5).parts()
     unit = normal / np.linalg.norm(normal)
-    np.testing.assert_allclose(part.rotation[:, 2], unit, atol=1e-15)
-    np.testing.assert_allclose(part.rotation @ part.rotation.T, np.eye(3), atol=1e-14)
+    np.testing.assert_allclose(part.rotation[:, 2], unit, atol=1e-12)
+    np.testing.assert_allclose(part.rotation @ part.rotation.T, np.eye(3), atol=1e-12)
     assert np.linalg.det(part.rotation) > 0
-    np.testing.assert_allclose(part.position, 1.5 * unit, atol=1e-15)
+    np.testing.assert_allclose(part.position, 1.5 * unit, atol=1e-12)
 
 
 def test_plane_can_face_down():

@@ -91,7 +91,7 @@ def test_neighbours_and_normals(seed):
     a, b, c = (table.vertex[table.triangle[:, k]] for k in range(3))
     span = np.cross(b - a, c - a)
     np.testing.assert_allclose(
-        table.normal, span / np.linalg.norm(span, axis=1)[:, None], atol=1e-14
+        table.normal, span / np.linalg.norm(span, axis=1)[:, None], atol=1e-12
     )
 
 

@@ -114,7 +114,7 @@ def test_ties_of_the_largest_file_are_broken_as_with_fractions():
     status, pivots, z = lemke_in_fractions(M.tolist(), q.tolist())
     result = solve(M, q)
     assert (result.status, result.pivots) == (status, pivots) == ("solved", 127)
-    np.testing.assert_allclose(result.z, z, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(result.z, z, rtol=1e-12, atol=1e-12)
 
 
 @needs_mlcp
@@ -209,7 +209,7 @@ def test_degenerate_problems_do_not_cycle(M, q):  # noqa: N803
     status, pivots, z = lemke_in_fractions(M, q)
     result = solve(M, q)
     assert (result.status, result.pivots) == (status, pivots)
-    np.testing.assert_allclose(result.z, z, rtol=1e-13)
+    np.testing.assert_allclose(result.z, z, rtol=1e-12)
 
 
 @settings(max_examples=150, deadline=None)
@@ -305,7 +305,7 @@ def test_sparse_and_empty_problems():
     M = scipy.sparse.diags_array(np.arange(1.0, 60.0)).tocsr()  # noqa: N806
     result = solve(M, -np.ones(59))
     assert (result.status, result.pivots) == ("solved", 60)
-    np.testing.assert_allclose(result.z, 1.0 / np.arange(1.0, 60.0), rtol=1e-14)
+    np.testing.assert_allclose(result.z, 1.0 / np.arange(1.0, 60.0), rtol=1e-12)
     assert solve(np.zeros((0, 0)), [])[2:] == ("solved", 0)
     assert solve(np.zeros((2, 2)), [0.0, 1.0])[2:] == ("solved", 0)
 
@@ -389,8 +389,8 @@ def test_equations_about_z_alone(method):
     one = np.ones((1, 4))
     result = solve_mixed(np.zeros((1, 1)), np.eye(4), one, -one.T, [-1.0], -t, method=method)
     assert result.status == "solved"
-    np.testing.assert_allclose(result.z, [0.4, 0.6, 0.0, 0.0], atol=1e-14)
-    np.testing.assert_allclose(result.x, [-0.3], atol=1e-14)
+    np.testing.assert_allclose(result.z, [0.4, 0.6, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(result.x, [-0.3], atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["elimination", "direct"])

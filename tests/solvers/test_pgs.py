@@ -72,7 +72,7 @@ def test_jacobi_uses_the_last_iterate_alone():
         x = np.array([clip_row(problem, x, i, wish[i]) for i in range(len(x))])
     run = Iteration(Pgs(splitting="jacobi", relaxation=0.7), problem, zeros(problem))
     run.run(5)
-    np.testing.assert_allclose(run.impulse, x, atol=1e-13)
+    np.testing.assert_allclose(run.impulse, x, atol=1e-12)
 
 
 def subproblems(problem):
@@ -195,12 +195,12 @@ def test_velocities_do_not_drift_between_refreshes():
     run = Iteration(Pgs(), problem, zeros(problem))
     run.run(REFRESH - 1)
     exact = problem.velocity(run.impulse.reshape(-1, 3)).ravel()
-    np.testing.assert_allclose(run.velocity, exact, atol=1e-14)
+    np.testing.assert_allclose(run.velocity, exact, atol=1e-12)
     run.velocity += 1.0  # what a refresh must repair
     run.run(1)
     run.run(1)
     exact = problem.velocity(run.impulse.reshape(-1, 3)).ravel()
-    np.testing.assert_allclose(run.velocity, exact, atol=1e-14)
+    np.testing.assert_allclose(run.velocity, exact, atol=1e-12)
 
 
 def test_work_counts_the_rows_that_were_visited():

@@ -194,7 +194,7 @@ def test_gap_is_the_largest_separation(kinds, apart):
         found = contacts(tables, pose, 5.0)
         best = best_separation(tables, pose, rng)
         n = found[:1, 3:6]
-        np.testing.assert_allclose(np.linalg.norm(found[:, 3:6], axis=1), 1.0, atol=1e-14)
+        np.testing.assert_allclose(np.linalg.norm(found[:, 3:6], axis=1), 1.0, atol=1e-12)
         room = separations(tables, pose, n)[0]
         # the points kept may miss the deepest by 1e-5 of the extent of the face
         assert found[:, 6].min() == pytest.approx(room, abs=3e-5)
@@ -278,11 +278,11 @@ def test_a_capsule_over_a_rim_does_not_flicker(tilt):
 def test_cylinder_standing_on_a_box(gap):
     tables = bare_shapes(Cylinder(0.5, 2.0), Box(4, 4, 1))
     (c,) = collide(tables, [pose_row((0.2, 0.1, 1.5 + gap)), pose_row()], 0.01)
-    np.testing.assert_allclose(c.gap, [gap] * 4, atol=1e-14)
-    np.testing.assert_allclose(c.point[:, 2], 0.5 + gap / 2, atol=1e-14)
+    np.testing.assert_allclose(c.gap, [gap] * 4, atol=1e-12)
+    np.testing.assert_allclose(c.point[:, 2], 0.5 + gap / 2, atol=1e-12)
     d = c.point[:, :2] - (0.2, 0.1)
-    np.testing.assert_allclose(np.hypot(d[:, 0], d[:, 1]), 0.5, atol=1e-14)
-    np.testing.assert_allclose(c.point[:, :2].mean(axis=0), (0.2, 0.1), atol=1e-14)
+    np.testing.assert_allclose(np.hypot(d[:, 0], d[:, 1]), 0.5, atol=1e-12)
+    np.testing.assert_allclose(c.point[:, :2].mean(axis=0), (0.2, 0.1), atol=1e-12)
 
 
 def test_the_deepest_point_of_a_tilted_rim_is_a_contact():
@@ -298,10 +298,10 @@ def test_the_deepest_point_of_a_tilted_rim_is_a_contact():
 def test_cylinders_side_by_side_and_on_top_of_each_other(gap):
     tables = bare_shapes(Cylinder(0.5, 2.0), Cylinder(0.3, 1.0))
     (c,) = collide(tables, [pose_row((0, 0, 0), LYING), pose_row((0.8, 0, 0.8 + gap), LYING)], 0.01)
-    np.testing.assert_allclose(c.gap, [gap] * 2, atol=1e-13)
+    np.testing.assert_allclose(c.gap, [gap] * 2, atol=1e-12)
     np.testing.assert_allclose(sorted(c.point[:, 0]), [0.3, 1.0], atol=1e-12)
     (c,) = collide(tables, [pose_row(), pose_row((0.1, 0, 1.5 + gap))], 0.01)
-    np.testing.assert_allclose(c.gap, [gap] * 4, atol=1e-14)
+    np.testing.assert_allclose(c.gap, [gap] * 4, atol=1e-12)
 
 
 def test_a_rolling_cylinder_keeps_height_and_contacts():

@@ -31,9 +31,9 @@ def sorted_rows(points):
 
 def test_sphere():
     c = on_plane(Sphere(0.5), (1.0, 2.0, 0.4999))
-    np.testing.assert_allclose(c.point, [[1.0, 2.0, -0.5e-4]], atol=1e-15)
+    np.testing.assert_allclose(c.point, [[1.0, 2.0, -0.5e-4]], atol=1e-12)
     np.testing.assert_allclose(c.normal, [UP])
-    np.testing.assert_allclose(c.gap, [-1e-4], atol=1e-15)
+    np.testing.assert_allclose(c.gap, [-1e-4], atol=1e-12)
     assert len(on_plane(Sphere(0.5), (0, 0, 0.5 + 2 * MARGIN)).gap) == 0
 
 

@@ -30,9 +30,9 @@ def test_two_spheres():
     tables = bare_shapes(Sphere(0.5), Sphere(0.25))
     d = np.array([2.0, -1.0, 2.0]) / 3
     (c,) = collide(tables, [pose_row((1, 2, 3)), pose_row(np.array((1, 2, 3)) + 0.7 * d)], 0.1)
-    np.testing.assert_allclose(c.normal, [d], atol=1e-15)
-    np.testing.assert_allclose(c.gap, [-0.05], atol=1e-15)
-    np.testing.assert_allclose(c.point, [np.array((1, 2, 3)) + 0.475 * d], atol=1e-14)
+    np.testing.assert_allclose(c.normal, [d], atol=1e-12)
+    np.testing.assert_allclose(c.gap, [-0.05], atol=1e-12)
+    np.testing.assert_allclose(c.point, [np.array((1, 2, 3)) + 0.475 * d], atol=1e-12)
 
 
 def test_spheres_with_one_centre_have_a_normal():
@@ -53,15 +53,15 @@ def test_sphere_and_capsule(along):
     (c,) = collide(tables, [pose_row((along, 0, 0.6)), pose_row((0, 0, 0), LYING)], 2.0)
     foot = np.array([np.clip(along, -1, 1), 0, 0])
     d = foot - (along, 0, 0.6)
-    np.testing.assert_allclose(c.gap, [np.linalg.norm(d) - 0.7], atol=1e-15)
-    np.testing.assert_allclose(c.normal[0], d / np.linalg.norm(d), atol=1e-15)
+    np.testing.assert_allclose(c.gap, [np.linalg.norm(d) - 0.7], atol=1e-12)
+    np.testing.assert_allclose(c.normal[0], d / np.linalg.norm(d), atol=1e-12)
 
 
 def test_sphere_inside_a_capsule_is_pushed_out_sideways():
     tables = bare_shapes(Sphere(0.5), Capsule(0.2, 2.0))
     (c,) = collide(tables, [pose_row((0.5, 0, 0)), pose_row((0, 0, 0), LYING)], 0.1)
     assert abs(c.normal[0, 0]) < 1e-12
-    np.testing.assert_allclose(c.gap, [-0.7], atol=1e-15)
+    np.testing.assert_allclose(c.gap, [-0.7], atol=1e-12)
 
 
 def test_capsules_anyhow_have_the_least_distance():

@@ -109,7 +109,7 @@ def test_groups_match_numpy():
         if len(mine) == 0:
             assert all(np.isnan(column[k]) for column in found.values())
             continue
-        np.testing.assert_allclose(found["mean"][k], mine.mean(), rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(found["mean"][k], mine.mean(), rtol=1e-12, atol=1e-12)
         assert found["max"][k] == mine.max()
         for name, share in shares.items():
             np.testing.assert_allclose(found[name][k], np.quantile(mine, share), rtol=1e-12)

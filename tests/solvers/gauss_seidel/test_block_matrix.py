@@ -50,7 +50,7 @@ def test_blocks_hold_the_matrix(seed, contacts, fill):
         assert len(set(columns)) == len(columns)
     own = MatrixProblem(matrix, np.zeros((contacts, 3)), np.zeros(contacts)).blocks()
     np.testing.assert_array_equal(blocks.own, own)
-    np.testing.assert_allclose(blocks.scale, own[:, [0, 3, 5]].mean(axis=1), rtol=1e-15)
+    np.testing.assert_allclose(blocks.scale, own[:, [0, 3, 5]].mean(axis=1), rtol=1e-12)
 
 
 @given(st.integers(0, 2**31), st.integers(1, 30), st.floats(0.0, 0.02))

@@ -48,7 +48,7 @@ def test_factors_stay_in_the_band():
     assert lu_factor(n, matrix, low, high, at)
     x = np.ones(n)
     lu_solve(n, matrix, low, high, at, x)
-    np.testing.assert_allclose(full @ x, np.ones(n), atol=1e-14)
+    np.testing.assert_allclose(full @ x, np.ones(n), atol=1e-12)
 
 
 def test_singular_matrix_is_reported():
