@@ -143,3 +143,15 @@ def segment_distances(one, two):
 
 def mesh_surface(vertices, faces):
     return vertices, np.vstack([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]]), faces
+
+
+def joined(*pieces):
+    """Vertices and faces of several (vertices, faces) as one mesh."""
+    shift = np.cumsum([0] + [len(v) for v, _ in pieces])
+    faces = [f + s for (_, f), s in zip(pieces, shift, strict=False)]
+    return np.vstack([v for v, _ in pieces]), np.vstack(faces)
+
+
+def box_at(x, size=(1, 1, 1)):
+    box = trimesh.creation.box(size)
+    return np.array(box.vertices) + [x, 0, 0], np.array(box.faces)
