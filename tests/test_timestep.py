@@ -1,4 +1,4 @@
-"""The compiled loop, its Python twin, room that grows, and what a run reports."""
+"""The compiled loop, its Python twin, capacity that grows, and what a run reports."""
 
 import os
 import subprocess
@@ -109,12 +109,12 @@ def test_step_with_reports_what_the_solver_said():
     assert report.info.residual > settings.tolerance
 
 
-def test_room_does_not_change_the_bits():
-    """Started with no room at all or with more than enough: the same hash after every step."""
+def test_capacity_does_not_change_the_bits():
+    """Started with no capacity at all or with more than enough: the same hash after every step."""
     hashes = []
-    for roomy in (False, True):
+    for ample in (False, True):
         model, state, work, settings = engine(small_scene(6))
-        if roomy:
+        if ample:
             state, work = capacity.grow_pairs(state, work, 1000)
             work = capacity.grow_slots(work, 1000)
             state, work = capacity.grow_contacts(state, work, 1000)

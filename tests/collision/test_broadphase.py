@@ -72,7 +72,7 @@ def brute_force(world):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_pairs_are_all_that_overlap(seed):
-    """Exactly the pairs whose roomy boxes overlap and that may touch, sorted, each once."""
+    """Exactly the pairs whose fat AABBs overlap and that may touch, sorted, each once."""
     world = crowd(seed)
     world.step()
     count = world.state.counter[COUNTER_PAIRS]
@@ -82,8 +82,8 @@ def test_pairs_are_all_that_overlap(seed):
     assert found == expected
 
 
-def test_roomy_boxes_hold_what_moves():
-    """While the list is not renewed, no shape has left its roomy box."""
+def test_fat_aabbs_hold_what_moves():
+    """While the list is not renewed, no shape has left its fat AABB."""
     world = ds.World()
     world.add_fixed(ds.Plane())
     ball = world.add_body(ds.Sphere(0.5), position=(0, 0, 5), velocity=(3, 0, 0))
@@ -99,7 +99,7 @@ def test_roomy_boxes_hold_what_moves():
 
 
 def test_a_fast_body_is_seen_in_time():
-    """Room grows with speed: a bullet that crosses a wall within one step meets it."""
+    """Fat AABBs grow with speed: a bullet that crosses a wall within one step meets it."""
     world = ds.World(gravity=(0, 0, 0))
     world.add_fixed(ds.Box(0.02, 2, 2))
     bullet = world.add_body(ds.Sphere(0.01), position=(-1.0, 0, 0), velocity=(400, 0, 0))

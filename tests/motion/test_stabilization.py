@@ -32,7 +32,7 @@ def test_overlap_is_removed_without_kinetic_energy(gravity):
     assert world.energy().kinetic < 1e-15
 
 
-def test_two_bodies_share_the_way_by_their_masses():
+def test_two_bodies_share_the_displacement_by_their_masses():
     """Pushed apart by equal and opposite impulses: m_a d_a = m_b d_b, and none turns."""
     world = ds.World(gravity=(0, 0, 0), sleeping=False, skin=1e-7)
     light = world.add_body(ds.Sphere(0.5), position=(0, 0, 0), mass=1.0)

@@ -458,7 +458,7 @@ def test_tables_have_one_signature(shapes):
     assert len(table.kind) == len(shapes)
 
 
-# What a person sees
+# What users see
 
 
 def test_repr_is_readable():

@@ -259,7 +259,7 @@ def test_unreadable_mesh_file_is_named(tmp_path, name, text):
         Terrain.load(path)
 
 
-# What a person gets wrong
+# What users get wrong
 
 
 @pytest.mark.parametrize(

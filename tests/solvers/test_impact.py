@@ -80,7 +80,7 @@ def test_restitution_acts_on_the_normal_only():
 
 
 def test_sliding_impact():
-    """With little friction the blow slides: J_t = mu J_n = mu (1 + e) m u_n."""
+    """With little friction the impact slides: J_t = mu J_n = mu (1 + e) m u_n."""
     material = ds.Material(restitution=0.5, friction=0.05)
     world = ds.World(gravity=(0, 0, 0), sleeping=False)
     world.add_fixed(ds.Plane(), material)

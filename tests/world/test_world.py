@@ -169,7 +169,7 @@ def test_progress_goes_to_stderr(capsys):
 
 @pytest.fixture
 def usual_ctrl_c():
-    """Ctrl-C as a person has it: a job in the background of a shell would ignore it."""
+    """Ctrl-C as users have it: a job in the background of a shell would ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -199,7 +199,7 @@ def test_stack_does_not_flicker(make, angle):
 @given(seed=st.integers(0, 2**32 - 1), gap=st.sampled_from([-1e-2, -1e-3, -1e-5, 0.0, 5e-4]),
        step=st.floats(-8, -2))  # fmt: skip
 @settings(max_examples=60, deadline=None)
-def test_memory_changes_nothing(kinds, seed, gap, step):
+def test_cached_axis_changes_nothing(kinds, seed, gap, step):
     """Ten small motions with a remembered row give what a fresh row gives each time.
 
     Equal to rounding, or two axes that are equally good to within the preference.
@@ -221,7 +221,7 @@ def test_memory_changes_nothing(kinds, seed, gap, step):
         pose[1, 3:] = (turn(rng.normal(size=3), 10**step) @ pose[1, 3:].reshape(3, 3)).ravel()
 
 
-def test_memory_survives_far_pairs_and_their_return():
+def test_cached_axis_survives_far_pairs_and_their_return():
     rng = np.random.default_rng(3)
     tables, pose = random_pair(rng, "hull hull")
     pose = brought_to(tables, pose, -1e-4)

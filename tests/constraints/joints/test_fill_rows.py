@@ -170,7 +170,7 @@ def test_a_balls_servo_pulls_along_the_shortest_turn(seed):
 def test_an_impulse_conserves_momentum(name, seed):
     """p l on B, -p l on A and the torques p b, -p a have no moment, at any pose.
 
-    But for the three rows of a point that is torn apart, which push at p_A and at p_B.
+    But for the three rows of a point with a position error, which push at p_A and at p_B.
     """
     rng = np.random.default_rng(seed)
     test = rig(name, rng)

@@ -34,7 +34,7 @@ def test_a_box_finds_exactly_the_triangles_whose_boxes_it_meets(cell):
         assert sorted(found[:count]) == list(wanted)
 
 
-def test_no_room_is_said():
+def test_missing_capacity_is_said():
     grid = Grid.build(*bumpy(np.random.default_rng(2)))
     few = np.zeros(3, dtype=np.int32)
     assert find_triangles(grid, (0.0, 0.0, 0.0), (9.0, 9.0, 9.0), few) == -1

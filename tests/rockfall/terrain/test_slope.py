@@ -162,7 +162,7 @@ def overhang():
 def test_meshes_with_overhangs(tmp_path, suffix):
     path = tmp_path / f"box.{suffix}"
     mesh = overhang()
-    # STL and PLY are single precision: what a person would export is about a local origin.
+    # STL and PLY are single precision: what users would export is about a local origin.
     mesh.apply_translation((-2_600_000.0, -1_200_000.0, 0.0))
     mesh.export(path)
     slope = Slope.from_file(path, crs="local")

@@ -50,7 +50,7 @@ def solve(t, joints, bodies, turn, joint_work, free, twist):
 
 
 @kernel
-def misses(joints, position, rotation, out):
+def position_errors(joints, position, rotation, out):
     for j in range(joints.kind.shape[0]):
         out[j, :3] = missed_point(joints, j, position, rotation)
         out[j, 3:] = missed_turn(joints, j, rotation)
@@ -120,7 +120,7 @@ def test_agrees_with_dense_equations(build):
 
 
 @pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
-def test_misses_are_the_errors_of_the_rows(build):
+def test_position_errors_are_those_of_the_rows(build):
     model, joint_work, turn, _ = rig(build())
     rng, n, joints = np.random.default_rng(7), len(turn), model.joints
     position, rotation = rng.normal(size=(n + 1, 3)), rng.normal(size=(n + 1, 4))
@@ -128,7 +128,7 @@ def test_misses_are_the_errors_of_the_rows(build):
     position[n], rotation[n] = 0.0, (1, 0, 0, 0)
     fill_joint_rows(joints, position, rotation, DT, joint_work.rows)
     found = np.zeros((len(joints.kind), 6))
-    misses(joints, position, rotation, found)
+    position_errors(joints, position, rotation, found)
     scale = max(1.0, np.abs(position).max(), np.abs(joints.anchor).max())
     for j, (points, held, _) in enumerate(joint_work.trees.held):
         first = joints.row_first[j]

@@ -39,7 +39,7 @@ def test_a_body_set_elsewhere_comes_back_to_its_joints(kind):
     assert world.energy().kinetic < 1e-20
 
 
-def test_straightening_leaves_contacts_alone():
+def test_stabilization_leaves_contacts_alone():
     """A chain that lies on the ground, and one link of it lifted: all lie there again."""
     world = ds.World(sleeping=False)
     world.add_fixed(ds.Plane())
@@ -54,8 +54,8 @@ def test_straightening_leaves_contacts_alone():
 
 
 @pytest.mark.parametrize("seed", [0, 2, 28, 50])
-def test_chain_that_turns_by_radians_a_step_is_not_torn_wider(seed):
-    """Between two walls, 60 steps a second: what cannot be straightened is left as it is."""
+def test_chain_that_rotates_by_radians_a_step_opens_no_wider(seed):
+    """Between two walls, 60 steps a second: what cannot be stabilized is left as it is."""
     world = ds.World(dt=1 / 60, gravity=(0, 0, 0), sleeping=False)
     glass = ds.Material(density=2000, friction=0.0, restitution=1.0)
     for x in (-0.55, 0.55):

@@ -51,7 +51,7 @@ def test_points_far_from_their_bodies():
     assert "49.2 m from second" in finding.what
 
 
-def test_joints_that_are_torn_apart():
+def test_joints_with_large_position_errors():
     world = pair()
     world["second"].position = (0.8, 0, 3)
     (finding,) = found(world, "misses by 0.05")

@@ -150,7 +150,7 @@ def test_speeds_that_outrun_the_step():
     assert spinning.object == "top"
 
 
-def test_what_is_followed_along_its_way_may_be_fast():
+def test_what_has_continuous_collision_detection_may_be_fast():
     world = good_world()
     world.add_body(ds.Sphere(0.01), STONE, (5, 0, 1), velocity=(300, 0, 0), name="bullet")
     assert not found(world, "in one step and is")

@@ -81,7 +81,7 @@ def test_sleepers_stay_asleep(tmp_path):
     assert world.hash() == again.hash()
 
 
-def test_everything_a_person_gave_comes_back(tmp_path):
+def test_everything_a_user_gave_comes_back(tmp_path):
     world = mixed_pile(dt=1 / 300, gravity=(0.1, 0, -9), tolerance=1e-7, sleep_delay=0.7)
     world["stone-3"].force = (1, 2, 3)
     world["stone-4"].mass = 77.0
@@ -276,7 +276,7 @@ def test_other_last_digits_are_said(tmp_path, good):
 
 
 def test_a_world_that_was_saved_in_flight_still_finds_the_ground(tmp_path):
-    """Saved with room for pairs but none in use, it fell through whatever it met next."""
+    """Saved with capacity for pairs but none in use, it fell through whatever it met next."""
     world = ds.World(sleeping=False)
     world.add_fixed(ds.Plane(), ds.Material(restitution=0.7))
     ball = world.add_body(ds.Sphere(0.1), ds.Material(restitution=0.7), position=(0, 0, 1.1))

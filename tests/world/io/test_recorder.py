@@ -89,7 +89,7 @@ def test_replay_starts_where_the_recording_did(tmp_path):
 
 
 def test_edits_are_run_again(tmp_path):
-    """Everything a person can change while it runs, with reads in between."""
+    """Everything that a user can change while it runs, with reads in between."""
     world = scene()
     other = ds.Material(density=500, friction=0.2, name="cork")
     points = np.random.default_rng(1).normal(size=(12, 3)) * 0.2

@@ -107,7 +107,7 @@ def test_either_order_of_the_pair_gives_the_same_contacts():
 
 
 @pytest.mark.parametrize("a, b", PAIRS)
-def test_triangles_that_are_kept_do_not_change_what_is_found(a, b):
+def test_cached_triangles_do_not_change_what_is_found(a, b):
     """Two that hardly move against each other: with what they keep and without, same bits.
 
     How far is looked changes from step to step, and the two begin apart or overlap a little.
@@ -168,7 +168,7 @@ def test_only_what_the_step_may_bring_together_is_found():
 
 
 @pytest.mark.parametrize("still", [False, True])
-def test_memory_and_number_of_pairs_do_not_change_what_is_found(still):
+def test_cache_and_number_of_pairs_do_not_change_what_is_found(still):
     """Bodies that drift past each other, with memory from step to step and without, bit for bit.
 
     They move by themselves and have all contacts; or others may strike them, and they have one.
