@@ -20,8 +20,9 @@ def fill_loop(
     tan a = 7/2 friction, and it slides: fast at first, later turning, with less energy. It stays
     on the track at the top if v² > g (R - r). Here the least force of the track on the first pass
     is 0.75 of the ball's weight; on the second it leaves the track 132 degrees up the loop. Motion
-    along the track as an ordinary differential equation, which tests/test_mesh_machines.py solves,
-    says 0.97 and 127 degrees: facets and steps take 3 % of the energy of motion in a loop.
+    along the track as an ordinary differential equation (solved in
+    tests/verification/test_mesh_machines.py) says 0.97 and 127 degrees: facets and steps take 3 %
+    of the energy of motion in a loop.
 
     start     how far down the ramp the ball is let go [m]
     turn_deg  the track turns by at most so much from facet to facet; each costs sin² of it

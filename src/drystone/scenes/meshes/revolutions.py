@@ -45,7 +45,7 @@ def torus(major: float, minor: float, major_sections: int = 25, minor_sections: 
     """A torus about z, inscribed; `major_sections` x `minor_sections` corners.
 
     The volume of the smooth one is 2 π² R r²; here r² is that of the polygon with the same area,
-    and the circle of the centres is a polygon too: see tests/test_scene_meshes.py.
+    and the circle of the centres is a polygon too: see tests/scenes/test_meshes.py.
     """
     angle = 2 * np.pi * np.arange(minor_sections) / minor_sections
     profile = np.stack([major + minor * np.cos(angle), minor * np.sin(angle)], axis=1)
