@@ -116,6 +116,19 @@ def mul_t(m, v):
     )
 
 
+@inner_kernel
+def world_inertia(m, x, y, z):
+    """R diag(x, y, z) Rᵀ of the rotation matrix `m`: xx, xy, xz, yy, yz, zz."""
+    return (
+        m[0] * m[0] * x + m[1] * m[1] * y + m[2] * m[2] * z,
+        m[0] * m[3] * x + m[1] * m[4] * y + m[2] * m[5] * z,
+        m[0] * m[6] * x + m[1] * m[7] * y + m[2] * m[8] * z,
+        m[3] * m[3] * x + m[4] * m[4] * y + m[5] * m[5] * z,
+        m[3] * m[6] * x + m[4] * m[7] * y + m[5] * m[8] * z,
+        m[6] * m[6] * x + m[7] * m[7] * y + m[8] * m[8] * z,
+    )
+
+
 @kernel
 def quaternion_product(a, b):
     return (
