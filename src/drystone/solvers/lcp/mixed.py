@@ -3,8 +3,8 @@
     0 = A x + C z + a,    w = D x + B z + b,    z >= 0, w >= 0, wᵀz = 0
 
 elimination   x = -A⁻¹ (a + C z) put into the second row leaves w = (B - D A⁻¹ C) z + b - D A⁻¹ a,
-              CLINE eq. 2.41 to 2.43. A is factored sparsely and never inverted, 4.8.2: that is the
-              way to take the rows of joints out of a contact problem.
+              CLINE eq. 2.41 to 2.43. A is factored sparsely and never inverted, 4.8.2: that is
+              how to take the rows of joints out of a contact problem.
 direct        Lemke's algorithm with the x in the basis from the start, where they stay.
 
 Where A is singular (a circuit without resistor, a loop of joints) some equations are about z alone,
@@ -22,7 +22,7 @@ import scipy.sparse
 from scipy.sparse.linalg import splu
 
 from drystone.model.checks import choice
-from drystone.solvers.lcp.basis import make_table
+from drystone.solvers.lcp.basis import scale_columns
 from drystone.solvers.lcp.checks import check_cover, check_matrix, check_vector
 from drystone.solvers.lcp.lemke import ACCURATE, follow_path, mixed_error
 
@@ -70,7 +70,7 @@ def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) 
         format="csc",
     )
     q, cover = np.concatenate((a, b)), check_cover(cover, m)
-    table = make_table(whole, q, n)
+    table = scale_columns(whole, q, n)
     rows, columns = table.rows, np.concatenate((table.scale[2 * m + 1 :], table.scale[m : 2 * m]))
     scaled = scipy.sparse.diags_array(rows) @ whole @ scipy.sparse.diags_array(columns)
     start = find_start(scaled.tocsc(), rows * q, n)
