@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from drystone.constraints.error_measures import MEASURE_MINMAP
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.scenes import find_scene
 from drystone.solvers.orderings import ORDERINGS, STAGGERED
 from drystone.solvers.pgs import Iteration, Pgs

@@ -18,7 +18,7 @@ import numpy as np
 
 from drystone.bench.peer_overlap import FOLDER, has_modules
 from drystone.constraints.files.load import load_problem
-from drystone.constraints.problem import relative_error
+from drystone.constraints.residual import relative_error
 from drystone.errors import InputError
 from drystone.solvers.auto import Auto
 from drystone.world.io.text_table import text_table

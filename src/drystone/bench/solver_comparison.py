@@ -24,7 +24,8 @@ from drystone.constraints.error_measures import (
     MEASURE_NATURAL,
 )
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import ContactProblem, History, SolveInfo, measure, residual
+from drystone.constraints.problem import ContactProblem, History, SolveInfo
+from drystone.constraints.residual import measure, residual
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import choice
 from drystone.solvers import SOLVERS

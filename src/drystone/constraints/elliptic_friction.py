@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone.constraints.problem import fill_blocks, invert_blocks
+from drystone.constraints.problem import fill_diagonal_blocks, invert_blocks
 from drystone.model.arrays import INFO_CONTACTS, INFO_NEAR
 from drystone.model.materials import Material, both_axes, friction_tables
 from drystone.shapes import matrix_from_quaternion
@@ -125,7 +125,7 @@ def lay_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np
     frame[turned, 1] = along[turned] / length[turned, None]
     frame[turned, 2] = np.cross(normal[turned], frame[turned, 1])
     impulse[turned] = np.einsum("ckx,cx->ck", frame[turned], pushed)
-    fill_blocks(
+    fill_diagonal_blocks(
         rows.body[:count], rows.frame[:count], rows.arm[:count], work.motion.mass,
         rows.delassus[:count],
     )  # fmt: skip

@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse
 
 from drystone.errors import InputError
-from drystone.solvers.convergence import Judge
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.lcp.lemke import follow_path
 from drystone.solvers.options import check_options, refuse_elliptic
 
@@ -54,13 +54,13 @@ class Lemke:
         Pivoting has no use for a guess, except to see that it solves the problem already.
         """
         refuse_elliptic(problem, "lemke")
-        judge = Judge(self, problem, impulse, 1, "lemke")
+        monitor = ConvergenceMonitor(self, problem, impulse, 1, "lemke")
         pivots, endings = 0, set()
-        if not judge.converged:
+        if not monitor.converged:
             answer = np.zeros_like(impulse)
             pivots, multiplications, endings = self._solve_islands(problem, answer)
-            judge.done(answer, multiplications / max(problem.W().nnz, 1))
-        info = judge.report(impulse, ", ".join(sorted(endings)))
+            monitor.done(answer, multiplications / max(problem.W().nnz, 1))
+        info = monitor.report(impulse, ", ".join(sorted(endings)))
         return info._replace(iterations=pivots)
 
     def _solve_islands(self, problem, impulse) -> tuple[int, float, set]:

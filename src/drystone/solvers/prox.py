@@ -30,7 +30,7 @@ import numpy as np
 from drystone.constraints.friction_sections import project_on_section
 from drystone.jit import kernel
 from drystone.model.checks import choice, positive
-from drystone.solvers.convergence import Judge
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.options import check_options
 
 STRATEGIES = ("fixed", "diagonal", "adaptive")
@@ -105,9 +105,9 @@ class Prox:
 
     def solve(self, problem, impulse):
         """Improve `impulse` in place; see problem.ContactSolver."""
-        judge = Judge(self, problem, impulse, self.max_iterations, "prox")
-        if judge.converged:
-            return judge.report(impulse)
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "prox")
+        if monitor.converged:
+            return monitor.report(impulse)
         matrix = problem.W()
         rows = block_rows(matrix, problem)
         r = self._r_factors(matrix, problem.blocks())
@@ -118,8 +118,8 @@ class Prox:
             old = new if self.scheme == "gauss-seidel" else new.copy()
             times = factor.value if self.strategy == "adaptive" else 1.0
             factor.learn(sweep_sections(*rows, r, times, old, new))
-            done = judge.done(new)
-        return judge.report(impulse)
+            done = monitor.done(new)
+        return monitor.report(impulse)
 
     def _r_factors(self, matrix, block) -> np.ndarray:
         """(nc, 2) r of the normal and of the tangents of every contact [kg]."""
