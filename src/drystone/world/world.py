@@ -240,7 +240,7 @@ class World:
         return joint_edits.add_joint(self, joint, collide)
 
     def add_force(self, force):
-        """Add a force (Spring, Damper, Drag, Attractor, Repulsor, Force); returns it."""
+        """Add a force, one of `drystone.forces.FORCES`; returns it."""
         return force_edits.add_force(self, force)
 
     # Running
