@@ -239,7 +239,7 @@ def replay(
     """Run a recording again from its first state; with --verify compare every step."""
     from rich.progress import Progress
 
-    from drystone.world.io.recording import replay as run_again
+    from drystone.world.io.replay import replay as run_again
 
     with Progress(console=screen) as bar:
         task = bar.add_task("Replaying", total=None)
