@@ -18,7 +18,10 @@ SLACK = 0.05  # [m] beyond the container before a body counts as lost
 
 
 def matrices(q):
-    """Rotation matrices (n, 3, 3) of quaternions (n, 4)."""
+    """Rotation matrices (n, 3, 3) of quaternions (n, 4).
+
+    Not those of model/rotation.py: this file runs alone, under Pythons without Drystone.
+    """
     w, x, y, z = q.T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -24,6 +24,7 @@ from drystone.jit import inner_kernel
 from drystone.jit.vec import add, cross, dot, mul, rotation_matrix, scale, sub
 from drystone.model.attachment import Attachment
 from drystone.model.checks import check_spring, not_negative
+from drystone.model.rotation import rotation_matrices
 
 SPRING = 0  # kind of its rows, also of those of a Damper
 
@@ -98,17 +99,10 @@ def ends_of(elements, of, state):
     twist = np.vstack((state.twist, np.zeros((1, 6))))
     body = elements.body[of]
     anchor = elements.anchor[of].reshape(-1, 2, 3)
-    arm = _rotated(rotation[body], anchor)
+    arm = np.einsum("...ij,...j->...i", rotation_matrices(rotation[body]), anchor)
     rate = twist[body, :3] + np.cross(twist[body, 3:], arm)
     place = position[body] + arm
     return arm, place[:, 1] - place[:, 0], rate[:, 1] - rate[:, 0], twist[body, 3:]
-
-
-def _rotated(q, v):
-    """Vectors (m, 2, 3) rotated by unit quaternions (m, 2, 4)."""
-    w, axis = q[..., :1], q[..., 1:]
-    t = 2.0 * np.cross(axis, v)
-    return v + w * t + np.cross(axis, t)
 
 
 def _point_moves(arm, spin):
