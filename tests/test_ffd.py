@@ -417,7 +417,7 @@ def test_history_and_start_from_a_guess():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(tangents=2), "tangents is 2, must be a whole number from 3"),
+        (dict(tangents=2), "tangents is 2, must be an integer from 3"),
         (dict(relaxation=2.0), "relaxation is 2, must be between 0 and 2"),
         (dict(projection="best"), "projection is 'best'"),
         (dict(limit="speed"), "limit is 'speed'"),

@@ -1,3 +1,3 @@
-"""The constraints of a step: islands, contact rows, joint rows, friction laws, ContactProblem,
+"""Constraints of a step: islands, contact rows, joint rows, friction laws, ContactProblem,
 residual.
 """

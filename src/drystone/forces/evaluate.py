@@ -72,8 +72,8 @@ class Forces:
         place, orientation = np.empty((n, 3)), np.empty((n, 4))
         built = self.built
         fill_outside(
-            state.position, state.rotation, built.offset, built.turn, self.origin, place,
-            orientation,
+            state.position, state.rotation, built.offset, built.principal_rotation, self.origin,
+            place, orientation,
         )  # fmt: skip
         return ForceState(
             time=float(state.counter[COUNTER_STEP]) * self.dt + self.ahead,

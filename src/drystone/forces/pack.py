@@ -56,4 +56,4 @@ def _anchor(element, side, row, built, origin):
     if row == len(built.numbers):
         return tuple(p - o for p, o in zip(anchor, origin, strict=True))
     arm = tuple(p - float(o) for p, o in zip(anchor, built.offset[row], strict=True))
-    return mul_t(rotation_matrix(*map(float, built.turn[row])), arm)
+    return mul_t(rotation_matrix(*map(float, built.principal_rotation[row])), arm)

@@ -1,4 +1,4 @@
-"""How kernels are compiled: decorators, stages by address, tables by pointer, vectors, the
+"""How kernels are compiled: decorators, stages by function pointer, tables by pointer, vectors,
 clock.
 """
 

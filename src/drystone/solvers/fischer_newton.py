@@ -1,4 +1,4 @@
-"""Generalized Newton on the Fischer function of the pyramid law: quadratic where it converges.
+"""Generalized (semismooth) Newton on the Fischer-Burmeister function of the pyramid law.
 
 NEWTON, VRIPHYS paper; numbers in brackets are its equations, Alg. 2 and eq. 5x are of NEWTON 4.3.
 Complementarity a >= 0, b >= 0, a b = 0 is phi(a, b) = sqrt(a² + b²) - a - b = 0 (21). The pyramid
@@ -140,7 +140,7 @@ def _factorised(equation, jacobian, right):
     from scipy.sparse.linalg import splu  # takes 0.2 s or more, for which others need not wait
 
     try:
-        # Pivots on the diagonal keep the fill of the symmetric W, a tenth of what others make
+        # Pivots on the diagonal have the fill of the symmetric W, a tenth of what others make
         # of a pile; a direction that they spoil gains nothing, and the next shift is tried.
         factors = splu(jacobian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Contact by pivoting: friction on a polyhedral cone as a linear complementarity problem.
+"""Contact by Lemke's algorithm: friction on a polyhedral cone as a linear complementarity problem.
 
 Of a contact the unknowns are its normal impulse p_n, the impulses f_k >= 0 along `facets`
 directions d_k of the tangent plane, the first along tangent 1, and gamma, the speed of sliding.
@@ -101,21 +101,21 @@ def contact_rows(friction, facets) -> tuple:
     """
     angle = 2.0 * np.pi * np.arange(facets) / facets
     first = np.concatenate(([0], np.cumsum(np.where(friction > 0.0, facets + 2, 1))))
-    scheme = np.flatnonzero(friction > 0.0)
-    normal, gamma = first[scheme], first[scheme] + facets + 1
+    rough = np.flatnonzero(friction > 0.0)
+    normal, gamma = first[rough], first[rough] + facets + 1
     force = normal[:, None] + 1 + np.arange(facets)
     nc = len(friction)
-    ones, many = np.ones(nc), np.ones((len(scheme), facets))
+    ones, many = np.ones(nc), np.ones((len(rough), facets))
     G = _sparse(  # noqa: N806
         (first[:-1], 3 * np.arange(nc), ones),
-        (force, 3 * scheme[:, None] + 1, many * np.cos(angle)),
-        (force, 3 * scheme[:, None] + 2, many * np.sin(angle)),
+        (force, 3 * rough[:, None] + 1, many * np.cos(angle)),
+        (force, 3 * rough[:, None] + 2, many * np.sin(angle)),
         shape=(first[-1], 3 * nc),
     )
     C = _sparse(  # noqa: N806
         (force, gamma[:, None], many),
         (gamma[:, None], force, -many),
-        (gamma, normal, friction[scheme]),
+        (gamma, normal, friction[rough]),
         shape=(first[-1], first[-1]),
     )
     return G, C, first

@@ -1,4 +1,4 @@
-"""In which order projected Gauss-Seidel visits its rows: the heuristics of NEWTON (WSCG paper) 5.
+"""Orderings of the rows of projected Gauss-Seidel: the heuristics of NEWTON (WSCG paper) 5.
 
 A contact has three rows: normal, tangent 1, tangent 2. An ordering is a permutation of them,
 made once before the first iteration from what is then known:

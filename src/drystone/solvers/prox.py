@@ -16,7 +16,7 @@ leaves the choice of r [kg] to [Foerg2006]; here it is one of
     adaptive    gauss-seidel's diagonal r, for either scheme, times one factor for all contacts,
                 which starts large and is halved when the residual has grown, as in [Erleben2017].
                 We let it double before we call it grown, do not undo the iteration, and let the
-                factor recover: residuals rise a little on their way down, and under the plain
+                factor recover: residuals rise a little now and then, and under the plain
                 rule the factor went to zero, and the solve stood still, on half of our scenes.
                 A residual that does not fall for long is a cycle, and counts as grown, too.
 """

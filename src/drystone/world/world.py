@@ -1,4 +1,4 @@
-"""World: what a person builds and runs. Checks every input and owns the arrays inside."""
+"""World: what a user builds and runs. Checks every input and owns the arrays inside."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ POLICIES = ("ignore", "warn", "raise")
 
 
 class World:
-    """Bodies that touch, and the clock that moves them.
+    """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
     gravity             [m/s²]
@@ -49,12 +49,12 @@ class World:
     sleep_delay         after having been slow for so long [s]
     bounce_speed        impacts slower than this do not bounce [m/s]
     skin                gaps and overlaps below this share of a body's radius count as touching
-    ccd                 whether fast bodies are followed along their way (collision/ccd.py)
+    ccd                 continuous collision detection of fast bodies (collision/ccd.py)
     on_nonconverged     "ignore" (`info` says it), "warn" or "raise" when a solve stops short
     checkpoint_folder   where a failed run leaves its last good step; None: the current folder
     """
 
-    def __init__(
+    def __init__(  # these, and those of add_body(), are public keywords: more than 12 are fine
         self,
         dt: float = 1 / 240,
         gravity=(0, 0, -9.81),
@@ -251,7 +251,7 @@ class World:
         return self._info
 
     def run(self, seconds: float, progress: bool = False, callback=None) -> SolveInfo | None:
-        """Advance by `seconds`, rounded to whole steps.
+        """Advance by `seconds`, rounded to full steps.
 
         progress    show a progress bar on stderr
         callback    called as callback(world) after every step; if it returns True the run ends
@@ -314,7 +314,7 @@ class World:
 
     @property
     def time(self) -> float:
-        """[s]; whole steps times dt, so that it never drifts."""
+        """[s]; the number of steps times dt, so that it never drifts."""
         return self.step_count * self._settings.dt
 
     @property
@@ -431,7 +431,7 @@ class World:
         return joint_edits.rows_of(self, joint)
 
     def joint_values(self, joint) -> np.ndarray:
-        """The free coordinates of `joint`, whole turns counted [rad] or [m]."""
+        """The free coordinates of `joint`, full revolutions counted [rad] or [m]."""
         return joint_edits.values_of(self, joint)
 
     def joint_changed(self, joint) -> None:
@@ -470,8 +470,8 @@ class World:
         built = self._synced()
         position, orientation = np.empty((len(self), 3)), np.empty((len(self), 4))
         fill_outside(
-            self._state.position, self._state.rotation, built.offset, built.turn, self._origin,
-            position, orientation,
+            self._state.position, self._state.rotation, built.offset, built.principal_rotation,
+            self._origin, position, orientation,
         )  # fmt: skip
         return position, orientation
 
@@ -481,7 +481,7 @@ class World:
         return self._build
 
     def _sync(self):
-        """Make the arrays, or remake them after an edit; what was not edited keeps its bits."""
+        """Make the arrays, or remake them after an edit; bits of what was not edited stay."""
         if self._state is None or not len(self._build.numbers):
             self._origin = build.choose_origin(self._bodies, self._fixed)
         built = build.build_model(self)
