@@ -1,5 +1,4 @@
-"""Coulomb's law at one contact: velocity, impulse, friction cone, and the exact one-contact
-solution.
+"""Coulomb's law at one contact: velocity, friction cone, and the exact one-contact solution.
 
 u = W p + q, axes (normal, tangent 1, tangent 2). Coulomb's law with a hard contact:
 

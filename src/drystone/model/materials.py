@@ -1,4 +1,4 @@
-"""Materials, and the one rule that says what holds when two of them meet.
+"""Materials, and the mixing rule for a pair of them.
 
 | of two materials | value for the pair | why |
 |---|---|---|

@@ -77,7 +77,7 @@ class Nsgs:
         monitor = ConvergenceMonitor(self, p, impulse, limit, "nsgs")
         over = monitor.converged
         while not over:
-            # An even number, so that small islands go on forth and back in turns.
+            # An even number, so that small islands go on alternately forward and backward.
             wanted = min(2 * (1 + monitor.iterations // CHECK_SHARE), limit - monitor.iterations)
             solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, wanted, False, twist)
             over = monitor.done(rows.impulse, work=wanted, count=wanted)

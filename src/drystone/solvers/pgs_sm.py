@@ -30,9 +30,9 @@ REDUCED = ("factorisation", "cg")
 DAMPED = ("friction", "all")
 
 # Of the mean diagonal. What no velocity depends on moves by (what is out of reach) / SHIFT, which
-# at 1e-10 moved contacts with unequal gaps by more than they carry. What does matter falls
-# short by SHIFT / (its share of the mean), cubed by refining twice; at 1e-4 that kept 1000 kg on
-# 1 kg from converging. From 1e-8 to 1e-6 all but the largest of our problems converge.
+# at 1e-10 moved contacts with unequal gaps by more than they carry. What does matter falls short by
+# SHIFT / (its share of the mean), cubed by refining twice; at 1e-4 that hindered 1000 kg on 1 kg
+# from converging. From 1e-8 to 1e-6 all but the largest of our problems converge.
 SHIFT = 1e-7
 REFINEMENTS = 2
 

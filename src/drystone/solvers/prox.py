@@ -1,6 +1,7 @@
-"""Fixed point of the proximal form: project each contact's impulse less r times its velocity.
+"""Proximal fixed-point iteration (projected Jacobi and Gauss-Seidel, contact by contact).
 
-NEWTON eq. 73, with the velocities u = q + W p in place of 73a:
+Each contact's impulse less r times its velocity is projected: NEWTON eq. 73, with the velocities u
+= q + W p in place of 73a:
 
     p_n <- max(0, p_n - r_n u_n)                          73b
     p_t <- projection of p_t - r_t u_t on the section     73c, of the size mu times the new p_n

@@ -1,4 +1,4 @@
-"""What a world does with force elements: add, remove, change and evaluate them."""
+"""Edits of force elements in a world: add, remove, change; and their energy."""
 
 from drystone.errors import InputError
 from drystone.forces import FORCES

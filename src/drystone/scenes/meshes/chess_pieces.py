@@ -1,4 +1,4 @@
-"""A garden chess set of our own drawing: four pieces turned from profiles, and a knight.
+"""A garden chess set of our own drawing: four solids of revolution, and a knight.
 
 The knight is no solid of revolution: rings that are circles at the foot become ellipses that lean
 along the neck and turn forward with the head. Heights are between 0.22 m and 0.40 m, triangles

@@ -1,4 +1,4 @@
-"""A track with a loop as a closed mesh: a groove swept along straights and arcs.
+"""A track with a loop as a closed mesh: a groove extruded along straights and arcs.
 
 The path runs in the plane of x and z as pieces of constant curvature. Within the loop it also
 drifts sideways, along y, so that the exit passes beside the entry.

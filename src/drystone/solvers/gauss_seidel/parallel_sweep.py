@@ -3,7 +3,7 @@
 A large island is cut into parts that share no body, with a slab between each two: first the parts,
 each by one core, then the slabs between (a colouring of the contact graph with two colours), so
 that the answer is the same for any number of cores. All sweeps of a step run in the same direction
-(forth and back in turns took two to three times as many on piles), and those of the next step in
+(alternating directions took two to three times as many on piles), and those of the next step in
 the other (else what is left of the error always points to one side).
 """
 

@@ -4,7 +4,8 @@ Visit the contacts one by one and give each the impulse that obeys Coulomb's law
 friction cone while all others stay as they are. We never form the Delassus matrix W: the twists
 carry what all impulses have done to the bodies so far, so a visit costs the same however many
 contacts there are. The order is that of constraints/islands.py, slab by slab; in small islands,
-which are mostly stacks, forth and back in turns. Large ones are those of parallel_sweep.py.
+which are mostly stacks, alternately forward and backward. Large ones are those of
+parallel_sweep.py.
 """
 
 import numpy as np

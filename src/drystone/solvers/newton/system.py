@@ -20,7 +20,7 @@ OPEN, STICK, SLIDE, HELD = 0, 1, 2, 3
 
 @inner_kernel
 def prox_weight(c, k, island, alpha):
-    """What alpha D is for row `k` of joint block `c`: joints that hold both ways do without."""
+    """What alpha D is for row `k` of joint block `c`: joints without bounds do without it."""
     free = island.lower[c, k] == -inf and island.upper[c, k] == inf
     return 0.0 if free else alpha * island.own[c, k]
 
