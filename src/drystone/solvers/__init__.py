@@ -2,8 +2,9 @@
 
 from importlib import import_module
 
-# Where the class of each solver is. SOLVERS, {name: class}, is made of it when it is first asked
-# for: the compiled step needs the kernels in this folder, but neither Lemke nor SuperLU.
+# Where the class of each solver is. They are imported, and SOLVERS, {name: class}, is made of them,
+# when they are first asked for: the step needs other files of this folder, but neither Lemke nor
+# SuperLU.
 _HOME = {
     "auto": "auto.Auto",
     "nsgs": "nsgs.Nsgs",
@@ -18,10 +19,14 @@ _HOME = {
 
 
 def __getattr__(name: str):
-    if name != "SOLVERS":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    solvers = {}
-    for solver, place in _HOME.items():
-        module, _, cls = place.rpartition(".")
-        solvers[solver] = getattr(import_module(f"{__name__}.{module}"), cls)
-    return globals().setdefault("SOLVERS", solvers)
+    if name == "SOLVERS":
+        return globals().setdefault(name, {key: _find(place) for key, place in _HOME.items()})
+    for place in _HOME.values():
+        if place.endswith(f".{name}"):
+            return _find(place)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _find(place: str) -> type:
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(f"{__name__}.{module}"), name)
