@@ -1,10 +1,10 @@
 """Random shots that must not go through: bullets at a thin wall, spinning rods, head-on bullets.
 
     wall      bullets of five convex shapes, and rings that are meshes, at 300 m/s, in any
-    orientation and
-              spinning, at a wall of 1 mm
+              orientation and spinning, at a wall of 1 mm
     rod       a rod of 1 m on a hinge at 100 rad/s, and a post of 1 mm in its path
     head-on   two bullets of 10 mm at 300 m/s each, up to 9 mm aside
+
 Many shots stand far apart in one world. A shot is missed if the bullet is behind the wall, the rod
 beyond the post, or the bullets fly on as if nothing had been in their path.
 """

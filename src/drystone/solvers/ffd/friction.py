@@ -29,7 +29,7 @@ from drystone.solvers.ffd.spatial_algebra import (
     dot_at,
     factor,
     forward,
-    solve_matrix,
+    solve_equations,
     square,
     start_matrix,
 )
@@ -106,7 +106,7 @@ def _stop_sliding(b, lo, hi, base, sides, precision):
             for axis in range(1, 3):
                 hold[e, axis] = -slip_of(e, axis, base, sides)
                 add_equation(m, b, e, axis, reduced, 1.0 / softness(e, axis, sides), hold[e, axis])
-    y, stops, fastest = solve_matrix(m, b), True, 0.0
+    y, stops, fastest = solve_equations(m, b), True, 0.0
     for e in range(lo, hi):
         if _clings(e, sides):
             for axis in range(1, 3):
@@ -141,7 +141,7 @@ def _spread(b, lo, hi, y, sides):
                     add_equation(m, b, e, axis, reduced, 1.0 / softness(e, axis, sides), 0.0)
     for i in range(6):
         m[b, 21 + i] = left[i]
-    w = solve_matrix(m, b)
+    w = solve_equations(m, b)
     for e in range(lo, hi):
         if _clings(e, sides):
             for axis in range(1, 3):

@@ -25,7 +25,7 @@ from drystone.solvers.ffd.spatial_algebra import (
     add_row,
     add_scaled,
     along,
-    solve_matrix,
+    solve_equations,
     square,
     start_matrix,
 )
@@ -77,7 +77,7 @@ def _push_by_guess(b, lo, hi, start, sides, precision):
             if grip[e] == GRIPS:
                 lack = -(rest[e, 0] + along(e, 0, row, start))
                 add_equation(m, b, e, 0, row, 1.0 / softness(e, 0, sides), lack)
-        x, right = add_scaled(start, solve_matrix(m, b), 1.0), True
+        x, right = add_scaled(start, solve_equations(m, b), 1.0), True
         for k in range(lo, hi):
             e = hi + lo - 1 - k
             lack = -(rest[e, 0] + along(e, 0, row, x))

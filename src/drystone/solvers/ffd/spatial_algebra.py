@@ -112,7 +112,7 @@ def backward(m, b, r):
 
 
 @inner_kernel
-def solve_matrix(m, b):
+def solve_equations(m, b):
     """The y of all equations that were added."""
     factor(m, b)
     forward(m, b, m, b, 21, m)
