@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.constraints.joint_blocks import keep_impulses
 from drystone.constraints.last_step import last_impulse, last_problem
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
 from drystone.model.arrays import HELD, INFO_CONTACTS, INFO_WANTED, Model, Settings, State, Work
