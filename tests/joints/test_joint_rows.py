@@ -61,7 +61,7 @@ def test_nothing_is_wrong_at_creation(name):
         rows = test.fill(*test.created)
         assert np.abs(rows.error).max() < 2e-14
         if name not in ("rod", "piston", "spring"):
-            assert np.abs(test.table.value).max() < 2e-14
+            assert np.abs(rows.value).max() < 2e-14
 
 
 @pytest.mark.parametrize("name", RIGS)
@@ -75,7 +75,7 @@ def test_errors_are_those_of_the_definition(name, seed):
     held = rows.kind == ROW_EQUALITY
     np.testing.assert_allclose(rows.error[held], held_errors(test, position, rotation), atol=1e-10)
     expected = coordinates(test, position, rotation)
-    np.testing.assert_allclose(test.table.value[0, : len(expected)], expected, atol=1e-10)
+    np.testing.assert_allclose(rows.value[0, : len(expected)], expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", RIGS)

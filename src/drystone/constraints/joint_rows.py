@@ -26,7 +26,7 @@ class JointWork(NamedTuple):
     """The joints of a world in one step."""
 
     rows: JointRows
-    ahead: JointRows  # the same at the poses to which the step leads
+    ahead: JointRows  # the same at the poses to which the step leads; coordinates are shared
     node_row: np.ndarray  # (nodes, 3) int32: rows of each block, -1 where absent
     node_body: np.ndarray  # (nodes, 2) int32
     node_joint: np.ndarray  # (nodes,) int32
@@ -66,9 +66,10 @@ def new_joint_work(joints: Joints, table) -> JointWork:
     node_joint = np.array(node_joint, np.int32).reshape(count)
     rotation = np.zeros((bodies + 1, 4))
     rotation[:, 0] = 1.0
+    rows = joint_rows(joints)
     return JointWork(
-        rows=joint_rows(joints),
-        ahead=joint_rows(joints),
+        rows=rows,
+        ahead=joint_rows(joints)._replace(value=rows.value),
         node_row=np.array(node_row, np.int32).reshape(count, 3),
         node_body=np.ascontiguousarray(joints.body[node_joint]).reshape(count, 2),
         node_joint=node_joint,

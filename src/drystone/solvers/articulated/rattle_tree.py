@@ -297,7 +297,7 @@ def project_tree(t, joints, bodies, state, joint_work, motion, dt):
         j = trees.joint[k]
         note_filled(joints, j, state.position, q, dt, joint_work.filled)
         for i in range(3):
-            state.joint_value[j, i] = joints.value[j, i]
+            state.joint_value[j, i] = rows.value[j, i]
     eliminate(t, joints, bodies, motion.rotation_matrix, joint_work.stiff, rows, trees, False)
     trees.ready[t] = 1
     load_momenta(t, bodies, motion.rotation_matrix, joint_work.stiff, state.twist, trees)

@@ -34,7 +34,7 @@ def fill_joint_rows(joint_work, joints, bodies, state, settings, mass):
     filled, trees, dt = joint_work.filled, joint_work.trees, settings.dt
     for j in range(joints.kind.shape[0]):
         for k in range(3):
-            joints.value[j, k] = state.joint_value[j, k]
+            joint_work.rows.value[j, k] = state.joint_value[j, k]
         if not is_filled(joints, j, state.position, state.rotation, dt, filled):
             fill_joint(joints, j, state.position, state.rotation, dt, joint_work.rows)
             note_filled(joints, j, state.position, state.rotation, dt, filled)
@@ -58,7 +58,7 @@ def store_joints(joint_work, joints, state):
     """Remember what the joints carried and how far they have turned."""
     for j in range(joints.kind.shape[0]):
         for k in range(3):
-            state.joint_value[j, k] = joints.value[j, k]
+            state.joint_value[j, k] = joint_work.rows.value[j, k]
     for r in range(joint_work.rows.impulse.shape[0]):
         state.joint_impulse[r] = joint_work.rows.impulse[r]
 
