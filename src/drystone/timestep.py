@@ -56,7 +56,7 @@ from drystone.motion.displacement import choose_schemes, displace_bodies
 from drystone.motion.finalize import find_nonfinite, move_bodies
 from drystone.motion.sleeping import fall_asleep, wake_touched
 from drystone.motion.stabilization import add_baumgarte, push_apart
-from drystone.solvers.articulated.rattle import project_velocities
+from drystone.solvers.articulated.rattle import project_velocities, rattle_islands
 from drystone.solvers.articulated.solve_islands import (
     fill_joint_rows,
     solve_articulated,
@@ -192,6 +192,21 @@ def start_rows(state, settings, work, joint_work):
 
 
 @kernel
+def rattle(model, state, settings, work, joint_work):
+    """Articulated islands that nothing touches are integrated by RATTLE; the solve skips them."""
+    rows, motion, info, tried = work.rows, work.motion, work.log.info, 0
+    since = ticks()
+    if joint_work is not None:
+        groups = work.graph.tally[TALLY_GROUPS]
+        tried = rattle_islands(
+            joint_work, model.joints, model.bodies, state, rows, groups, settings, work.island,
+            motion,
+        )  # fmt: skip
+    info[INFO_NEWTON_ISLANDS], info[INFO_NEWTON_STEPS] = tried, tried
+    _lap(work.log.clock, _SOLVE, since)
+
+
+@kernel
 def solve(model, state, settings, work, joint_work):
     """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
     motion, rows, island, info = work.motion, work.rows, work.island, work.log.info
@@ -203,7 +218,6 @@ def solve(model, state, settings, work, joint_work):
         rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
         motion.twist,
     )  # fmt: skip
-    info[INFO_NEWTON_ISLANDS], info[INFO_NEWTON_STEPS] = 0.0, 0.0
     if hasty and residual > settings.tolerance:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
@@ -309,7 +323,7 @@ def measure_step(info, measures, rows, motion):
 # What has been compiled once is optimised again in each kernel that calls it. So the stages are
 # parts of the loop over steps, and compiled for themselves only if Python asks for one.
 _detect, _pose_rows, _start_rows = inlined(detect), inlined(pose_rows), inlined(start_rows)
-_solve, _finish = inlined(solve), inlined(finish)
+_rattle, _solve, _finish = inlined(rattle), inlined(solve), inlined(finish)
 
 
 @kernel
@@ -324,6 +338,7 @@ def advance(model, outlines, state, settings, work, joint_work, elements, steps)
             return done, status, number
         _pose_rows(model, state, settings, work, joint_work)
         _start_rows(state, settings, work, joint_work)
+        _rattle(model, state, settings, work, joint_work)
         sweeps, residual = _solve(model, state, settings, work, joint_work)
         if not _finish(model, outlines, state, settings, work, joint_work, sweeps, residual):
             return done, NOT_FINITE, 0

@@ -98,6 +98,7 @@ def _take_part(world, state, work, settings, forces, cut: bool):
     rows.gap[apart], rows.bias[apart] = FAR, FAR
     rows.restitution[apart], rows.impulse[apart] = 0.0, 0.0
     timestep.start_rows(state, settings, work, joint_work)
+    timestep.rattle(model, state, settings, work, joint_work)
     sweeps, residual = timestep.solve(model, state, settings, work, joint_work)
     timestep.measure_step(work.log.info, work.log.measures, work.rows, work.motion)
     solved = sweeps, residual, solver_name(world._solver)

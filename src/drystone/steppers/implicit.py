@@ -85,7 +85,7 @@ def step(world):
         work.motion.scheme[joint_work.node_body] = HELD
     solved = _solve(world, state, work, joint_work, forces.system)
     if joint_work is not None:
-        joint_work.loose[:] = 1  # all joints are straightened
+        joint_work.stabilize[:] = 1
     return time_stepping.end_step(model, state, work, settings, joint_work, forces, solved)
 
 

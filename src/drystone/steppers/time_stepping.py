@@ -32,6 +32,7 @@ from drystone.timestep import (
     follow_bodies,
     measure_step,
     pose_rows,
+    rattle,
     solve,
     start_rows,
 )
@@ -135,6 +136,7 @@ def step_with(
     with contact_ellipses(model, state, work, ellipses):
         start_rows(state, settings, work, joint_work)
     if getattr(solver, "compiled", False):
+        rattle(model, state, settings, work, joint_work)
         sweeps, residual = solve(model, state, settings, work, joint_work)
         measure_step(work.log.info, work.log.measures, work.rows, work.motion)
         name = "auto" if settings.newton == 1 else "nsgs"
@@ -199,8 +201,8 @@ def _solve_in_python(model, state, work, solver, ellipses, joint_work):
     if problem.joints is not None:
         keep_impulses(problem.joints, impulse[count:], joint_work.rows)
         work.motion.scheme[problem.joints.body] = HELD
-        state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
-        joint_work.loose[:] = 1
+        joint_work.curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
+        joint_work.stabilize[:] = 1
     work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
     work.log.measures[:] = measure(problem, impulse)
     return solved.iterations, solved.residual, solved.solver
