@@ -8,6 +8,7 @@ of them; so can runs of slabs with one between each two (solvers/gauss_seidel/pa
 The order does not depend on the number of threads.
 """
 
+from drystone.constraints.joint_rows import list_rows
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import FIXED, KINEMATIC
@@ -253,6 +254,7 @@ def _list_nodes(graph, joint_work):
     for node in range(joint_work.node_body.shape[0]):
         total += 1 if _node_island(node, graph, joint_work) >= 0 else 0
     first[graph.tally[TALLY_GROUPS]] = total
+    list_rows(joint_work, total)
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit.table import table
-from drystone.model.joint_arrays import Joints
+from drystone.model.joint_arrays import COORDINATES, Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
@@ -208,7 +208,7 @@ def new_state(model: Model, position, rotation, twist) -> State:
         pair_axis=np.zeros((0, 8)),
         cached_point=np.zeros((0, 6)),
         cached_impulse=np.zeros((0, 3)),
-        joint_value=np.zeros(model.joints.value.shape),
+        joint_value=np.zeros((len(model.joints.kind), COORDINATES)),
         joint_impulse=np.zeros(model.joints.row_first[-1]),
         joint_curve=np.zeros((model.joints.row_first[-1], 3)),
     )

@@ -41,9 +41,12 @@ def choose_schemes(scheme, rows, count, impacts, settings, residual):
 
 
 @inner_kernel(inline="always")  # else handing over all these arrays takes as long
-def displace_body(b, bodies, state, motion, impacts, dt):
-    """Displacement twist of body `b`; free rotation and the spin after it: motion.mean, later."""
-    old, twist, move = state.twist, motion.twist, motion.move
+def displace_body(b, bodies, old, motion, impacts, dt):
+    """Displacement twist of body `b`; free rotation and the spin after it: motion.mean, later.
+
+    old  velocities at the start of the step
+    """
+    twist, move = motion.twist, motion.move
     spin = (twist[b, 3], twist[b, 4], twist[b, 5])
     if bodies.kind[b] == KINEMATIC:
         mean, later = spin, spin
@@ -81,7 +84,7 @@ def displace_bodies(bodies, state, motion, impacts, dt):
             for k in range(3):
                 motion.mean[b, k] = 0.0
                 motion.later[b, k] = 0.0
-        elif motion.scheme[b] != RATTLED:  # solvers/articulated/solve_islands.py has done it
-            displace_body(b, bodies, state, motion, impacts, dt)
+        elif motion.scheme[b] != RATTLED:  # solvers/articulated/rattle.py has done it
+            displace_body(b, bodies, state.twist, motion, impacts, dt)
     for k in range(6):
         motion.move[n, k] = 0.0

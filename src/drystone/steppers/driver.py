@@ -92,6 +92,9 @@ class Step:
         with contact_ellipses(self.model, self.state, self.work, self.ellipses):
             timestep.impacts(self.state, self.settings, self.work, self.joint_work)
 
+    def rattle(self):
+        timestep.rattle(self._solid, self.state, self.settings, self.work, self.joint_work)
+
     def solve(self):
         """By the compiled solver; others override this."""
         timestep.solve(self._solid, self.state, self.settings, self.work, self.joint_work)

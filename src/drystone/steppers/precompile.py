@@ -235,6 +235,7 @@ def run_joint_solver() -> None:
     """The solver of islands with joints, on nothing."""
     _solve_by_newton(empty_joint_work())
     solve_articulated(*_linked_arguments())
+    rattle.rattle_islands(*_linked_arguments())
 
 
 def run_joint_rows() -> None:

@@ -57,9 +57,10 @@ def features_of(joint) -> tuple[str, ...]:
 
 def rows_of(world, joint) -> JointRows:
     """Copies of the rows of `joint` in the last step."""
-    lo, hi = _span(world, joint)
+    j, lo, hi = _span(world, joint)
     rows = world._joint_work.rows
-    return JointRows(*(np.array(array[lo:hi]) for array in rows))
+    mine = {name: np.array(array[lo:hi]) for name, array in rows._asdict().items()}
+    return JointRows(**mine | {"value": rows.value[j : j + 1].copy()})
 
 
 def values_of(world, joint) -> np.ndarray:
@@ -67,12 +68,13 @@ def values_of(world, joint) -> np.ndarray:
     return world._state.joint_value[world._build.joints.index(joint)].copy()
 
 
-def _span(world, joint) -> tuple[int, int]:
+def _span(world, joint) -> tuple[int, int, int]:
+    """Number of `joint` in the arrays, its first row and the one after its last."""
     _own_joint(world, joint, "read")
     built = world._synced()
     first = built.model.joints.row_first
     j = built.joints.index(joint)
-    return int(first[j]), int(first[j + 1])
+    return j, int(first[j]), int(first[j + 1])
 
 
 def _own_joint(world, joint, verb) -> None:

@@ -62,7 +62,7 @@ def test_nothing_is_wrong_at_creation(name):
         rows = test.fill(*test.created)
         assert close(rows.error, 0.0)
         if name not in ("rod", "piston", "spring"):
-            assert close(test.table.value, 0.0)
+            assert close(rows.value, 0.0)
 
 
 @pytest.mark.parametrize("name", RIGS)
@@ -76,7 +76,7 @@ def test_errors_are_those_of_the_definition(name, seed):
     held = rows.kind == ROW_EQUALITY
     np.testing.assert_allclose(rows.error[held], held_errors(test, position, rotation), atol=1e-10)
     expected = coordinates(test, position, rotation)
-    np.testing.assert_allclose(test.table.value[0, : len(expected)], expected, atol=1e-10)
+    np.testing.assert_allclose(rows.value[0, : len(expected)], expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("name", RIGS)

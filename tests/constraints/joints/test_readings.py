@@ -45,7 +45,7 @@ class SmallWorld:
         return self.rows
 
     def joint_values(self, joint):
-        return self.table.value[0]
+        return self.rows.value[0]
 
     def joint_changed(self, joint):
         self.changed.append(joint)

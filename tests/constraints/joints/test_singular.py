@@ -63,7 +63,7 @@ def turning(joint_of, axis, angles):
         turned = Rotation.from_rotvec(axis * angle) * Rotation.from_quat(start[1, [1, 2, 3, 0]])
         rotation[1] = turned.as_quat()[[3, 0, 1, 2]]
         fill_joint_rows(table, position, rotation, DT, rows)
-        found.append((table.value[0].copy(), rows.bias * DT + rows.error))
+        found.append((rows.value[0].copy(), rows.bias * DT + rows.error))
     return found
 
 

@@ -27,7 +27,7 @@ DT = 1 / 240
 @kernel
 def solve(t, joints, bodies, turn, joint_work, free, twist):
     """Twists of tree `t` that fit, and its impulses; returns how far they are from fitting."""
-    trees, rows, stiff = joint_work.trees, joint_work.rows, joint_work.stiff
+    trees, rows, stiff = joint_work.trees, joint_work.rows, joint_work.added_inertia
     driven = trees.driven[t] == 1
     eliminate(t, joints, bodies, turn, stiff, rows, trees, driven)
     for k in range(trees.first[t], trees.first[t + 1] + 1):

@@ -17,18 +17,15 @@ from drystone.solvers.articulated.tree_delassus import (
 
 
 @kernel
-def condensed(contacts, last, model, work, joint_work, slack):
+def condensed(contacts, model, work, joint_work):
     """W of the contacts of the only group into work.island; its number of blocks."""
     motion, rows = work.motion, work.rows
-    if number_motions(0, contacts, 0, last, rows, joint_work, motion.mass) == 0:
+    if number_motions(0, rows, joint_work, motion.mass) == 0:
         return 0
     joint_work.trees.ready[0] = 0
     eliminate_listed(model.joints, model.bodies, motion.rotation_matrix, joint_work)
-    n = choose_rows(contacts, 0, last, joint_work, slack, True, False)
-    condense(
-        0, 0, contacts, n, rows, joint_work, model.bodies, motion.rotation_matrix, motion.mass,
-        work.island.island,
-    )  # fmt: skip
+    n = choose_rows(0, contacts, joint_work, True, False)
+    condense(0, n, rows, joint_work, model.bodies, motion, work.island.island)
     return n
 
 
@@ -55,8 +52,8 @@ def test_matrix_is_that_of_the_whole_without_joints(fallen):
     """W_cc - W_cj W_jj⁻¹ W_jc for the rows j that hold, and the dampers."""
     problem, joint_work, work = fallen.problem(), fallen._joint_work, fallen._work
     nc, rows = problem.contact_count, joint_work.rows
-    far = np.full(len(rows.kind), 1e9)  # no limit is near
-    n = condensed(nc, len(joint_work.node_row), fallen._build.model, work, joint_work, far)
+    joint_work.slack[:] = 1e9  # no limit is near
+    n = condensed(nc, fallen._build.model, work, joint_work)
     assert n == nc
     row, w = problem.joints.row, problem.W().toarray()
     taken = (row >= 0) & np.isin(rows.kind[row], (ROW_EQUALITY, ROW_DRIVE))

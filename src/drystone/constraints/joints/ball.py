@@ -112,8 +112,8 @@ def fill_ball(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = _write_cone(joints, j, place, write_point(place, r, rows), dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 0])
-    joints.value[j, 0] = angle
+    angle = count_turns(angle, rows.value[j, 0])
+    rows.value[j, 0] = angle
     r = write_limits(joints, j, 0, r, angle, lin, a, b, dt, rows)
     offset = NOWHERE
     if joints.drive_mode[j, 0] == DRIVE_POSITION:

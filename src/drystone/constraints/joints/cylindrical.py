@@ -37,7 +37,7 @@ def fill_cylindrical(joints, j, r, position, rotation, dt, rows):
     way, lin, a, b = along_axis(place)
     r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 1])
+    angle = count_turns(angle, rows.value[j, 1])
     write_coordinate(joints, j, 1, r, angle, lin, a, b, dt, rows)
 
 

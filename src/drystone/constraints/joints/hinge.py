@@ -39,7 +39,7 @@ def fill_hinge(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_point(place, r, rows), rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 0])
+    angle = count_turns(angle, rows.value[j, 0])
     write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
 
 

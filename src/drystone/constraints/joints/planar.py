@@ -51,7 +51,7 @@ def fill_planar(joints, j, r, position, rotation, dt, rows):
     way, lin, a, b = along_v(place)
     r = write_coordinate(joints, j, 1, r, way, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 2])
+    angle = count_turns(angle, rows.value[j, 2])
     write_coordinate(joints, j, 2, r, angle, lin, a, b, dt, rows)
 
 
