@@ -155,6 +155,12 @@ class State(NamedTuple):
     joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
 
 
+# Column 0 of State.pair_axis for polytopes: kind + AXIS_KINDS (i + AXIS_SECOND j), the best
+# separating axis, of faces or edges number i and j within the polytopes.
+AXIS_NONE, AXIS_FACE_A, AXIS_FACE_B, AXIS_EDGES, AXIS_DIRECTION = range(5)
+AXIS_KINDS = 8
+AXIS_SECOND = 1 << 24
+
 COUNTER_STEP, COUNTER_PAIRS, COUNTER_CACHED, COUNTER_BOXES_VALID = range(4)
 COUNTERS = 8
 
