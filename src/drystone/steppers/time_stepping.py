@@ -106,7 +106,7 @@ def _part(model: Model) -> tuple[Model, Outlines | None]:
 
 def _surfaces(shapes) -> tuple[bool, bool]:
     """Whether there are meshes, and fields of them."""
-    return len(shapes.lane_box) > 0, len(shapes.octree_child) > 0
+    return len(shapes.wide_box) > 0, len(shapes.octree_child) > 0
 
 
 @cache
