@@ -28,7 +28,7 @@ def nothing_kept(count):
     return dict(
         cached_of=np.zeros((count, 3), dtype=np.int32),
         cached_axis=np.zeros((count, 8)),
-        kept=np.zeros((count, 2 * CACHED_TRIANGLES), dtype=np.int32),
+        cached_triangle=np.zeros((count, 2 * CACHED_TRIANGLES), dtype=np.int32),
         cached_gap=np.zeros((count, CACHED_TRIANGLES), dtype=np.float32),
     )
 
@@ -60,7 +60,7 @@ def meet(
         slot_count=np.full(count, -7, dtype=np.int32),
         contact_first=np.zeros(count, dtype=np.int32),
         slot=np.full((slots * count, 7), np.nan),
-        share=np.zeros(count),
+        toi=np.zeros(count),
         **(nothing_kept(count) if kept is None else kept),
     )
     collide_meshes(tables, _typed(boxes), pair, axis, near, count)
@@ -75,7 +75,7 @@ def _typed(boxes: Boxes) -> Boxes:
     """The arrays that are not read, with the types that the engine compiles for."""
     i32, i64 = np.int32, np.int64
     return boxes._replace(
-        reach=np.zeros(1), left=np.zeros(1, i64), cell=np.zeros((1, 4), i64),
+        reach=np.zeros(1), escaped=np.zeros(1, i64), cell=np.zeros((1, 4), i64),
         bucket_first=np.zeros(1, i32), bucket_item=np.zeros(1, i32), pair_start=np.zeros(1, i32),
         found=np.zeros((1, 2), i32), old_pair=np.zeros((1, 2), i32),
         old_cached=np.zeros((1, 2), i32), old_axis=np.zeros((1, 8)),

@@ -22,7 +22,8 @@ DYNAMIC, KINEMATIC = 0, 1
 
 FIXED = -1  # the body number of the world itself
 SWEPT_COLUMNS = 12  # of Boxes.swept
-CACHED_TRIANGLES = 768  # pairs of triangles in the cache of two meshes that touch, at most
+MOST_MESH_CANDIDATES = 512  # points of two meshes, before reduction; slots of those not reduced
+CACHED_TRIANGLES = 768  # pairs of triangles that two meshes which touch cache at most
 
 
 @table
@@ -39,7 +40,7 @@ class Shapes(NamedTuple):
     thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
-    whole: np.ndarray  # (ns,) 1: a mesh whose contacts are not reduced
+    unreduced: np.ndarray  # (ns,) 1: a mesh whose contacts are not reduced to a manifold
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
@@ -66,26 +67,26 @@ class Shapes(NamedTuple):
     tree: np.ndarray  # (nt,) first node, -1: none
     node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
     node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
-    # the same BVHs with eight children to a node, see shapes/bvh/wide.py and
+    # the same as wide BVHs with eight children a node, see shapes/bvh/wide.py and
     # shapes/bvh/normal_cones.py
-    block: np.ndarray  # (nt,) first block of eight lanes, -1: none
-    lane_box: np.ndarray  # (48 blocks,) middles and half sizes
-    lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
-    lane_patch: np.ndarray  # (lanes, 13) where its triangles lie and the cone of their normals
-    block_patch: np.ndarray  # (104 blocks,) the same, numbers of a kind side by side
+    wide_root: np.ndarray  # (nt,) first wide node, -1: none
+    wide_box: np.ndarray  # (48 wide nodes,) centres and half sizes of the children's boxes
+    child_link: np.ndarray  # (children, 2) wide node and 0, or first triangle and count
+    child_cone: np.ndarray  # (children, 13) spatialized normal cone
+    wide_cone: np.ndarray  # (104 wide nodes,) the same, numbers of a kind side by side
     owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/bvh/build.py
-    # signed distance fields (SDF) of meshes and samples of features; empty if no mesh asks for one
+    # signed distance fields (SDF) and what is tested against them; empty if no mesh asks for one
     octree: np.ndarray  # (nt,) first cell, -1: none; see shapes/sdf/octree.py
     octree_frame: np.ndarray  # (nt, 4) lower corner and side of the root, in the shape's axes [m]
     octree_child: np.ndarray  # (cells,) first of its eight children (absolute), -1: none
     octree_value: np.ndarray  # (cells, 9) distances at its corners, error [m]
     vertex_normal: np.ndarray  # (ntv, 3) unit, of terrain_vertex
     sample_root: np.ndarray  # (nt,) first node of its samples, see shapes/sdf/feature_samples.py
-    sample_ball: np.ndarray  # (nodes, 4) middle and radius
+    sample_sphere: np.ndarray  # (nodes, 4) centre and radius
     sample_link: np.ndarray  # (nodes, 2) second child and 0, or first sample and count (absolute)
-    segment: np.ndarray  # (samples, 6) both ends
-    around_first: np.ndarray  # (samples + 1,) first row in `around`
-    around: np.ndarray  # (n, 3) unit vectors along the surface
+    sample_segment: np.ndarray  # (samples, 6) both ends
+    tangent_first: np.ndarray  # (samples + 1,) first row in `tangent`
+    tangent: np.ndarray  # (n, 3) unit vectors along the surface at the samples
 
 
 @table
@@ -155,6 +156,12 @@ class State(NamedTuple):
     joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
 
 
+# Column 0 of State.pair_axis for polytopes: kind + AXIS_KINDS (i + AXIS_SECOND j), the best
+# separating axis, of faces or edges number i and j within the polytopes.
+AXIS_NONE, AXIS_FACE_A, AXIS_FACE_B, AXIS_EDGES, AXIS_DIRECTION = range(5)
+AXIS_KINDS = 8
+AXIS_SECOND = 1 << 24
+
 COUNTER_STEP, COUNTER_PAIRS, COUNTER_CACHED, COUNTER_BOXES_VALID = range(4)
 COUNTERS = 8
 
@@ -185,7 +192,7 @@ class Settings(NamedTuple):
     # 3 post-stabilization alone.
     drift: int = 0
     baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
-    # 1: continuous collision detection for pairs that move far (collision/ccd.py); 2: likewise, and
+    # 1: continuous collision detection of pairs that move far (collision/ccd.py); 2: likewise where
     # not all of their contacts act, as in the half steps of steppers/verlet.py.
     ccd: int = 1
     hashing: int = 0  # 1: hash the state after every step
@@ -287,18 +294,18 @@ class Motion(NamedTuple):
 
 @table
 class Boxes(NamedTuple):
-    """Where shapes are, and the grid in which neighbours are searched."""
+    """Poses and AABBs of the shapes, and the hashed grid in which pairs are searched."""
 
     pose: np.ndarray  # (ns, 12)
-    # (ns, SWEPT_COLUMNS) bounds of its motion within the step: displacement of its body's centre by
-    # velocity (3) [m]; of its surface by rotation and forces [m]; rotation (3) [rad]; displacement
-    # of its origin (3) [m]; forces and the curvature of its path [m]; gravity, which is part of no
-    # other column [m]
+    # (ns, SWEPT_COLUMNS) bounds of the motion within the step: 0..2 displacement of its body's
+    # centre by its velocity [m]; 3 of its surface by rotation and forces [m]; 4..6 rotation vector
+    # [rad]; 7..9 displacement of its origin [m]; 10 of its surface by forces and the curvature of
+    # its path [m]; 11 by gravity, which is part of no other column [m]
     swept: np.ndarray
-    reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
-    spread: np.ndarray  # (ns,) likewise after an impact of a shape that is near [m]
+    reach: np.ndarray  # (ns,) how far a shape can move in this step: its speculative margin [m]
+    spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
-    left: np.ndarray  # (chunks,) int64
+    escaped: np.ndarray  # (chunks,) int64 AABBs that have left their fat AABBs
     cell: np.ndarray  # (ns, 4) int64 level and cell
     bucket_first: np.ndarray  # (buckets + 1,)
     bucket_item: np.ndarray  # (ns,)
@@ -311,33 +318,33 @@ class Boxes(NamedTuple):
 
 @table
 class Near(NamedTuple):
-    """Pairs that are near, and the slots for what the narrow phase finds."""
+    """Active pairs, whose AABBs overlap, and the slots for what the narrow phase finds."""
 
     pair: np.ndarray  # (pairs,) numbers of the pairs that are near
     slot_first: np.ndarray  # (pairs + 1,)
     slot_count: np.ndarray  # (pairs,)
-    contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
+    contact_first: np.ndarray  # (pairs,) index of its first contact in ContactList
     slot: np.ndarray  # (slots, 7) point, normal, gap
-    share: np.ndarray  # (pairs,) time of impact, as a share of the step, see collision/ccd.py
-    # row p: triangles of two meshes that touch, or are near, see narrowphase/mesh/triangle_cache.py
+    toi: np.ndarray  # (pairs,) time of impact, as a share of the step, see collision/ccd_mesh.py
+    # row p: triangle cache of two meshes, see collision/narrowphase/mesh/triangle_cache.py
     cached_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
-    cached_axis: np.ndarray  # (pairs, 8) search distance and relative pose; or nearest points
-    kept: np.ndarray  # (pairs, 2 CACHED_TRIANGLES) pairs of triangles that were near
-    cached_gap: np.ndarray  # (pairs, CACHED_TRIANGLES) float32: their gap at least [m]
+    cached_axis: np.ndarray  # (pairs, 8) how far was searched and their pose; or closest points
+    cached_triangle: np.ndarray  # (pairs, 2 CACHED_TRIANGLES) triangles that were near, two and two
+    cached_gap: np.ndarray  # (pairs, CACHED_TRIANGLES) float32: how far apart they were [m]
 
 
 @table
 class Ccd(NamedTuple):
-    """Continuous collision detection: bodies within a step, see collision/ccd.py."""
+    """Continuous collision detection, see collision/ccd.py."""
 
     boxes: Boxes  # only pose and spread
     near: Near  # of one pair
     pair: np.ndarray  # (1, 2)
     axis: np.ndarray  # (1, 8)
-    fraction: np.ndarray  # (n,) float: share of the step that a body goes
-    changed: np.ndarray  # (n,) 1 if that was shortened in this round
-    before: np.ndarray  # (n,) likewise in the round before
-    began: np.ndarray  # (n,) float: the share at the start of the round
+    fraction: np.ndarray  # (n,) float: share of the step that a body moves
+    changed: np.ndarray  # (n,) 1 if that was shortened in this pass
+    changed_before: np.ndarray  # (n,) likewise in the pass before
+    fraction_before: np.ndarray  # (n,) float: the share at the start of the pass
 
 
 @table

@@ -38,7 +38,7 @@ def allocate(model: Model) -> Work:
         ),
         boxes=Boxes(
             pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
-            left=np.zeros(ns // 64 + 1, np.int64),
+            escaped=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_arrays(0),
         ),
@@ -80,7 +80,8 @@ def _near_arrays(pairs: int, slots: int) -> Near:
     i = _integers
     return Near(
         i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7), _floats(pairs),
-        cached_of=i(pairs, 3), cached_axis=_floats(pairs, 8), kept=i(pairs, 2 * CACHED_TRIANGLES),
+        cached_of=i(pairs, 3), cached_axis=_floats(pairs, 8),
+        cached_triangle=i(pairs, 2 * CACHED_TRIANGLES),
         cached_gap=np.zeros((pairs, CACHED_TRIANGLES), np.float32),
     )  # fmt: skip
 
@@ -89,7 +90,7 @@ def _ccd_arrays(n: int, ns: int) -> Ccd:
     f, i = _floats, _integers
     boxes = Boxes(
         pose=f(ns, 12), swept=f(0, SWEPT_COLUMNS), reach=f(0), spread=f(ns), aabb=f(0, 6),
-        left=np.zeros(0, np.int64),
+        escaped=np.zeros(0, np.int64),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_arrays(0),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Mesh: a body bounded by closed triangles, of any form, from arrays or a file.
+"""Mesh: a closed triangle mesh (polyhedron) of any form, from arrays or a file.
 
 A mesh is taken as it is, never replaced by its convex hull. Its triangles lie in the same tables
 as those of a terrain; all bodies that are given the same Mesh share them.
@@ -30,10 +30,10 @@ LARGE_FILE = 10.0
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Mesh:
-    """A solid whose surface is made of triangles: closed, turned outward, not crossing itself.
+    """A solid whose surface is made of triangles: closed, oriented outward, not crossing itself.
 
     vertices   (n, 3) [m]
-    faces      (m, 3) whole numbers, corners counter-clockwise seen from outside
+    faces      (m, 3) integers, corners counter-clockwise seen from outside
     generator  how contacts with other meshes and terrains are found: "triangles", from pairs of
                triangles, or "field", from its signed distance, also if only one of two says so
     repair     True: what can be repaired is, and `findings` says what was done
@@ -41,7 +41,7 @@ class Mesh:
                at most eleven that hold the bodies as well; slow, to compare with
 
     Vertices at the same place, up to rounding, become one. What is suspicious but can be used is
-    in `findings`; what cannot be used raises InputError. Cavities are shells turned inward.
+    in `findings`; what cannot be used raises InputError. Cavities are shells oriented inward.
     """
 
     table: TerrainTable  # vertices relative to `offset`
@@ -68,7 +68,7 @@ class Mesh:
         faces.flags.writeable = False
         table = build_table(vertex, faces.astype(np.int64))
         fields = {
-            "table": replace(table, fielded=generator == "field", reduced=reduce),
+            "table": replace(table, uses_sdf=generator == "field", reduced=reduce),
             "offset": offset,
             "faces": faces,
             "generator": generator,

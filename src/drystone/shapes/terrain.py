@@ -1,4 +1,4 @@
-"""Terrain: fixed ground of one-sided triangles, from arrays, a mesh file or an elevation grid."""
+"""Terrain: fixed one-sided triangle mesh, from arrays, a mesh file or an elevation grid (DEM)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ class Terrain:
 
     vertices  (n, 3) [m]; map coordinates cost no digits, for inside they are kept relative to
               a round number near their middle
-    faces     (m, 3) whole numbers, corners counter-clockwise seen from the side that carries
+    faces     (m, 3) integers, corners counter-clockwise seen from the side that carries
 
     Vertices at the same place, up to rounding, become one, so that neighbours know each other
     and inner edges are not felt. The order of the faces is kept.
@@ -121,7 +121,7 @@ def _face_array(faces, vertex_count: int) -> np.ndarray:
     if len(array) == 0:
         raise InputError("Terrain: has no faces, needs at least one triangle.")
     if array.dtype.kind not in "iu":
-        raise InputError(f"Terrain: faces are {array.dtype}, must be whole numbers of vertices.")
+        raise InputError(f"Terrain: faces are {array.dtype}, must be integers (vertices).")
     array = array.astype(np.int64)
     bad = np.flatnonzero(((array < 0) | (array >= vertex_count)).any(axis=1))
     if len(bad):

@@ -138,7 +138,7 @@ def part(model: Model) -> tuple[Model, Outlines | None]:
 
 def surfaces(shapes) -> tuple[bool, bool]:
     """Whether there are meshes, and signed distance fields of them."""
-    return len(shapes.lane_box) > 0, len(shapes.octree_child) > 0
+    return len(shapes.wide_box) > 0, len(shapes.octree_child) > 0
 
 
 @cache

@@ -7,7 +7,7 @@ import pytest
 
 from drystone.shapes import Box, Terrain
 from drystone.shapes.bvh.build import MOST_LEVELS, build_tree
-from drystone.shapes.bvh.wide import LANES, ROOM, build_lanes
+from drystone.shapes.bvh.wide import GROWTH, WIDTH, build_wide
 from drystone.shapes.triangle_table import build_table, with_tree
 from narrow_twin import bare_shapes
 from triangle_twin import bare_parts, box_mesh, bumpy, el, mesh_part, star, torus
@@ -56,10 +56,10 @@ def test_leaves_hold_every_triangle_once_and_boxes_hold_their_own(name):
     assert deepest <= MOST_LEVELS
 
 
-def opened_surface(table, lane_node, lane_link):
-    """Surface of all nodes that have a block, boxes grown as in lanes.py; that of the best."""
+def opened_surface(table, child_node, child_link):
+    """Surface of all wide nodes, boxes grown as in wide.py; that of the best."""
     side = table.node_box[:, 3:] - table.node_box[:, :3]
-    side += ROOM * np.sqrt(half_area(side[0]))
+    side += GROWTH * np.sqrt(half_area(side[0]))
 
     @cache
     def best(node, room):
@@ -73,9 +73,9 @@ def opened_surface(table, lane_node, lane_link):
 
     def best_below(node):
         second = table.node_link[node, 0]
-        return min(best(node + 1, k) + best(second, LANES - k) for k in range(1, LANES))
+        return min(best(node + 1, k) + best(second, WIDTH - k) for k in range(1, WIDTH))
 
-    inner = lane_node[(lane_link[:, 1] == 0) & (lane_node >= 0)]
+    inner = child_node[(child_link[:, 1] == 0) & (child_node >= 0)]
     return sum(half_area(side[node]) for node in inner), best(0, 1)
 
 
@@ -86,17 +86,17 @@ def half_area(side):
 @pytest.mark.parametrize("name", MESHES)
 def test_lanes_hold_every_leaf_in_the_order_of_the_tree_and_little_surface(name):
     table = planted(MESHES[name])
-    _, lane_link, lane_node = build_lanes(table.node_box, table.node_link)
+    _, child_link, child_node = build_wide(table.node_box, table.node_link)
     leaves, waiting = [], [0]
     while waiting:
-        lane = waiting.pop()
-        if lane_link[lane, 1] > 0:
-            leaves.append(lane_node[lane])
+        child = waiting.pop()
+        if child_link[child, 1] > 0:
+            leaves.append(child_node[child])
             continue
-        block = range(LANES * lane_link[lane, 0], LANES * lane_link[lane, 0] + LANES)
-        waiting.extend(k for k in reversed(block) if lane_node[k] >= 0)
+        siblings = range(WIDTH * child_link[child, 0], WIDTH * child_link[child, 0] + WIDTH)
+        waiting.extend(k for k in reversed(siblings) if child_node[k] >= 0)
     assert leaves == list(np.flatnonzero(table.node_link[:, 1] > 0))
-    opened, best = opened_surface(table, lane_node, lane_link)
+    opened, best = opened_surface(table, child_node, child_link)
     assert opened == pytest.approx(best, rel=1e-5)  # they are weighed in single precision
 
 

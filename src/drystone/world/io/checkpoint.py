@@ -22,19 +22,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from drystone.collision.narrowphase.axis_cache import (
-    DIRECTION,
-    EDGES,
-    FACE_A,
-    FACE_B,
-    KINDS,
-    NOTHING,
-    SECOND_INDEX,
-)
 from drystone.constraints.joint_rows import joint_work_of
 from drystone.errors import DrystoneError, InputError
 from drystone.model import capacity
 from drystone.model.arrays import (
+    AXIS_DIRECTION,
+    AXIS_EDGES,
+    AXIS_FACE_A,
+    AXIS_FACE_B,
+    AXIS_KINDS,
+    AXIS_NONE,
+    AXIS_SECOND,
     BOX,
     COUNTER_CACHED,
     COUNTER_PAIRS,
@@ -429,16 +427,16 @@ def _check_memory(code, pair, shapes):
     code = code[both]
     if not (np.isfinite(code) & (code >= 0.0) & (code < 2.0**53)).all():
         raise InputError("its pairs remember what is not there.")
-    index, kind = np.divmod(code.astype(np.int64), KINDS)
-    j, i = np.divmod(index, SECOND_INDEX)
+    index, kind = np.divmod(code.astype(np.int64), AXIS_KINDS)
+    j, i = np.divmod(index, AXIS_SECOND)
     counts = shapes.polytope[shapes.table[sides]]
     faces, edges = counts[:, :, 3], counts[:, :, 5]
     fits = (
-        (kind == NOTHING)
-        | (kind == DIRECTION)
-        | ((kind == FACE_A) & (i < faces[:, 0]))
-        | ((kind == FACE_B) & (i < faces[:, 1]))
-        | ((kind == EDGES) & (i < edges[:, 0]) & (j < edges[:, 1]))
+        (kind == AXIS_NONE)
+        | (kind == AXIS_DIRECTION)
+        | ((kind == AXIS_FACE_A) & (i < faces[:, 0]))
+        | ((kind == AXIS_FACE_B) & (i < faces[:, 1]))
+        | ((kind == AXIS_EDGES) & (i < edges[:, 0]) & (j < edges[:, 1]))
     )
     if not fits.all():
         raise InputError("its pairs remember what is not there.")

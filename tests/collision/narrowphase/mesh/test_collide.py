@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from drystone.collision.narrowphase.mesh.collide import ONE
-from drystone.collision.narrowphase.mesh.constants import BESIDE, TOUCHING
+from drystone.collision.narrowphase.mesh.collide import NEAREST_ONLY
+from drystone.collision.narrowphase.mesh.constants import NEARBY, TOUCHING
 from drystone.model.arrays import SWEPT_COLUMNS
 from drystone.shapes import Plane, Terrain
 from narrow_twin import pose_row, random_rotation, turn
@@ -63,7 +63,7 @@ def test_deepest_contact_is_the_distance(a, b):
         contacts = meet(TABLES[a, b], pose, 0.02)[0]
         assert 1 <= len(contacts.gap) <= 11
         assert contacts.gap.min() == pytest.approx(found, abs=1e-9)
-        alone = meet(TABLES[a, b], pose, 0.02, axis=np.full((1, 8), ONE))[0]
+        alone = meet(TABLES[a, b], pose, 0.02, axis=np.full((1, 8), NEAREST_ONLY))[0]
         assert len(alone.gap) == 1 and alone.gap[0] == contacts.gap.min()
         assert len(meet(TABLES[a, b], pose, found - 1e-9)[0].gap) == 0
         assert len(meet(TABLES[a, b], pose, found + 1e-9)[0].gap) >= 1
@@ -199,7 +199,7 @@ def test_cache_and_number_of_pairs_do_not_change_what_is_found(still):
         alone = [meet(tables, pose, margin, [pair], still=still)[0] for pair in pairs[:5]]
         for one, two in zip(fresh, alone, strict=False):
             assert len(one.gap) == len(two.gap) and (one.point == two.point).all()
-    marked = memory["cached_axis"][:, 0] == BESIDE
+    marked = memory["cached_axis"][:, 0] == NEARBY
     assert touched > 100 and (marked.sum() > 5 or not still)
 
 

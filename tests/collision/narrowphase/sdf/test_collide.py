@@ -45,7 +45,7 @@ def planted(mesh):
 
 def fielded(mesh) -> Part:
     part = mesh_part(*mesh)
-    return Part(MESH, NO_SIZE, part.radius, geometry=replace(part.geometry, fielded=True))
+    return Part(MESH, NO_SIZE, part.radius, geometry=replace(part.geometry, uses_sdf=True))
 
 
 def both(*meshes):
@@ -79,7 +79,7 @@ def interpolated(value, u):
 def test_corners_of_cells_are_exact_and_the_error_between_them_is_bounded(name, folder):
     vertices, faces = MESHES[name]
     table, rng = planted((vertices, faces)), np.random.default_rng(5)
-    found = cache.find_field(table)
+    found = cache.find_sdf(table)
     cells = list(leaves(found))
     assert 8 * len(cells) == 7 * len(found.child) + 1  # every cell is a leaf or has eight children
     for i in rng.integers(len(cells), size=40):
@@ -97,25 +97,25 @@ def test_corners_of_cells_are_exact_and_the_error_between_them_is_bounded(name, 
 
 def test_a_smaller_tolerance_takes_more_cells_and_misses_by_less(folder):
     table = planted(MESHES["torus"])
-    coarse, fine = cache.find_field(table, 0.02), cache.find_field(table, 0.005)
+    coarse, fine = cache.find_sdf(table, 0.02), cache.find_sdf(table, 0.005)
     assert len(fine.child) > 1.5 * len(coarse.child)
     assert len(list(folder.iterdir())) == 2
 
 
 def test_field_is_read_from_its_file(folder, monkeypatch):
     table = planted(MESHES["el"])
-    made = cache.find_field(table)
+    made = cache.find_sdf(table)
     monkeypatch.setattr(cache, "build_octree", None)
-    read = cache.find_field(table)
+    read = cache.find_sdf(table)
     assert (read.child == made.child).all() and (read.value == made.value).all()
     with pytest.raises(TypeError):  # another mesh has no file
-        cache.find_field(planted(MESHES["box"]))
+        cache.find_sdf(planted(MESHES["box"]))
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "empty", "other"])
 def test_broken_file_is_made_again(folder, harm):
     table = planted(MESHES["el"])
-    made = cache.find_field(table)
+    made = cache.find_sdf(table)
     (path,) = folder.iterdir()
     whole = path.read_bytes()
     if harm == "other":
@@ -124,7 +124,7 @@ def test_broken_file_is_made_again(folder, harm):
         half = len(whole) // 2
         changed = whole[:half] + bytes([whole[half] ^ 255]) + whole[half + 1 :]
         path.write_bytes({"cut": whole[:half], "changed": changed, "empty": b""}[harm])
-    again = cache.find_field(table)
+    again = cache.find_sdf(table)
     assert (again.child == made.child).all() and (again.value == made.value).all()
     assert path.read_bytes() == whole and list(folder.iterdir()) == [path]
 
@@ -132,7 +132,7 @@ def test_broken_file_is_made_again(folder, harm):
 def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "file" / "fields")
-    assert len(cache.find_field(planted(MESHES["box"])).child) > 1
+    assert len(cache.find_sdf(planted(MESHES["box"])).child) > 1
 
 
 def test_samples_are_the_corners_and_all_of_the_ridges():
@@ -143,7 +143,7 @@ def test_samples_are_the_corners_and_all_of_the_ridges():
     length = np.linalg.norm(samples.segment[~corner, 3:] - samples.segment[~corner, :3], axis=1)
     assert length.sum() == pytest.approx(4 * (0.1 + 0.13 + 0.07))
     assert length.max() <= 0.1 * table.radius * (1 + 1e-12)
-    assert (np.diff(samples.around_first)[~corner] == 2).all()
+    assert (np.diff(samples.tangent_first)[~corner] == 2).all()
 
 
 def touching(rng, tables, radii, target):

@@ -39,7 +39,7 @@ def shape(name, generator="field"):
 
 def fielded(mesh) -> Part:
     part = mesh_part(*mesh)
-    return Part(MESH, NO_SIZE, part.radius, geometry=replace(part.geometry, fielded=True))
+    return Part(MESH, NO_SIZE, part.radius, geometry=replace(part.geometry, uses_sdf=True))
 
 
 def about_z(angle):
