@@ -24,15 +24,11 @@ LYING = turn((0, 1, 0), np.pi / 2)  # local z -> world x
 DIAGONAL = np.sqrt(0.5)
 
 
-def geometry(tables):
-    return tables.kind, tables.size, tables.table, tables.polytope, tables.vertex
-
-
 def core_gap(tables, pose, guess=(0.0, 0.0, 1.0)):
     """Distance, direction and closest points (relative to A) of the cores of shapes 0 and 1."""
     offset = tuple(pose[1, :3] - pose[0, :3])
     scratch = np.zeros((256, 4))
-    found = core_distance(*geometry(tables), pose, 0, 1, offset, guess, np.inf, scratch)
+    found = core_distance(tables, pose, 0, 1, offset, guess, np.inf, scratch)
     return found[0], *(np.array(v) for v in found[1:])
 
 
@@ -40,10 +36,7 @@ def contacts(tables, pose, margin, axis=None):
     """Straight from convex_contacts(), also for pairs that have a method of their own."""
     axis = np.zeros((1, 8)) if axis is None else axis
     out = np.zeros((4, 7))
-    count = convex_contacts(
-        *geometry(tables), tables.face_plane, tables.face_loop, tables.loop, pose, 0, 1, margin,
-        axis, 0, out, 0, np.zeros((256, 4)),
-    )  # fmt: skip
+    count = convex_contacts(tables, pose, 0, 1, margin, axis, 0, out, 0, np.zeros((256, 4)))
     return out[:count]
 
 
@@ -119,7 +112,7 @@ def test_gjk_proves_its_distance(kinds):
         tables, pose = random_pair(kinds, rng, rng.choice([1e-3, 0.1, 2.0]))
         length, n, pa, pb = core_gap(tables, pose)
         offset = tuple(pose[1, :3] - pose[0, :3])
-        room = separation(*geometry(tables), pose, 0, 1, offset, tuple(n))
+        room = separation(tables, pose, 0, 1, offset, tuple(n))
         # GJK closes in on round rims only by and by
         assert length == pytest.approx(room, abs=1e-8 if "cylinder" in kinds else 1e-12)
         np.testing.assert_allclose(pb - pa, length * n, atol=1e-12)

@@ -14,7 +14,6 @@ from drystone.shapes.sdf.cache import find_field
 from drystone.shapes.sdf.closest_point import vertex_normals
 from drystone.shapes.sdf.feature_samples import find_samples
 from drystone.shapes.sdf.octree import VALUES
-from drystone.shapes.thickness import half_thickness
 from drystone.shapes.triangle_table import build_table, flat_faces, with_tree
 from drystone.shapes.two_dimensions.outline import Outline
 
@@ -52,7 +51,7 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         local=local,
         size=np.array([part.size for part in parts], dtype=np.float64).reshape(count, 3),
         radius=np.array([part.radius for part in parts], dtype=np.float64),
-        thickness=np.array([half_thickness(part) for part in parts], dtype=np.float64),
+        thickness=np.array([part.half_thickness for part in parts], dtype=np.float64),
         table=table,
         surface=surface,
         whole=np.array([_is_whole(part) for part in parts], dtype=np.int32),

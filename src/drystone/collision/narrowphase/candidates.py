@@ -1,7 +1,7 @@
-"""Contacts found one by one, in any direction, and the few of them that are kept.
+"""Manifold reduction where normals differ: candidates found one by one, and the few that stay.
 
 Candidates live in the caller's (256, 4) scratch array: the point of the ground and the gap in one
-row, the unit normal (out of the ground) in another, then room for one group being reduced.
+row, the unit normal (out of the ground) in another, then rows for one group being reduced.
 """
 
 from math import inf
@@ -25,7 +25,7 @@ def add_candidate(scratch, count, point, normal, gap, order, twin):
 
     Those of lower `order` come first in their group, however they are found. One that lies
     within `twin` [m] of another with nearly the same normal is the same contact, and the deeper
-    of the two stays. When there is no more room the shallowest gives way.
+    of the two stays. When all rows are taken the shallowest gives way.
     """
     row, largest = count, -inf
     for i in range(count):

@@ -1,9 +1,9 @@
-"""Stage 3 in two dimensions, the x-z plane: planes, discs, segments and polygons in closed form.
+"""Narrow phase in two dimensions, the x-z plane: SAT of rounded convex polygons, in closed form.
 
 All but planes are corners with a rounding (shapes/two_dimensions/outline.py). Two outlines are
-compared along the normals of all their edges; the edge that parts them best, or lets them overlap
-least, is cut against the edge of the other that faces it most. Where no corner lies over that edge
-the two nearest points decide. At most two contacts a pair, and the y of all of them is zero.
+compared along the normals of all their edges; the edge of largest separation, or least
+penetration, is clipped against the edge of the other that faces it most. Where no corner lies over
+that edge the two nearest points decide. At most two contacts a pair; the y of all of them is zero.
 """
 
 from math import inf, sqrt

@@ -1,4 +1,4 @@
-"""Face against face: cut one polygon by the sides of another, keep few well-spread points.
+"""Contact manifold: clip one polygon by the sides of another, reduce it to four spread points.
 
 Polygons live in rows of a (256, 4) scratch array that the caller owns: a point of the reference
 plane (three coordinates in any orthonormal frame) and the gap of the surface above it. Two
