@@ -10,6 +10,7 @@ from math import sqrt
 from drystone.collision.narrowphase.manifold import (
     BUFFER_0,
     BUFFER_1,
+    BUFFER_ROWS,
     CUT_TOLERANCE,
     cut_polygon,
     keep_near,
@@ -140,10 +141,17 @@ def _add_deepest(scratch, source, count, least, point, reach):
 
 @kernel
 def _load_feature(shapes, pose, s, feature, place, buffer, scratch):
-    """Corners of a feature of shape `s` at `place`; of a segment also the radii of curvature."""
-    for i in range(feature[1]):
-        store(scratch, buffer + i, feature_corner(shapes, pose, s, feature, place, i))
-        scratch[buffer + i, 3] = side_radius(shapes, s, i)
+    """Corners of a feature of shape `s` at `place`; of a segment also the radii of curvature.
+
+    Returns how many: of a face with very many corners a part, all around, leaving rows for those
+    that clipping adds.
+    """
+    count = min(feature[1], BUFFER_ROWS // 2)
+    for k in range(count):
+        i = k * feature[1] // count
+        store(scratch, buffer + k, feature_corner(shapes, pose, s, feature, place, i))
+        scratch[buffer + k, 3] = side_radius(shapes, s, i)
+    return count
 
 
 @inner_kernel
@@ -171,10 +179,10 @@ def meet_features(
         out_of_s = n
     source, count = BUFFER_0, 0
     if feature_t[1] > 1:
-        _load_feature(shapes, pose, t, feature_t, place_t, BUFFER_0, scratch)
+        loaded = _load_feature(shapes, pose, t, feature_t, place_t, BUFFER_0, scratch)
         if feature[1] > 2:
             source, count = _clip_by_face(
-                shapes, pose, s, feature, place, out_of_s, reach, feature_t[1], scratch
+                shapes, pose, s, feature, place, out_of_s, reach, loaded, scratch
             )
         elif feature[1] == 2:
             _load_feature(shapes, pose, s, feature, place, BUFFER_1, scratch)

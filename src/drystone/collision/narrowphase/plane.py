@@ -131,9 +131,11 @@ def _plane_hull(shapes, pose, a, b, margin, out, first, scratch):
     height = height_above(pose, a, pose_position(pose, b))
     start = polytope[table[b], 0]
     stop = start + polytope[table[b], 1]
-    lowest = margin
+    lowest, deepest = margin, -1
     for v in range(start, stop):
-        lowest = min(lowest, height + dot(down, load(vertex, v)))
+        gap = height + dot(down, load(vertex, v))
+        if gap < lowest:
+            lowest, deepest = gap, v
     if lowest >= margin:
         return 0
     limit = min(margin, lowest + BAND * shapes.radius[b])
@@ -141,8 +143,9 @@ def _plane_hull(shapes, pose, a, b, margin, out, first, scratch):
     for v in range(start, stop):
         x = load(vertex, v)
         gap = height + dot(down, x)
-        if gap < limit and count < BUFFER_ROWS:
+        if gap < limit and (count < BUFFER_ROWS or v == deepest):
             p = mad(to_world(pose, b, x), normal, -gap)
+            count = min(count, BUFFER_ROWS - 1)  # where all rows are taken the last one gives way
             row = BUFFER_0 + count
             scratch[row, 0], scratch[row, 1], scratch[row, 2] = p
             scratch[row, 3] = gap
