@@ -36,7 +36,7 @@ class Shapes(NamedTuple):
     #                   box: half sizes, also of the box that holds an outline or a mesh; plane
     #                   (normal is local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
-    thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
+    thickness: np.ndarray  # (ns,) half of it, about (shapes/part.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
     whole: np.ndarray  # (ns,) 1: a mesh of which all contacts are kept

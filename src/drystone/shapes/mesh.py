@@ -34,7 +34,7 @@ class Mesh:
     """A solid whose surface is made of triangles: closed, turned outward, not crossing itself.
 
     vertices   (n, 3) [m]
-    faces      (m, 3) whole numbers, corners counter-clockwise seen from outside
+    faces      (m, 3) integers, corners counter-clockwise seen from outside
     generator  how contacts with other meshes and terrains are found: "triangles", from pairs of
                triangles, or "field", from its signed distance, also if only one of two says so
     repair     True: what can be repaired is, and `findings` says what was done

@@ -84,9 +84,9 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
         number = numbers.get(part.geometry)
         if number is None:
             assert part.kind in (BOX, HULL, TERRAIN, MESH)
-            kept = terrains if part.kind in (TERRAIN, MESH) else polytopes
-            number = numbers[part.geometry] = len(kept)
-            kept.append(part.geometry)
+            known = terrains if part.kind in (TERRAIN, MESH) else polytopes
+            number = numbers[part.geometry] = len(known)
+            known.append(part.geometry)
         table[s] = number
     return polytopes, terrains, table
 

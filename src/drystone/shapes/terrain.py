@@ -22,7 +22,7 @@ class Terrain:
 
     vertices  (n, 3) [m]; map coordinates cost no digits, for inside they are kept relative to
               a round number near their middle
-    faces     (m, 3) whole numbers, corners counter-clockwise seen from the side that carries
+    faces     (m, 3) integers, corners counter-clockwise seen from the side that carries
 
     Vertices at the same place, up to rounding, become one, so that neighbours know each other
     and inner edges are not felt. The order of the faces is kept.

@@ -50,9 +50,9 @@ def encode(kind, i, j):
 
 @kernel
 def decode(code):
-    whole = int(code)
-    kind = whole % KINDS
-    index = whole // KINDS
+    number = int(code)
+    kind = number % KINDS
+    index = number // KINDS
     return kind, index % SECOND_INDEX, index // SECOND_INDEX
 
 
@@ -67,7 +67,7 @@ def remember(axis, p, code, slack, t, r):
 
 @inner_kernel
 def moved_since(axis, p, t, r, reach):
-    """How far [m] points of one shape, seen from the other, may have moved since remember.
+    """How far [m] points of one shape, seen from the other, may have moved since it was cached.
 
     A rotation by the angle f moves a point at distance x by 2 x sin(f / 2), at most 2 x |q - q'|.
     """

@@ -233,7 +233,7 @@ def _face_contacts(pose, a, b, size, i, side, margin, out, first, scratch):
     u, v = _axis(pose, a, iu), _axis(pose, a, iv)
     half, half_u, half_v = size[a, i], size[a, iu], size[a, iv]
 
-    # Centre and half edges of the face of b that looks most against the normal, in (u, v, n).
+    # Centre and half edges of the incident face of b, most opposed to the normal, in (u, v, n).
     k, cosine = _incident_axis(pose, b, normal)
     d = mad(d, _axis(pose, b, k), -size[b, k] if cosine > 0.0 else size[b, k])
     ke, kf = (k + 1) % 3, (k + 2) % 3

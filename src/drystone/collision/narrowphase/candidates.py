@@ -13,7 +13,7 @@ from drystone.jit.vec import add, dot, load, mad, scale, store, sub
 POINT, NORMAL, GROUP = 0, 96, 192
 MOST_CANDIDATES, MOST_IN_GROUP = 96, 64
 
-# Normals within 10 degrees [cosine] hold the body in the same way: four points of a group do.
+# Normals within 10 degrees [cosine] hold the body alike: four points of a group do.
 ALIKE = 0.985
 # Order of a candidate that has none of its own, and of one whose group is written.
 LAST, DONE = 1e9, -1.0
@@ -25,7 +25,7 @@ def add_candidate(scratch, count, point, normal, gap, order, twin):
 
     Those of lower `order` come first in their group, however they are found. One that lies
     within `twin` [m] of another with nearly the same normal is the same contact, and the deeper
-    of the two stays. When all rows are taken the shallowest gives way.
+    of the two stays. When all rows are taken the shallowest is dropped.
     """
     row, largest = count, -inf
     for i in range(count):

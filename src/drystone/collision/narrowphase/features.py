@@ -168,7 +168,7 @@ def meet_features(
     """
     ra, rb = rounding_radius(shapes, a), rounding_radius(shapes, b)
     offset = sub(pose_position(pose, b), pose_position(pose, a))
-    # The face of B clips the feature of A, or the other way round if only A shows a face.
+    # The face of B clips the feature of A, or that of A the feature of B if only A shows a face.
     s, place, out_of_s = b, offset, scale(n, -1.0)
     t, place_t, sign = a, scale(offset, 0.0), 1.0
     feature = find_feature(shapes, s, to_local_direction(pose, s, out_of_s))

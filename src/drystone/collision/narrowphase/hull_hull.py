@@ -119,8 +119,8 @@ def _cached_axis(shapes, pose, a, ta, tb, t, r, axis, p):
     elif kind == FACE_B:
         i += polytope[tb, 2]
         n = scale(mul(r, load(face_plane, i)), -1.0)
-        back, turn = inverse_pose(t, r)
-        v, s = lowest_over_face(vertex, polytope[ta, 0], polytope[ta, 1], face_plane, i, back, turn)
+        ti, ri = inverse_pose(t, r)
+        v, s = lowest_over_face(vertex, polytope[ta, 0], polytope[ta, 1], face_plane, i, ti, ri)
     elif kind == EDGES:
         i, j = i + polytope[ta, 4], j + polytope[tb, 4]
         n, s = _edge_pair_now(shapes, ta, tb, t, r, i, j)
@@ -161,10 +161,10 @@ def _search_axis(shapes, ta, tb, t, r, guess, radius, margin, axis, p, scratch):
     if s >= margin:
         remember(axis, p, encode(kind, i - polytope[ta, 2], j), 0.0, t, r)
         return kind, i, j, low, s
-    back, turn = inverse_pose(t, r)
+    ti, ri = inverse_pose(t, r)
     seen = scale(mul_t(r, normal), -1.0)
     face, v, best, seen, second, a0, a1 = search_faces(
-        shapes, tb, ta, back, turn, seen, handicap, wanted, margin, best, seen, second
+        shapes, tb, ta, ti, ri, seen, handicap, wanted, margin, best, seen, second
     )
     if face >= 0:
         kind, i, low, s = FACE_B, face, v, best + handicap

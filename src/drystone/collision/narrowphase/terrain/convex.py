@@ -243,11 +243,11 @@ def _add_all(shapes, pose, a, t, rounding, margin, grow, ridges, scratch):
     lower, upper = _core_aabb(shapes, pose, a, t, grow)
     span = cell_range(shapes, shapes.table[t], lower, upper)
     half = add(half_sizes(shapes, a), (grow, grow, grow))
-    turn, place = relative_pose(pose, a, t)
+    rotation, position = relative_pose(pose, a, t)
     cell, entry, row, count = begin_query(shapes, t, scratch, OUTER), 0, 0, 0
     while row >= 0:
         row, cell, entry = next_triangle(
-            shapes, t, lower, upper, span, (turn, place, half), cell, entry, scratch, OUTER
+            shapes, t, lower, upper, span, (rotation, position, half), cell, entry, scratch, OUTER
         )
         if row < 0:
             break

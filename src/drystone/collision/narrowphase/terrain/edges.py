@@ -56,7 +56,7 @@ def _point_over(e, e0, x):
 def best_on_arc(shapes, pose, a, e, e0, n1, n2, small):
     """Normal of the arc from `n1` to `n2` with the largest separation, and the lowest point.
 
-    The ridge runs through `e0` along the unit vector `e`, about which the arc turns. Two lowest
+    The ridge runs through `e0` along the unit vector `e`, about which the arc goes. Two lowest
     points on either side of the ridge define the normal on which they are level; the
     lowest point there replaces one of them.
     """
@@ -72,8 +72,8 @@ def best_on_arc(shapes, pose, a, e, e0, n1, n2, small):
         length = norm(level)
         if length <= small:
             return _point_over(e, e0, x1), x1
-        turn = 1.0 if dot(level, add(n1, n2)) > 0.0 else -1.0
-        m = scale(level, turn / length)
+        sign = 1.0 if dot(level, add(n1, n2)) > 0.0 else -1.0
+        m = scale(level, sign / length)
         x = core_support(shapes, pose, a, scale(m, -1.0))
         across = cross(e, m)
         if dot(m, sub(x1, x)) <= small:

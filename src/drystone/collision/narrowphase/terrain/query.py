@@ -30,15 +30,15 @@ def _is_met(box, i, lower, upper, other):
     `other` is (rotation, position, half): half sizes about the origin of the frame in which ours
     stands at that rotation and position; with zeros for all three it is met by everything.
     """
-    turn, place, half = other
+    r, position, half = other
     for k in range(3):
         if box[i, k] > upper[k] or box[i, 3 + k] < lower[k]:
             return False
     x, y, z = box[i, 0] + box[i, 3], box[i, 1] + box[i, 4], box[i, 2] + box[i, 5]
     u, v, w = box[i, 3] - box[i, 0], box[i, 4] - box[i, 1], box[i, 5] - box[i, 2]
     for k in range(3):
-        a, b, c = turn[3 * k], turn[3 * k + 1], turn[3 * k + 2]
-        middle = 0.5 * (a * x + b * y + c * z) + place[k]
+        a, b, c = r[3 * k], r[3 * k + 1], r[3 * k + 2]
+        middle = 0.5 * (a * x + b * y + c * z) + position[k]
         if abs(middle) > half[k] + 0.5 * (abs(a) * u + abs(b) * v + abs(c) * w):
             return False
     return True
