@@ -7,8 +7,8 @@ import pytest
 
 from drystone.collision.narrowphase.convex import convex_contacts
 from drystone.collision.narrowphase.gjk import core_distance, separation
-from drystone.model.arrays import CAPSULE, CYLINDER, SPHERE
-from drystone.shapes import Box, Capsule, Cylinder, Sphere
+from drystone.model.arrays import CAPSULE, CONE, CYLINDER, SPHERE
+from drystone.shapes import Box, Capsule, Cone, Cylinder, Sphere
 from narrow_twin import (
     bare_shapes,
     collide,
@@ -51,6 +51,8 @@ def supports(tables, pose, s, d):
         top = r + h * abs(q[:, 2])
     elif tables.kind[s] == CYLINDER:
         top = r * np.hypot(q[:, 0], q[:, 1]) + h * abs(q[:, 2])
+    elif tables.kind[s] == CONE:
+        top = np.maximum(r * np.hypot(q[:, 0], q[:, 1]) - h * q[:, 2], h * q[:, 2])
     else:
         return (vertices_of(tables, pose, s) @ d.T).max(axis=0)
     return top + d @ place
@@ -82,12 +84,13 @@ def random_shape(kind, rng):
         "sphere": lambda: Sphere(sizes[0]),
         "capsule": lambda: Capsule(sizes[0], 2 * sizes[1]),
         "cylinder": lambda: Cylinder(sizes[0], 2 * sizes[1]),
+        "cone": lambda: Cone(sizes[0], 2 * sizes[1]),
         "box": lambda: Box(*(2 * sizes)),
         "hull": lambda: random_hull(rng, 20, 1.0),
     }[kind]()
 
 
-KINDS = ["sphere", "capsule", "cylinder", "box", "hull"]
+KINDS = ["sphere", "capsule", "cylinder", "cone", "box", "hull"]
 PAIRS = list(itertools.combinations_with_replacement(KINDS, 2))
 
 
@@ -114,7 +117,7 @@ def test_gjk_proves_its_distance(kinds):
         offset = tuple(pose[1, :3] - pose[0, :3])
         room = separation(tables, pose, 0, 1, offset, tuple(n))
         # GJK closes in on round rims only by and by
-        assert length == pytest.approx(room, abs=1e-8 if "cylinder" in kinds else 1e-12)
+        assert length == pytest.approx(room, abs=1e-8 if {"cylinder", "cone"} & {*kinds} else 1e-12)
         np.testing.assert_allclose(pb - pa, length * n, atol=1e-12)
 
 
@@ -142,7 +145,7 @@ def test_gjk_between_boxes_in_closed_form(gap):
 
 def test_gjk_says_zero_when_cores_overlap():
     rng = np.random.default_rng(5)
-    for kinds in itertools.combinations_with_replacement(["cylinder", "box", "hull"], 2):
+    for kinds in itertools.combinations_with_replacement(KINDS[2:], 2):
         tables, pose = random_pair(kinds, rng, -0.05)
         pose[1, :3] = pose[0, :3]
         assert core_gap(tables, pose)[0] == 0.0
@@ -205,7 +208,7 @@ def test_a_remembered_direction_changes_nothing(kinds):
         np.testing.assert_allclose(once, again, atol=2e-6)
 
 
-@pytest.mark.parametrize("kind", ["capsule", "cylinder", "box", "hull"])
+@pytest.mark.parametrize("kind", KINDS[1:])
 def test_swapping_the_sides_turns_the_normal(kind):
     rng = np.random.default_rng(9)
     for apart in (0.01, -0.01):

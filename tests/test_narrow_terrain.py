@@ -6,7 +6,7 @@ from scipy.spatial import Delaunay
 
 from drystone.collision.narrowphase.gjk import core_distance
 from drystone.model.arrays import CYLINDER, HULL
-from drystone.shapes import Box, Capsule, Cylinder, Plane, Sphere, Terrain
+from drystone.shapes import Box, Capsule, Cone, Cylinder, Plane, Sphere, Terrain
 from narrow_twin import bare_shapes, collide, pose_row, random_hull, random_rotation, turn
 
 LYING = turn((0, 1, 0), np.pi / 2)  # local z -> world x
@@ -15,6 +15,7 @@ SHAPES = {
     "sphere": Sphere(0.5),
     "capsule": Capsule(0.2, 1.0),
     "cylinder": Cylinder(0.3, 1.0),
+    "cone": Cone(0.4, 1.0),
     "box": Box(0.8, 0.6, 0.4),
     "hull": HULL_SHAPE,
 }

@@ -13,6 +13,7 @@ from drystone.model.rotation import (
 from drystone.shapes.box import Box
 from drystone.shapes.capsule import Capsule
 from drystone.shapes.compound import Compound
+from drystone.shapes.cone import Cone
 from drystone.shapes.convex_hull import ConvexHull
 from drystone.shapes.cylinder import Cylinder
 from drystone.shapes.mass_properties import MassProperties, principal_axes
@@ -33,7 +34,7 @@ from drystone.shapes.two_dimensions.segment import Segment
 SHAPES = {
     shape.__name__: shape
     for shape in (
-        Plane, Sphere, Box, Capsule, Cylinder, Disc, Polygon, Segment,
+        Plane, Sphere, Box, Capsule, Cylinder, Cone, Disc, Polygon, Segment,
         Compound, ConvexHull, Mesh, Terrain,
     )
 }  # fmt: skip
@@ -43,6 +44,7 @@ __all__ = [
     "Box",
     "Capsule",
     "Compound",
+    "Cone",
     "ConvexHull",
     "Cylinder",
     "Disc",

@@ -1,7 +1,7 @@
 """Dispatch by kind: what kernels ask of a convex shape, one branch for each kind.
 
 A convex shape is a core plus a rounding radius: a point (sphere) or a segment (capsule) with a
-radius, or the shape itself without one (cylinder, box, hull). Each operation is one function
+radius, or the shape itself without one (cylinder, cone, box, hull). Each operation is one function
 here, over kernels that stand in the file of the shape:
 
     rounding_radius   what is added to the core on all sides
@@ -33,9 +33,21 @@ from drystone.jit.vec import (
     to_local_direction,
     to_world_direction,
 )
-from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL, SPHERE
+from drystone.model.arrays import BOX, CAPSULE, CONE, CYLINDER, HULL, SPHERE
 from drystone.shapes.box import box_corner, box_extent, box_support
 from drystone.shapes.capsule import capsule_extent, capsule_height, segment_support
+from drystone.shapes.cone import (
+    cone_corner,
+    cone_extent,
+    cone_feature,
+    cone_height,
+    cone_resting_count,
+    cone_resting_point,
+    cone_side_normal,
+    cone_side_radius,
+    cone_snapped,
+    cone_support,
+)
 from drystone.shapes.cylinder import (
     STANDING,
     cylinder_corner,
@@ -80,6 +92,8 @@ def core_support(shapes, pose, s, d):
         p = hull_support(shapes, s, q)
     elif kind == CYLINDER:
         p = cylinder_support(size, q)
+    elif kind == CONE:
+        p = cone_support(size, q)
     elif kind == CAPSULE:
         p = segment_support(size, q)
     else:
@@ -90,7 +104,7 @@ def core_support(shapes, pose, s, d):
 @inner_kernel
 def extent(shapes, s, d):
     """Lowest and highest d.x of the shape along the unit vector `d`; of a box for what is not
-    sphere, capsule or cylinder (hulls have an AABB from their vertices, broadphase.py).
+    sphere, capsule, cylinder or cone (hulls have an AABB from their vertices, broadphase.py).
     """
     kind, size = shapes.kind[s], load(shapes.size, s)
     if kind == SPHERE:
@@ -99,6 +113,8 @@ def extent(shapes, s, d):
         return capsule_extent(size, d)
     if kind == CYLINDER:
         return cylinder_extent(size, d)
+    if kind == CONE:
+        return cone_extent(size, d)
     return box_extent(size, d)
 
 
@@ -131,7 +147,10 @@ def find_feature(shapes, s, q):
         return q, 1, -1, -1
     if kind == CAPSULE:
         return q, 2, -1, -1
-    count, moved = cylinder_feature(q)
+    if kind == CONE:
+        count, moved = cone_feature(load(shapes.size, s), q)
+    else:
+        count, moved = cylinder_feature(q)
     return q, count, -1, moved
 
 
@@ -148,6 +167,8 @@ def feature_corner(shapes, pose, s, feature, place, i):
         v = face_corner(shapes, s, face, i)
     elif kind == CAPSULE:
         v = (0.0, 0.0, size[1] if i == 1 else -size[1])
+    elif kind == CONE:
+        v = cone_corner(size, q, count, moved, i)
     else:
         v = cylinder_corner(size, q, count, moved, i)
     return add(place, to_world_direction(pose, s, v))
@@ -168,6 +189,8 @@ def side_radius(shapes, s, i):
 
     None of a capsule: its segment is the core, which stands off by the rounding radius.
     """
+    if shapes.kind[s] == CONE:
+        return cone_side_radius(load(shapes.size, s), i)
     return shapes.size[s, 0] - rounding_radius(shapes, s)
 
 
@@ -177,7 +200,10 @@ def side_normal(shapes, pose, s, d, sign):
     `sign` is 1, inward if it is -1.
     """
     u = pose_axis_z(pose, s)
-    return normalize(mad(d, u, -dot(d, u)))
+    across = normalize(mad(d, u, -dot(d, u)))
+    if shapes.kind[s] == CONE:
+        return cone_side_normal(load(shapes.size, s), u, across, sign)
+    return across
 
 
 @inner_kernel
@@ -189,6 +215,8 @@ def snapped_normal(shapes, pose, s, n, sign, snap):
     """
     if shapes.kind[s] == CYLINDER:
         return cylinder_snapped(pose_axis_z(pose, s), n, snap)
+    if shapes.kind[s] == CONE:
+        return cone_snapped(load(shapes.size, s), pose_axis_z(pose, s), n, sign, snap)
     return 0.0, 0.0, 0.0
 
 
@@ -200,6 +228,8 @@ def resting_count(shapes, s, q):
         return shapes.polytope[shapes.table[s], 1]
     if kind == CYLINDER:
         return 2 if abs(q[2]) < STANDING else 4
+    if kind == CONE:
+        return cone_resting_count(q)
     return 8 if kind == BOX else (2 if kind == CAPSULE else 1)
 
 
@@ -217,6 +247,8 @@ def resting_point(shapes, s, q, i):
         return 0.0, 0.0, size[1] if i == 0 else -size[1]
     if kind == CYLINDER:
         return cylinder_resting_point(size, q, i)
+    if kind == CONE:
+        return cone_resting_point(size, q, i)
     return 0.0, 0.0, 0.0
 
 
@@ -235,5 +267,5 @@ def height_over(shapes, pose, s, v):
     if is_polytope(shapes, s):
         n, height, exists = polytope_height(shapes, s, q)
         return scale(to_world_direction(pose, s, n), -1.0), height, exists
-    d, height, exists = cylinder_height(size, q)
+    d, height, exists = cone_height(size, q) if kind == CONE else cylinder_height(size, q)
     return to_world_direction(pose, s, d), height, exists
