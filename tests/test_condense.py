@@ -53,7 +53,7 @@ def dense_blocks(n, island):
 
 def test_matrix_is_that_of_the_whole_without_joints(fallen):
     """W_cc - W_cj W_jj⁻¹ W_jc for the rows j that hold, and the dampers."""
-    problem, joint_work, work = fallen.problem(), fallen._linkage, fallen._work
+    problem, joint_work, work = fallen.problem(), fallen._joint_work, fallen._work
     nc, rows = problem.contact_count, joint_work.rows
     far = np.full(len(rows.kind), 1e9)  # no limit is near
     n = condensed(nc, len(joint_work.node_row), fallen._build.model, work, joint_work, far)
@@ -71,5 +71,5 @@ def test_step_obeys_the_laws_of_all_rows(fallen):
     for _ in range(60):
         fallen.step()
         problem = fallen.problem()
-        error = residual(problem, last_impulse(problem, fallen._work, fallen._linkage))
+        error = residual(problem, last_impulse(problem, fallen._work, fallen._joint_work))
         assert error <= fallen._settings.tolerance

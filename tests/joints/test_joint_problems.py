@@ -87,13 +87,13 @@ def solved(name):
     for _ in range(steps):
         world.step()
     problem = world.problem()
-    return world, problem, last_step.last_impulse(problem, world._work, world._linkage)
+    return world, problem, last_step.last_impulse(problem, world._work, world._joint_work)
 
 
 @pytest.mark.parametrize("name", MACHINES)
 def test_the_machines_do_what_they_are_for(name):
     world, problem, _ = solved(name)
-    rows, joints = world._linkage.rows, problem.joints
+    rows, joints = world._joint_work.rows, problem.joints
     if name == "chain":
         assert problem.contact_count >= 2 and len(joints.body) == 5
     if name == "four-bar":
@@ -269,7 +269,7 @@ def test_sleeping_joints_are_no_part_of_the_problem():
     assert world.info is None
     world.step()
     problem = world.problem()
-    rows = world._linkage.rows
+    rows = world._joint_work.rows
     assert block_impulses(problem.joints, rows).shape == (5, 3)
     assert block_impulses(None, rows).shape == (0, 3)
     free = ds.World()

@@ -191,28 +191,28 @@ def _run_blocks(world, steps, show) -> tuple[dict, float, list]:
 
     Also the last solve of every block, by a solver that keeps it.
     """
-    from drystone.world.run import Watch, stage_seconds
+    from drystone.world.run import RunStatistics, stage_seconds
 
-    watch, rows, solves = Watch(world), [], []
-    while watch.steps < steps:
-        before, start, first = stage_seconds(world), perf_counter(), watch.steps
+    statistics, rows, solves = RunStatistics(world), [], []
+    while statistics.steps < steps:
+        before, start, first = stage_seconds(world), perf_counter(), statistics.steps
         end = min(first + BLOCK, steps)
-        while watch.steps < end:  # solvers in Python come back after every step
-            watch.advance(end - watch.steps)
-        wall, count = perf_counter() - start, watch.steps - first
+        while statistics.steps < end:  # solvers in Python come back after every step
+            statistics.advance(end - statistics.steps)
+        wall, count = perf_counter() - start, statistics.steps - first
         spent = {key: value - before[key] for key, value in stage_seconds(world).items()}
         detection = sum(spent[key] for key in DETECTION)
         other = sum(spent[key] for key in OTHER)
         times = detection, wall - detection - other, other, wall
-        rows.append((watch.steps, watch.contacts[-1], _touching(world), *times, count))
+        rows.append((statistics.steps, statistics.contacts[-1], _touching(world), *times, count))
         if isinstance(world._solver, _KeepsSolve):
             solves.append(world._solver.last)
         if show is not None:
-            show(watch.steps, steps)
+            show(statistics.steps, steps)
     table = np.array(rows, float)
     table[:, 3:7] *= 1e3 / table[:, 7:]
     names = ("step", "contacts", "touching", "detection", "resolution", "other", "all")
-    return dict(zip(names, table.T, strict=False)), watch.worst_penetration, solves
+    return dict(zip(names, table.T, strict=False)), statistics.worst_penetration, solves
 
 
 def _solve_again(solves, solver) -> np.ndarray:

@@ -108,13 +108,13 @@ def _vertex_box(s, shapes, pose, r, grow, box):
 
 
 @inner_kernel
-def set_out(s, b, bodies, state, settings, pose, way):
+def set_out(s, b, bodies, state, force, settings, pose, way):
     """Fill row `s` of `way`; returns how far the surface of body `b` can move in this step [m]."""
     if b == FIXED:
         for k in range(SWEPT_COLUMNS):
             way[s, k] = 0.0
         return 0.0
-    twist, force, dt = state.twist, state.force, settings.dt
+    twist, dt = state.twist, settings.dt
     speed = sqrt(twist[b, 0] ** 2 + twist[b, 1] ** 2 + twist[b, 2] ** 2)
     spin = sqrt(twist[b, 3] ** 2 + twist[b, 4] ** 2 + twist[b, 5] ** 2)
     gravity = sqrt(settings.gravity_x**2 + settings.gravity_y**2 + settings.gravity_z**2)
@@ -141,7 +141,7 @@ def set_out(s, b, bodies, state, settings, pose, way):
 
 
 @kernel
-def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
+def _place_range(lo, hi, shapes, bodies, state, force, settings, fixed_too, boxes):
     """Place shapes lo..hi; return how many tight boxes have left their roomy boxes."""
     reach, box, left = boxes.reach, boxes.aabb, 0
     for s in range(lo, hi):
@@ -152,7 +152,7 @@ def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
         elif state.asleep[b] == 1 and not fixed_too:
             continue
         place_shape(s, shapes, state.position, state.rotation, boxes.pose)
-        reach[s] = set_out(s, b, bodies, state, settings, boxes.pose, boxes.swept)
+        reach[s] = set_out(s, b, bodies, state, force, settings, boxes.pose, boxes.swept)
         tight_box(s, shapes, boxes.pose, reach[s], box)
         for k in range(3):
             if box[s, k] < state.fat_aabb[s, k] or box[s, 3 + k] > state.fat_aabb[s, 3 + k]:
@@ -162,25 +162,27 @@ def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
 
 
 @parallel_kernel
-def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, left):
+def _place_parallel(chunks, shapes, bodies, state, force, settings, fixed_too, boxes, left):
     for chunk in prange(chunks):
         hi = min((chunk + 1) * _CHUNK, shapes.kind.shape[0])
         left[chunk] = _place_range(
-            chunk * _CHUNK, hi, shapes, bodies, state, settings, fixed_too, boxes
+            chunk * _CHUNK, hi, shapes, bodies, state, force, settings, fixed_too, boxes
         )
 
 
 @stage
-def update_aabbs(shapes, bodies, state, settings, boxes, flag):
+def update_aabbs(shapes, bodies, state, force, settings, boxes, flag):
     """Poses, reaches and tight boxes of all shapes that move; True if pairs must be searched."""
     ns = shapes.kind.shape[0]
     fixed_too = flag[FLAG_PLACED] == 0
     flag[FLAG_PLACED] = 1
     if ns <= 2 * _CHUNK:
-        left = _place_range(0, ns, shapes, bodies, state, settings, fixed_too, boxes)
+        left = _place_range(0, ns, shapes, bodies, state, force, settings, fixed_too, boxes)
     else:
         chunks = (ns + _CHUNK - 1) // _CHUNK
-        _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, boxes.left)
+        _place_parallel(
+            chunks, shapes, bodies, state, force, settings, fixed_too, boxes, boxes.left
+        )
         left = 0
         for chunk in range(chunks):
             left += boxes.left[chunk]

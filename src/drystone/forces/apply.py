@@ -1,4 +1,4 @@
-"""Stage 1 with force elements: their forces at the start of a step, and again at its end.
+"""Force elements within a step: their forces at the start of a step, and again at its end.
 
 A step starts with the forces F of the poses and velocities that it finds, which act like the
 constant ones of the user: v' = v + dt F / m. Where a body moves smoothly it is displaced by the
@@ -78,26 +78,18 @@ def wake_pulled(elements, bodies, state):
 
 
 @inner_kernel
-def add_forces(elements, bodies, state):
-    """Put the forces of the elements beside those that the user has given."""
+def total_forces(elements, bodies, state, force):
+    """The constant forces that the user gave, and those of the elements beside them."""
+    for b in range(force.shape[0]):
+        for k in range(6):
+            force[b, k] = state.force[b, k]
     if elements is None:
         return
     wake_pulled(elements, bodies, state)
     fill_forces(elements, state, elements.before)
-    for b in range(state.force.shape[0]):
+    for b in range(force.shape[0]):
         for k in range(6):
-            elements.given[b, k] = state.force[b, k]
-            state.force[b, k] += elements.before[b, k]
-
-
-@inner_kernel
-def drop_forces(elements, state):
-    """Leave only what the user has given, to the last bit."""
-    if elements is None:
-        return
-    for b in range(state.force.shape[0]):
-        for k in range(6):
-            state.force[b, k] = elements.given[b, k]
+            force[b, k] += elements.before[b, k]
 
 
 @kernel

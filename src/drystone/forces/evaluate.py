@@ -30,20 +30,16 @@ class Forces:
         self.functions = [force for force in world._forces if force._kind is None]
         self.built, self.dt, self.origin = world._build, world.dt, world._origin
         self.ahead = 0.0  # [s] since the last whole step
-        self._given = self._before = None
+        self._before = None
 
-    def add(self, state) -> None:
-        """Put the forces beside those that the user has given."""
+    def load(self, state, force) -> None:
+        """Fill `force` (n, 6) with the constant forces of the user and those of this world."""
         if self.elements is not None:
             wake_pulled(self.elements, self.built.model.bodies, state)
-        self._given, self._before = state.force.copy(), self.total(state)
-        state.force[:] += self._before
+        self._before = self.total(state)
+        force[:] = state.force + self._before
         if self.functions:
             self._wake(state)
-
-    def drop(self, state) -> None:
-        """Leave only what the user has given."""
-        state.force[:] = self._given
 
     def settle(self, state, scheme, dt: float) -> None:
         """The second half of a step; see forces/apply.py."""

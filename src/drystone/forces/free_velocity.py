@@ -1,4 +1,4 @@
-"""Stage 1: gravity and constant forces -> the velocities that bodies would have if nothing touched.
+"""Gravity and constant forces -> the velocities that bodies would have if nothing touched.
 
 The gyroscopic torque is not here: motion/integrate.py turns every body along its free motion, which
 conserves momentum and energy, so no torque of that kind is ever added to a velocity.
@@ -36,7 +36,7 @@ def turn_body(b, rotation, bodies, turn, mass):
 
 
 @kernel
-def _free_range(lo, hi, bodies, state, settings, turn, mass, twist):
+def _free_range(lo, hi, bodies, state, force, settings, turn, mass, twist):
     dt = settings.dt
     for b in range(lo, hi):
         q = state.rotation
@@ -46,7 +46,6 @@ def _free_range(lo, hi, bodies, state, settings, turn, mass, twist):
         m = bodies.inv_mass[b]
         if bodies.kind[b] == KINEMATIC or state.asleep[b] == 1:
             continue
-        force = state.force
         twist[b, 0] += dt * (settings.gravity_x + m * force[b, 0])
         twist[b, 1] += dt * (settings.gravity_y + m * force[b, 1])
         twist[b, 2] += dt * (settings.gravity_z + m * force[b, 2])
@@ -61,7 +60,7 @@ def free_twists(bodies, state, settings, motion):
     """Rotation matrices, world inverse masses and free twists; the last row is the fixed world."""
     n = bodies.kind.shape[0]
     turn, mass, twist = motion.rotation_matrix, motion.mass, motion.free
-    _free_range(0, n, bodies, state, settings, turn, mass, twist)
+    _free_range(0, n, bodies, state, motion.force, settings, turn, mass, twist)
     for k in range(7):
         mass[n, k] = 0.0
     for k in range(6):

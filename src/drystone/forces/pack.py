@@ -46,7 +46,6 @@ def pack_elements(forces: Sequence, built, origin) -> Elements | None:
         body=np.array(bodies, np.int32).reshape(count, 2),
         anchor=np.array(anchors, np.float64).reshape(count, 6),
         number=np.array(numbers, np.float64).reshape(count, NUMBERS),
-        given=np.zeros((n, 6)),
         before=np.zeros((n, 6)),
         after=np.zeros((n, 6)),
     )

@@ -22,6 +22,5 @@ class Elements(NamedTuple):
     body: np.ndarray  # (ne, 2) int32, bodies A and B; what has no other end has n as B
     anchor: np.ndarray  # (ne, 6) points on A, on B, from the centres of mass, body axes [m]
     number: np.ndarray  # (ne, 4) see the file of the kind
-    given: np.ndarray  # (n, 6) scratch: the constant forces of the user, while others are added
     before: np.ndarray  # (n, 6) scratch: forces [N] and torques [N m] at the start of the step
     after: np.ndarray  # (n, 6) scratch: at its end

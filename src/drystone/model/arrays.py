@@ -275,6 +275,7 @@ class Motion(NamedTuple):
 
     rotation_matrix: np.ndarray  # (n, 9)
     mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz
+    force: np.ndarray  # (n, 6) all forces [N] and torques [N m] but gravity, world axes
     free: np.ndarray  # (n + 1, 8) velocities if nothing touched
     twist: np.ndarray  # (n + 1, 8) solved velocities
     move: np.ndarray  # (n + 1, 8) displacement twists
@@ -375,7 +376,7 @@ class Log(NamedTuple):
     """What a step tells."""
 
     flag: np.ndarray  # (4,) see FLAG_*
-    info: np.ndarray  # (16,) float, see INFO_*
+    info: np.ndarray  # (17,) float, see INFO_*
     measures: np.ndarray  # (5,) float, see constraints/error_measures.py
     clock: np.ndarray  # (12,) uint64 ticks spent in each stage
     hashes: np.ndarray  # (steps,) uint64
@@ -484,4 +485,5 @@ FLAG_PLACED, FLAG_COLLIDED = range(2)
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
     INFO_STOPPED,
-) = range(16)
+    INFO_WANTED,
+) = range(17)

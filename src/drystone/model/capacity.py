@@ -31,10 +31,10 @@ def allocate(model: Model) -> Work:
     buckets = 1 << max(4, int(2 * ns).bit_length())
     return Work(
         motion=Motion(
-            rotation_matrix=f(n, 9), mass=f(n + 1, 7), free=_lines(n + 1), twist=_lines(n + 1),
-            move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), scheme=i(n + 1), impact_time=f(n + 1),
-            impact_displacement=f(n + 1, 6),
-            before=f(n + 1, 6), after=f(n + 1, 6),
+            rotation_matrix=f(n, 9), mass=f(n + 1, 7), force=f(n, 6), free=_lines(n + 1),
+            twist=_lines(n + 1), move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), scheme=i(n + 1),
+            impact_time=f(n + 1), impact_displacement=f(n + 1, 6), before=f(n + 1, 6),
+            after=f(n + 1, 6),
         ),
         boxes=Boxes(
             pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
@@ -52,7 +52,7 @@ def allocate(model: Model) -> Work:
         ),
         rows=new_contact_rows(0, n),
         island=island_work(n, -(-int(model.joints.row_first[-1]) // 3) + len(model.joints.kind)),
-        log=Log(i(4), f(16), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
+        log=Log(i(4), f(17), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
     )  # fmt: skip
 
 

@@ -137,7 +137,7 @@ def _empty_world():
 
 
 def run_geometry() -> None:
-    """Stages 2 to 4, on nothing."""
+    """Collision stages and islands, on nothing."""
     model, state, work = _empty_world()
     shapes, bodies, near, boxes = model.shapes, model.bodies, work.near, work.boxes
     collide_pairs(
@@ -145,7 +145,9 @@ def run_geometry() -> None:
         near.slot_first, near.slot_count, near.slot, 0, 0, np.zeros((256, 4)),
     )  # fmt: skip
     collide_near(shapes, boxes, state.pair, state.pair_axis, near, 0)
-    broadphase.update_aabbs(model.shapes, bodies, state, Settings(), boxes, work.log.flag)
+    broadphase.update_aabbs(
+        model.shapes, bodies, state, work.motion.force, Settings(), boxes, work.log.flag
+    )
     broadphase.find_pairs(model, state, boxes)
     select_near(shapes, bodies.kind, state, boxes, near)
     sleeping.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
@@ -186,7 +188,7 @@ def _order_contacts(joint_work) -> None:
 
 
 def run_dynamics() -> None:
-    """Stages 1 and 5 to 8, on nothing."""
+    """Free velocities, contact rows, solve and motion, on nothing."""
     model, state, work = _empty_world()
     settings, bodies, motion, rows = Settings(), model.bodies, work.motion, work.rows
     free_twists(bodies, state, settings, motion)

@@ -58,7 +58,7 @@ def features_of(joint) -> tuple[str, ...]:
 def rows_of(world, joint) -> JointRows:
     """Copies of the rows of `joint` in the last step."""
     lo, hi = _span(world, joint)
-    rows = world._linkage.rows
+    rows = world._joint_work.rows
     return JointRows(*(np.array(array[lo:hi]) for array in rows))
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone import timestep
 from drystone.constraints import last_step
 from drystone.constraints.joint_rows import joint_work_of
 from drystone.constraints.joints.joint import Joint
@@ -16,9 +15,11 @@ from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.model.checks import choice, did_you_mean, flag, frozen, not_negative, positive
 from drystone.model.frames import fill_outside
 from drystone.model.materials import Material, checked_overrides
+from drystone.model.state_hash import hash_state
+from drystone.motion.stabilization import drift_settings
 from drystone.solvers.dispatch import make_solver
 from drystone.solvers.supported_features import require_features
-from drystone.steppers import PLANNED_STEPPERS, STEPPERS, drift_settings, take_steps, time_stepping
+from drystone.steppers import STEPPERS, take_steps, time_stepping
 from drystone.world import build, force_edits, joint_edits, observables
 from drystone.world.body import Body, FixedBody
 from drystone.world.dimension import space_of
@@ -73,8 +74,6 @@ class World:
         baumgarte: float | None = None,
         ccd: bool = True,
     ):
-        if stepper in PLANNED_STEPPERS:
-            raise UnsupportedFeature(f"stepper {stepper!r} is not there yet; use 'time-stepping'.")
         self._space = space_of(dim)
         gx, gy, gz = self._space.vector("gravity", gravity)
         self._solver = make_solver(solver, tolerance)
@@ -116,7 +115,7 @@ class World:
         self._state: State | None = None
         self._work = None
         self._loop = time_stepping.Loop()
-        self._linkage = None
+        self._joint_work = None
         self._implicit_problem = None
         self._elements = None  # the table of the forces, made when it is first needed
         self._elements_stale = True
@@ -400,12 +399,12 @@ class World:
         if self._stepper == "implicit":
             return self._implicit_problem
         return last_step.last_problem(
-            self._build.model, self._state, self._work, self._build.ellipses, self._linkage
+            self._build.model, self._state, self._work, self._build.ellipses, self._joint_work
         )
 
     def hash(self) -> str:
         """Sixteen hexadecimal digits of the bits of all poses, velocities and sleep flags."""
-        return f"{int(timestep.hash_state(self.state)):016x}"
+        return f"{int(hash_state(self.state)):016x}"
 
     def check(self) -> list:
         """What looks suspicious, before it runs: list of Finding(severity, object, what, fix)."""
@@ -488,7 +487,7 @@ class World:
         self._state = build.build_state(self, built)
         self._build = built
         self._work = capacity.allocate(built.model)
-        self._linkage = joint_work_of(built.model.joints, built.model.bodies)
+        self._joint_work = joint_work_of(built.model.joints, built.model.bodies)
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None
         self._stale, self._elements_stale = False, True

@@ -11,7 +11,7 @@ from drystone.model.arrays import FIXED, KINEMATIC, PLANE
 from drystone.model.capacity import for_new_work
 from drystone.model.finding import Finding
 from drystone.shapes import Mesh
-from drystone.steppers import time_stepping
+from drystone.steppers.time_stepping import run_steps
 from drystone.world.check import joints, terrain
 
 MASS_RATIO = 1e3  # heavier on lighter needs many sweeps
@@ -235,7 +235,7 @@ def _contacts(world) -> list[Finding]:
     """From the contacts of a step that is made with copies and thrown away."""
     model = world._build.model
     state = for_new_work(world._state)
-    state, work, report = time_stepping.run_steps(
+    state, work, report = run_steps(
         model, state, capacity.allocate(model), world._settings, 1,
         joint_work_of(model.joints, model.bodies),
     )  # fmt: skip
