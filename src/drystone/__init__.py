@@ -23,6 +23,7 @@ _HOME = {
     "Box": "shapes",
     "Capsule": "shapes",
     "Cylinder": "shapes",
+    "Cone": "shapes",
     "ConvexHull": "shapes",
     "Compound": "shapes",
     "Disc": "shapes",

@@ -16,19 +16,17 @@ from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import cross, load, mul, pose_position, pose_rotation, rotation_matrix, sub
 from drystone.model.arrays import (
-    CAPSULE,
     COUNTER_BOXES_VALID,
     COUNTER_PAIRS,
-    CYLINDER,
     FIXED,
     FLAG_PLACED,
     HULL,
     KINEMATIC,
     PLANE,
-    SPHERE,
     SWEPT_COLUMNS,
     TERRAIN,
 )
+from drystone.shapes.kinds import extent
 
 # Margin of a fat AABB: this share of the shape's radius, plus this many steps of its motion.
 # A larger margin means fewer searches but more pairs to test in every step.
@@ -73,7 +71,6 @@ def place_on(s, local, x, q, pose, row):
 def fill_aabb(s, shapes, pose, grow, box):
     """AABB of shape `s`, grown by `grow` [m] on all sides."""
     kind = shapes.kind[s]
-    size = shapes.size
     r = pose_rotation(pose, s)
     if kind == PLANE:
         for k in range(3):
@@ -84,21 +81,9 @@ def fill_aabb(s, shapes, pose, grow, box):
         _fill_vertex_aabb(s, shapes, pose, r, grow, box)
         return
     for k in range(3):
-        if kind == SPHERE:
-            half = size[s, 0]
-        elif kind == CAPSULE:
-            half = abs(r[3 * k + 2]) * size[s, 1] + size[s, 0]
-        elif kind == CYLINDER:
-            z = r[3 * k + 2]
-            half = abs(z) * size[s, 1] + size[s, 0] * sqrt(max(0.0, 1.0 - z * z))
-        else:
-            half = (
-                abs(r[3 * k]) * size[s, 0]
-                + abs(r[3 * k + 1]) * size[s, 1]
-                + abs(r[3 * k + 2]) * size[s, 2]
-            )
-        box[s, k] = pose[s, k] - half - grow
-        box[s, 3 + k] = pose[s, k] + half + grow
+        low, high = extent(shapes, s, (r[3 * k], r[3 * k + 1], r[3 * k + 2]))
+        box[s, k] = pose[s, k] + low - grow
+        box[s, 3 + k] = pose[s, k] + high + grow
 
 
 @kernel

@@ -156,6 +156,12 @@ def pose_rotation(pose, s):
 
 
 @inner_kernel
+def pose_axis_z(pose, s):
+    """The z axis of row `s` of an (n, 12) array of poses."""
+    return pose[s, 5], pose[s, 8], pose[s, 11]
+
+
+@inner_kernel
 def relative_pose(pose, a, b):
     """Rotation and position of row `b` of an (n, 12) array of poses in the axes of row `a`."""
     ra, rb = pose_rotation(pose, a), pose_rotation(pose, b)

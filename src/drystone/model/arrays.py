@@ -16,7 +16,7 @@ from drystone.model.joint_arrays import COORDINATES, Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
+PLANE, SPHERE, CAPSULE, CYLINDER, CONE, BOX, HULL, TERRAIN, OUTLINE, MESH = range(10)
 
 DYNAMIC, KINEMATIC = 0, 1
 
@@ -33,11 +33,11 @@ class Shapes(NamedTuple):
     kind: np.ndarray  # (ns,) PLANE ... MESH
     body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
     local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
-    size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
-    #                   box: half sizes, also of the box that holds an outline or a mesh; plane
+    size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder, cone: radius, half length on
+    #                   z; box: half sizes, also of the box that holds an outline or a mesh; plane
     #                   (normal is local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
-    thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
+    thickness: np.ndarray  # (ns,) half of it, about (shapes/part.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
     unreduced: np.ndarray  # (ns,) 1: a mesh whose contacts are not reduced to a manifold

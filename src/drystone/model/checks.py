@@ -169,5 +169,13 @@ def point_array(what: str, value, least: int) -> np.ndarray:
     return points
 
 
+def existing_rows(what: str, value, count: int) -> np.ndarray:
+    """`value`, from a file, as an array of int64, all of them rows of a table of `count`."""
+    array = np.asarray(value)
+    if array.dtype.kind != "i" or not array.size or array.min() < 0 or array.max() >= count:
+        raise InputError(f"{what}: a corner does not exist.")
+    return array.astype(np.int64)
+
+
 def _in(unit: str) -> str:
     return f" in {unit}" if unit else ""

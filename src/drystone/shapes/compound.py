@@ -10,6 +10,7 @@ from drystone.model.checks import planar, vector
 from drystone.model.rotation import matrix_from_quaternion, unit_quaternion
 from drystone.shapes.mass_properties import MassProperties, combine, read_only
 from drystone.shapes.part import Part
+from drystone.shapes.surface import Surface
 from drystone.shapes.two_dimensions.outline import is_flat
 
 
@@ -51,6 +52,13 @@ class Compound:
             part.moved(np.array(position), matrix_from_quaternion(orientation))
             for shape, position, orientation in self.members
             for part in shape.parts()
+        ]
+
+    def surfaces(self) -> list[Surface]:
+        return [
+            surface.moved(np.array(position), matrix_from_quaternion(orientation))
+            for shape, position, orientation in self.members
+            for surface in shape.surfaces()
         ]
 
 

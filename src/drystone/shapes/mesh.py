@@ -13,7 +13,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.arrays import MESH
-from drystone.model.checks import flag, positive
+from drystone.model.checks import existing_rows, flag, point_array, positive, vector
 from drystone.model.finding import Finding
 from drystone.shapes.convex_decomposition import decompose
 from drystone.shapes.mass_properties import MassProperties, polyhedron_mass, read_only
@@ -21,6 +21,7 @@ from drystone.shapes.mesh_repair.check import examine
 from drystone.shapes.mesh_repair.files import read_mesh
 from drystone.shapes.mesh_repair.repair import repair_mesh
 from drystone.shapes.part import Part
+from drystone.shapes.surface import Surface
 from drystone.shapes.triangle_table import TerrainTable, build_table
 
 GENERATORS = ("triangles", "field")
@@ -121,11 +122,25 @@ class Mesh:
             object.__setattr__(mesh, "findings", (*mesh.findings, hint))
         return mesh
 
+    def describe(self, put) -> dict:
+        """Plain values for a file; `put` stores an array and returns what stands for it."""
+        tables = {"vertex": self.table.vertex, "triangle": self.faces, "offset": self.offset}
+        return {
+            "generator": self.generator,
+            "reduce": self.reduce,
+            "findings": [list(finding) for finding in self.findings],
+            **{key: put(array) for key, array in tables.items()},
+        }
+
     @classmethod
-    def restored(cls, vertex, offset, faces, findings, generator, reduce) -> "Mesh":
-        """One that was accepted before, bit for bit, from `table.vertex` and the other fields."""
+    def restored(cls, value: dict, get) -> "Mesh":
+        """The mesh that described itself so, bit for bit; `get` is the inverse of `put`."""
+        vertex = point_array("Mesh: vertices", get(value["vertex"]), 3)
+        offset = np.array(vector("Mesh: offset", get(value["offset"])))
+        faces = existing_rows("Mesh: faces", get(value["triangle"]), len(vertex)).reshape(-1, 3)
+        findings = [Finding(*map(str, finding)) for finding in value["findings"]]
         mesh = cls.__new__(cls)
-        mesh._set(vertex, offset, faces, findings, generator, reduce)
+        mesh._set(vertex, offset, faces, findings, value["generator"], value.get("reduce", True))
         return mesh
 
     def check(self) -> list[Finding]:
@@ -153,6 +168,9 @@ class Mesh:
 
     def parts(self) -> list[Part]:
         return [self._part]
+
+    def surfaces(self) -> list[Surface]:
+        return [Surface(self.vertices, self.faces, smooth=False)]
 
     @cached_property
     def _part(self) -> Part:

@@ -14,7 +14,6 @@ from drystone.shapes.sdf.cache import find_sdf
 from drystone.shapes.sdf.closest_point import vertex_normals
 from drystone.shapes.sdf.feature_samples import find_samples
 from drystone.shapes.sdf.octree import VALUES
-from drystone.shapes.thickness import half_thickness
 from drystone.shapes.triangle_table import build_table, flat_faces, with_tree
 from drystone.shapes.two_dimensions.outline import Outline
 
@@ -52,7 +51,7 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         local=local,
         size=np.array([part.size for part in parts], dtype=np.float64).reshape(count, 3),
         radius=np.array([part.radius for part in parts], dtype=np.float64),
-        thickness=np.array([half_thickness(part) for part in parts], dtype=np.float64),
+        thickness=np.array([part.half_thickness for part in parts], dtype=np.float64),
         table=table,
         surface=surface,
         unreduced=np.array([_is_unreduced(part) for part in parts], dtype=np.int32),
@@ -85,9 +84,9 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
         number = numbers.get(part.geometry)
         if number is None:
             assert part.kind in (BOX, HULL, TERRAIN, MESH)
-            kept = terrains if part.kind in (TERRAIN, MESH) else polytopes
-            number = numbers[part.geometry] = len(kept)
-            kept.append(part.geometry)
+            known = terrains if part.kind in (TERRAIN, MESH) else polytopes
+            number = numbers[part.geometry] = len(known)
+            known.append(part.geometry)
         table[s] = number
     return polytopes, terrains, table
 

@@ -1,16 +1,18 @@
 """Terrain: fixed one-sided triangle mesh, from arrays, a mesh file or an elevation grid (DEM)."""
 
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.arrays import TERRAIN
-from drystone.model.checks import point_array
+from drystone.model.checks import existing_rows, point_array, vector
 from drystone.shapes.elevation_grid import grid_triangles, read_ascii_grid
 from drystone.shapes.mass_properties import MassProperties, massless
 from drystone.shapes.part import NO_SIZE, Part, rounded_offset
+from drystone.shapes.surface import Surface
 from drystone.shapes.triangle_table import TerrainTable, build_table, flat_faces, weld
 
 
@@ -99,7 +101,27 @@ class Terrain:
         raise massless(self)
 
     def parts(self) -> list[Part]:
-        return [Part(TERRAIN, NO_SIZE, self.table.radius, self.offset, geometry=self.table)]
+        radius, table = self.table.radius, self.table
+        return [Part(TERRAIN, NO_SIZE, radius, self.offset, geometry=table, thickness=inf)]
+
+    def surfaces(self) -> list[Surface]:
+        return [Surface(self.vertices, self.faces, smooth=False)]
+
+    def describe(self, put) -> dict:
+        """Plain values for a file; `put` stores an array and returns what stands for it."""
+        tables = {"vertex": self.table.vertex, "triangle": self.table.triangle}
+        return {key: put(array) for key, array in (*tables.items(), ("offset", self.offset))}
+
+    @classmethod
+    def restored(cls, value: dict, get) -> "Terrain":
+        """The terrain that described itself so, bit for bit; `get` is the inverse of `put`."""
+        vertex = point_array("Terrain: vertices", get(value["vertex"]), 3)
+        offset = np.array(vector("Terrain: offset", get(value["offset"])))
+        triangle = existing_rows("Terrain: faces", get(value["triangle"]), len(vertex))
+        terrain = cls.__new__(cls)
+        object.__setattr__(terrain, "table", build_table(vertex, triangle.reshape(-1, 3)))
+        object.__setattr__(terrain, "offset", offset)
+        return terrain
 
 
 def _middle_and_size(vertices: np.ndarray) -> tuple[np.ndarray, float]:

@@ -1,6 +1,7 @@
 """Triangle table of a terrain or mesh: welded triangles, normals, adjacency, a uniform grid."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -9,6 +10,7 @@ from drystone.errors import InputError
 from drystone.shapes.bvh.build import build_tree, find_owned
 from drystone.shapes.bvh.normal_cones import CONE_COLUMNS, find_cones
 from drystone.shapes.bvh.wide import build_wide
+from drystone.shapes.mass_properties import volume_over_area
 
 # Vertices nearer than this part of the median edge are one: only rounding tells them apart.
 WELD_TOLERANCE = 1e-6
@@ -52,6 +54,11 @@ class TerrainTable:
 
     def __repr__(self) -> str:
         return f"TerrainTable({len(self.triangle)} triangles, {self.cells[0]} x {self.cells[1]})"
+
+    @cached_property  # a thousand bodies may share one
+    def half_thickness(self) -> float:
+        """Of the mesh that it bounds, at least that [m]: see volume_over_area()."""
+        return volume_over_area(self.vertex, self.triangle)
 
 
 def build_table(vertices: np.ndarray, faces: np.ndarray) -> TerrainTable:

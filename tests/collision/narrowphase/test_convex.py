@@ -7,8 +7,8 @@ import pytest
 
 from drystone.collision.narrowphase.convex import convex_contacts
 from drystone.collision.narrowphase.gjk import core_distance, separation
-from drystone.model.arrays import CAPSULE, CYLINDER, SPHERE
-from drystone.shapes import Box, Capsule, Cylinder, Sphere
+from drystone.model.arrays import CAPSULE, CONE, CYLINDER, SPHERE
+from drystone.shapes import Box, Capsule, Cone, Cylinder, Sphere
 from narrow_twin import (
     bare_shapes,
     collide,
@@ -25,15 +25,11 @@ LYING = turn((0, 1, 0), np.pi / 2)  # local z -> world x
 DIAGONAL = np.sqrt(0.5)
 
 
-def geometry(tables):
-    return tables.kind, tables.size, tables.table, tables.polytope, tables.vertex
-
-
 def core_gap(tables, pose, guess=(0.0, 0.0, 1.0)):
     """Distance, direction and closest points (relative to A) of the cores of shapes 0 and 1."""
     offset = tuple(pose[1, :3] - pose[0, :3])
     scratch = np.zeros((256, 4))
-    found = core_distance(*geometry(tables), pose, 0, 1, offset, guess, np.inf, scratch)
+    found = core_distance(tables, pose, 0, 1, offset, guess, np.inf, scratch)
     return found[0], *(np.array(v) for v in found[1:])
 
 
@@ -41,10 +37,7 @@ def contacts(tables, pose, margin, axis=None):
     """Straight from convex_contacts(), also for pairs that have a method of their own."""
     axis = np.zeros((1, 8)) if axis is None else axis
     out = np.zeros((4, 7))
-    count = convex_contacts(
-        *geometry(tables), tables.face_plane, tables.face_loop, tables.loop, pose, 0, 1, margin,
-        axis, 0, out, 0, np.zeros((256, 4)),
-    )  # fmt: skip
+    count = convex_contacts(tables, pose, 0, 1, margin, axis, 0, out, 0, np.zeros((256, 4)))
     return out[:count]
 
 
@@ -59,6 +52,8 @@ def supports(tables, pose, s, d):
         top = r + h * abs(q[:, 2])
     elif tables.kind[s] == CYLINDER:
         top = r * np.hypot(q[:, 0], q[:, 1]) + h * abs(q[:, 2])
+    elif tables.kind[s] == CONE:
+        top = np.maximum(r * np.hypot(q[:, 0], q[:, 1]) - h * q[:, 2], h * q[:, 2])
     else:
         return (vertices_of(tables, pose, s) @ d.T).max(axis=0)
     return top + d @ place
@@ -90,12 +85,13 @@ def random_shape(kind, rng):
         "sphere": lambda: Sphere(sizes[0]),
         "capsule": lambda: Capsule(sizes[0], 2 * sizes[1]),
         "cylinder": lambda: Cylinder(sizes[0], 2 * sizes[1]),
+        "cone": lambda: Cone(sizes[0], 2 * sizes[1]),
         "box": lambda: Box(*(2 * sizes)),
         "hull": lambda: random_hull(rng, 20, 1.0),
     }[kind]()
 
 
-KINDS = ["sphere", "capsule", "cylinder", "box", "hull"]
+KINDS = ["sphere", "capsule", "cylinder", "cone", "box", "hull"]
 PAIRS = list(itertools.combinations_with_replacement(KINDS, 2))
 
 
@@ -120,9 +116,9 @@ def test_gjk_proves_its_distance(kinds):
         tables, pose = random_pair(kinds, rng, rng.choice([1e-3, 0.1, 2.0]))
         length, n, pa, pb = core_gap(tables, pose)
         offset = tuple(pose[1, :3] - pose[0, :3])
-        room = separation(*geometry(tables), pose, 0, 1, offset, tuple(n))
+        room = separation(tables, pose, 0, 1, offset, tuple(n))
         # GJK closes in on round rims only by and by
-        assert length == pytest.approx(room, abs=1e-8 if "cylinder" in kinds else 1e-12)
+        assert length == pytest.approx(room, abs=1e-8 if {"cylinder", "cone"} & {*kinds} else 1e-12)
         np.testing.assert_allclose(pb - pa, length * n, atol=1e-12)
 
 
@@ -150,7 +146,7 @@ def test_gjk_between_boxes_in_closed_form(gap):
 
 def test_gjk_says_zero_when_cores_overlap():
     rng = np.random.default_rng(5)
-    for kinds in itertools.combinations_with_replacement(["cylinder", "box", "hull"], 2):
+    for kinds in itertools.combinations_with_replacement(KINDS[2:], 2):
         tables, pose = random_pair(kinds, rng, -0.05)
         pose[1, :3] = pose[0, :3]
         assert core_gap(tables, pose)[0] == 0.0
@@ -213,7 +209,7 @@ def test_a_remembered_direction_changes_nothing(kinds):
         np.testing.assert_allclose(once, again, atol=2e-6)
 
 
-@pytest.mark.parametrize("kind", ["capsule", "cylinder", "box", "hull"])
+@pytest.mark.parametrize("kind", KINDS[1:])
 def test_swapping_the_sides_turns_the_normal(kind):
     rng = np.random.default_rng(9)
     for apart in (0.01, -0.01):

@@ -143,3 +143,19 @@ def test_flat_hull_keeps_four_of_eight_corners():
     e = np.roll(d, -1, axis=0)
     area = 0.5 * np.abs((d[:, 0] * e[:, 1] - d[:, 1] * e[:, 0]).sum())
     assert area > 1.9  # a square in the unit circle has 2, the octagon 2.83
+
+
+@pytest.mark.parametrize("corners", [60, 130, 300, 700])
+def test_a_face_of_very_many_corners_keeps_its_deepest(corners):
+    """A prism tilted by a hair, on a plane and on a box: more corners than the scratch has rows."""
+    angle = 2 * np.pi * np.arange(corners) / corners
+    rim = np.column_stack([np.cos(angle), np.sin(angle)])
+    prism = ConvexHull(np.vstack([np.column_stack([rim, np.full(corners, z)]) for z in (-1, 1)]))
+    for where in np.linspace(0.1, 6.0, 5):
+        rotation = turn((np.cos(where), np.sin(where), 0), 0.01)
+        lowest = (prism.polytope.vertex @ rotation.T)[:, 2].min()
+        for ground, top in ((Plane(), 0.0), (Box(9, 9, 1), 0.5)):
+            pose = pose_row((0, 0, top - lowest - 1e-3), rotation)
+            (c,) = collide(bare_shapes(prism, ground), [pose, pose_row()], 0.05)
+            assert len(c.gap) >= 3
+            assert c.gap.min() == pytest.approx(-1e-3, abs=1e-4)

@@ -16,7 +16,8 @@ from drystone.errors import InputError
 from drystone.model.checks import positive, vector
 from drystone.shapes.mass_properties import MassProperties, read_only
 from drystone.shapes.part import Part
-from drystone.shapes.two_dimensions.outline import flat_mass, outline_part
+from drystone.shapes.surface import Surface
+from drystone.shapes.two_dimensions.outline import flat_mass, outline_part, prism
 
 # A corner that turns by less than this [rad] is a point on an edge: rounding of what a person
 # computed, and a micrometre on an edge of a metre.
@@ -62,6 +63,9 @@ class Polygon:
 
     def parts(self) -> list[Part]:
         return [outline_part(self.points, 0.0)]
+
+    def surfaces(self) -> list[Surface]:
+        return [prism(part) for part in self.parts()]
 
 
 def _sums(p: np.ndarray):

@@ -6,7 +6,7 @@ from scipy.spatial import Delaunay
 
 from drystone.collision.narrowphase.gjk import core_distance
 from drystone.model.arrays import CYLINDER, HULL
-from drystone.shapes import Box, Capsule, Cylinder, Plane, Sphere, Terrain
+from drystone.shapes import Box, Capsule, Cone, Cylinder, Plane, Sphere, Terrain
 from narrow_twin import bare_shapes, collide, pose_row, random_hull, random_rotation, turn
 
 LYING = turn((0, 1, 0), np.pi / 2)  # local z -> world x
@@ -15,6 +15,7 @@ SHAPES = {
     "sphere": Sphere(0.5),
     "capsule": Capsule(0.2, 1.0),
     "cylinder": Cylinder(0.3, 1.0),
+    "cone": Cone(0.4, 1.0),
     "box": Box(0.8, 0.6, 0.4),
     "hull": HULL_SHAPE,
 }
@@ -225,19 +226,19 @@ def bare_triangles(tables, ground):
     polytope = np.zeros((known + count, 6), dtype=np.int32)
     polytope[:known] = tables.polytope
     polytope[known:, 0], polytope[known:, 1] = points + 3 * np.arange(count), 3
-    return (
-        np.append(tables.kind[:1], np.full(count, HULL)).astype(np.int32),
-        np.vstack([tables.size[:1], np.zeros((count, 3))]),
-        np.append(tables.table[:1], known + np.arange(count)).astype(np.int32),
-        polytope,
-        np.vstack([tables.vertex, corners]),
-    )  # fmt: skip
+    return tables._replace(
+        kind=np.append(tables.kind[:1], np.full(count, HULL)).astype(np.int32),
+        size=np.vstack([tables.size[:1], np.zeros((count, 3))]),
+        table=np.append(tables.table[:1], known + np.arange(count)).astype(np.int32),
+        polytope=polytope,
+        vertex=np.vstack([tables.vertex, corners]),
+    )
 
 
-def least_distance(geometry, pose, rounding):
+def least_distance(triangles, pose, rounding):
     offset, scratch = tuple(-pose[0, :3]), np.zeros((256, 4))
     found = [
-        core_distance(*geometry, pose, 0, k, offset, (0.0, 0.0, -1.0), np.inf, scratch)[0]
+        core_distance(triangles, pose, 0, k, offset, (0.0, 0.0, -1.0), np.inf, scratch)[0]
         for k in range(1, len(pose))
     ]
     return min(found) - rounding
@@ -248,20 +249,20 @@ def test_smallest_gap_is_the_distance_to_the_triangles(name):
     rng = np.random.default_rng(23)
     ground = rough_ground(rng)
     tables = bare_shapes(SHAPES[name], ground)
-    geometry = bare_triangles(tables, ground)
+    triangles = bare_triangles(tables, ground)
     rounding = tables.size[0, 0] if tables.kind[0] < CYLINDER else 0.0
     for _ in range(8):
-        pose = np.array([pose_row()] * len(geometry[0]))
+        pose = np.array([pose_row()] * len(triangles.kind))
         pose[0] = pose_row((*rng.uniform(-1.8, 1.8, size=2), 2.0), random_rotation(rng))
         gap = 10.0 ** rng.uniform(-5, -2)
         for _ in range(30):  # down until the gap is there
-            least = least_distance(geometry, pose, rounding)
+            least = least_distance(triangles, pose, rounding)
             pose[0, 2] -= least - gap
             if abs(least - gap) < 1e-6 * gap:
                 break
         (c,) = collide(tables, [pose[0], ground_row(ground)], 0.03)
         # the points kept may miss the deepest by 1e-5 of their extent
-        assert c.gap.min() == pytest.approx(least_distance(geometry, pose, rounding), abs=1e-5)
+        assert c.gap.min() == pytest.approx(least_distance(triangles, pose, rounding), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", SHAPES)
