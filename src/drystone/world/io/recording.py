@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,7 +44,11 @@ class Replay:
         return self.first_difference is None
 
 
-def replay(path, verify: bool = True, progress=None) -> Replay:
+def replay(
+    path: str | Path,
+    verify: bool = True,
+    progress: Callable[[int, int], object] | None = None,
+) -> Replay:
     """Run the recording `path` again from its own start state and edits.
 
     verify      compare the hash of every step, stop at the first that differs
@@ -59,7 +64,7 @@ class Recording:
     Frames k = 0 ... len - 1 are `every` steps apart.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not self.path.is_file():
             raise InputError(f"{self.path}: there is no such file.")
@@ -97,7 +102,7 @@ class Recording:
     def __enter__(self) -> "Recording":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -121,12 +126,35 @@ class Recording:
     def __len__(self) -> int:
         return len(self._frames)
 
-    steps = property(lambda self: self._frames["step"], doc="(frames,) step counts.")
-    times = property(lambda self: self.steps * self.dt, doc="(frames,) [s]")
-    kinetic = property(lambda self: self._frames["kinetic"], doc="(frames,) [J]")
-    potential = property(lambda self: self._frames["potential"], doc="(frames,) [J]")
-    contact_counts = property(lambda self: self._frames["contacts"], doc="(frames,)")
-    residuals = property(lambda self: self._frames["residual"], doc="(frames,) [m/s]")
+    @property
+    def steps(self) -> np.ndarray:
+        """(frames,) step counts."""
+        return self._frames["step"]
+
+    @property
+    def times(self) -> np.ndarray:
+        """(frames,) [s]"""
+        return self.steps * self.dt
+
+    @property
+    def kinetic(self) -> np.ndarray:
+        """(frames,) [J]"""
+        return self._frames["kinetic"]
+
+    @property
+    def potential(self) -> np.ndarray:
+        """(frames,) [J]"""
+        return self._frames["potential"]
+
+    @property
+    def contact_counts(self) -> np.ndarray:
+        """(frames,)"""
+        return self._frames["contacts"]
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """(frames,) [m/s]"""
+        return self._frames["residual"]
 
     def positions(self, k: int) -> np.ndarray:
         """(n, 3) of the bodies of frame `k` [m]."""
