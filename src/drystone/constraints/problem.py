@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import h5py
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike
 
 from drystone.constraints.contact_rows import fill_block
 from drystone.constraints.coulomb import invert_block, push_rows, velocity_at
@@ -219,7 +220,7 @@ class ContactProblem:
             **{name: None if array is None else array[mine] for name, array in arrays.items()},
         )  # fmt: skip
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the problem as HDF5; an older file of that name survives a failure."""
         path = Path(path)
         part = path.with_name(path.name + ".part")
@@ -242,7 +243,7 @@ class ContactProblem:
         return {name: array for name, array in arrays.items() if array is not None}
 
     @staticmethod
-    def load(path) -> "ContactProblem | MatrixProblem":
+    def load(path: str | Path) -> "ContactProblem | MatrixProblem":
         """Read a problem that save() wrote, or one of FCLIB or Siconos; see
         constraints/files/load.py.
         """
@@ -284,7 +285,12 @@ def check_problem(problem: ContactProblem) -> None:
             raise InputError(f"{name} must rise from 0 to {last}.")
 
 
-def residual(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
+def residual(
+    problem: "ContactProblem | MatrixProblem",
+    impulse: ArrayLike,
+    law: str = "coulomb",
+    facets: int = 0,
+) -> float:
     """Worst violation of `law` over all contacts and joints [m/s]; zero at a solution. See laws.py.
 
     `facets` counts the sides of the friction polygon of the law "polyhedral".

@@ -11,7 +11,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.constraints.problem import invert_blocks, measure, residual, solve_info
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import (
+    ContactProblem,
+    SolveInfo,
+    invert_blocks,
+    measure,
+    residual,
+    solve_info,
+)
 from drystone.model.capacity import new_contact_rows
 from drystone.solvers.convergence import Judge
 from drystone.solvers.gauss_seidel.block_sweep import solve_matrix
@@ -39,10 +47,10 @@ class Nsgs:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "nsgs")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "nsgs")
         if not hasattr(problem, "body") or problem.joints is not None:

@@ -23,6 +23,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.model.checks import choice
@@ -214,7 +216,7 @@ class Pgs:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "pgs")
         choice("pgs: splitting", self.splitting, SPLITTINGS)
         choice("pgs: friction", self.friction, FRICTIONS)
@@ -232,7 +234,7 @@ class Pgs:
     def law(self) -> str:
         return "coulomb" if self.friction == "cone" else "pyramid"
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         from drystone.solvers.convergence import Judge
 
