@@ -200,7 +200,7 @@ def test_shorter_tangents_make_circles_of_ellipses(seed):
     problem = replace(spheres, friction_2=mu[:, 1])
     larger = mu.max(axis=1)
     share = np.column_stack((np.ones(2), mu / larger[:, None]))
-    rows = new_contact_rows(2, 2)._replace(frame=problem.frame.copy(), block=problem.blocks())
+    rows = new_contact_rows(2, 2)._replace(frame=problem.frame.copy(), delassus=problem.blocks())
     _shorten(rows, share, larger)
     np.testing.assert_allclose(np.linalg.norm(rows.frame[:, 6:], axis=1), share[:, 2], rtol=1e-14)
     # ContactProblem takes tangents to be unit vectors, so the matrix is handed over as it is.

@@ -497,7 +497,7 @@ def test_the_problem_of_a_step_can_be_solved_again():
     assert again.converged and again.residual <= 1e-10
     assert ds.residual(problem, impulse) == pytest.approx(again.residual, abs=1e-12)
     assert problem.contact_count == info.contacts == len(world.contacts())
-    rows = world._work.touch.row_contact[: info.contacts]
+    rows = world._work.contact_list.row_contact[: info.contacts]
     assert ds.residual(problem, world.contacts().impulse_axes[rows]) == pytest.approx(
         info.residual, abs=1e-12
     )

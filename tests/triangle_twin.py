@@ -52,7 +52,7 @@ def meet(
         way = np.zeros((len(spread), SWEPT_COLUMNS))
         way[:, [3, 10]] = 0.0 if still else spread[:, None]
     boxes = Boxes(*[np.zeros((1, 1))] * len(Boxes._fields))._replace(
-        pose=np.ascontiguousarray(poses, dtype=float), spread=spread, way=way
+        pose=np.ascontiguousarray(poses, dtype=float), spread=spread, swept=way
     )
     near = Near(
         pair=np.arange(count, dtype=np.int32),

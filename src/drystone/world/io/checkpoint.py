@@ -364,7 +364,7 @@ def _restore_joints(world, described):
 def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
-    world._state = build.for_new_work(_checked_state(file["state"], built.model))
+    world._state = capacity.for_new_work(_checked_state(file["state"], built.model))
     world._work = capacity.allocate(built.model)
     world._linkage = joint_work_of(built.model.joints, built.model.bodies)
     for row, body in enumerate(world._bodies):
