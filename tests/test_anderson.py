@@ -3,9 +3,15 @@
 import numpy as np
 import pytest
 
-from drystone.solvers.gauss_seidel.anderson import MEMORY, anderson_room, keep_start, mix, restart
+from drystone.solvers.gauss_seidel.anderson import (
+    DEPTH,
+    accelerate,
+    anderson_work,
+    restart,
+    store_start,
+)
 from drystone.solvers.gauss_seidel.block_matrix import (
-    block_matrix,
+    block_problem,
     island_error,
     islands_of,
     sweep_blocks,
@@ -17,13 +23,13 @@ HUGE = np.full(4, 1e9)  # friction that cuts nothing
 
 
 def run(step, x, count, friction=HUGE):
-    """Mixed iterates of `step` on four contacts of scale 1."""
-    room = anderson_room(4)
+    """Accelerated iterates of `step` on four contacts of scale 1."""
+    work = anderson_work(4)
     course = [x.copy()]
     for _ in range(count):
-        keep_start(0, 4, ALL, x, room)
+        store_start(0, 4, ALL, x, work)
         x[:] = step(x)
-        mix(0, 4, ALL, np.ones(4), friction, room, x)
+        accelerate(0, 4, ALL, np.ones(4), friction, work, x)
         course.append(x.copy())
     return np.array(course)
 
@@ -40,14 +46,14 @@ def contraction(seed, modes):
 
 @pytest.mark.parametrize("modes", [1, 2, 3, 4])
 def test_linear_map_of_few_modes_is_solved_at_once(modes):
-    """As GMRES: one mode for each difference that is kept; plain sweeps would leave 0.99^6."""
+    """As GMRES: one mode for each difference that is stored; plain sweeps would leave 0.99^6."""
     step, fixed = contraction(modes, modes)
     course = run(step, fixed + 1.0, modes + 2)
     assert np.abs(course[-1] - fixed).max() < 1e-4
     assert np.abs(course[1] - fixed).max() > 1e-2
 
 
-def test_mixture_equals_least_squares():
+def test_accelerated_step_equals_least_squares():
     """Against the formula with dense matrices, up to the share that keeps them solvable."""
     step, fixed = contraction(0, 12)
     course = run(step, fixed + np.random.default_rng(1).normal(size=(4, 3)), 4)
@@ -60,19 +66,19 @@ def test_mixture_equals_least_squares():
 
 def test_growing_change_brings_back_the_last_sweep():
     """The second sweep changes ten times as much as the first: its start was bad."""
-    room, x = anderson_room(4), np.ones((4, 3))
-    keep_start(0, 4, ALL, x, room)
+    work, x = anderson_work(4), np.ones((4, 3))
+    store_start(0, 4, ALL, x, work)
     x += 1.0
-    mix(0, 4, ALL, np.ones(4), HUGE, room, x)
+    accelerate(0, 4, ALL, np.ones(4), HUGE, work, x)
     first = x.copy()
-    keep_start(0, 4, ALL, x, room)
+    store_start(0, 4, ALL, x, work)
     x += 10.0
-    mix(0, 4, ALL, np.ones(4), HUGE, room, x)
+    accelerate(0, 4, ALL, np.ones(4), HUGE, work, x)
     np.testing.assert_array_equal(x, first)
-    assert room.count[0] == 0
+    assert work.count[0] == 0
 
 
-def test_mixture_stays_in_the_cones():
+def test_accelerated_step_stays_in_the_cones():
     step, fixed = contraction(2, 12)
     course = run(step, fixed - 20.0, 6, friction=np.full(4, 0.3))[2:]
     assert (course[..., 0] >= 0.0).all()
@@ -82,17 +88,17 @@ def test_mixture_stays_in_the_cones():
 def test_sweeps_of_a_stack_fall_faster():
     """Ten boxes, 60 sweeps: a tenth of the error that plain ones leave, or less."""
     problem = box_stack([1.0] * 10)
-    blocks, q, mu = block_matrix(problem.W()), problem.q(), problem.friction
-    member, start = islands_of(blocks)
+    blocks = block_problem(problem)
+    member, start = islands_of(blocks.matrix)
     n, errors = len(member), []
-    for memory in (0, MEMORY):
-        impulse, room = np.zeros((n, 3)), anderson_room(n)
-        restart(room)
+    for depth in (0, DEPTH):
+        impulse, work = np.zeros((n, 3)), anderson_work(n)
+        restart(work)
         for _ in range(60):
-            keep_start(0, n, member, impulse, room)
-            sweep_blocks(0, n, member, blocks, q, mu, impulse)
-            if memory:
-                mix(0, n, member, blocks.scale, mu, room, impulse)
-        sweep_blocks(0, n, member, blocks, q, mu, impulse)
-        errors.append(island_error(0, n, member, blocks, q, mu, impulse, False))
+            store_start(0, n, member, impulse, work)
+            sweep_blocks(0, n, member, blocks, impulse)
+            if depth:
+                accelerate(0, n, member, blocks.matrix.scale, blocks.friction, work, impulse)
+        sweep_blocks(0, n, member, blocks, impulse)
+        errors.append(island_error(0, n, member, blocks, impulse, False))
     assert errors[1] < 0.1 * errors[0], errors

@@ -10,7 +10,7 @@ import drystone as ds
 from drystone.constraints.error_measures import MEASURE_NATURAL
 from drystone.constraints.files.load import load_problem
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import measure, residual
+from drystone.constraints.residual import measure, residual
 from drystone.solvers import auto
 from drystone.solvers.auto import Auto
 from drystone.solvers.newton import hybrid
@@ -85,18 +85,18 @@ def test_relative_measure_adds_up_over_islands():
 
 
 def test_large_island_goes_to_sparse_factors(monkeypatch):
-    """As if there were no room for the factors."""
+    """As if the factors did not fit."""
     problem = box_stack([1.0] * 9 + [1000.0])
-    monkeypatch.setattr(auto, "room_for", small_room)
+    monkeypatch.setattr(auto, "hybrid_work", small_work)
     impulse, info = solve(problem, tolerance=1e-9)
     assert info.converged
     assert info.method.startswith("sparse newton 1 island (")
     assert residual(problem, impulse) <= 1e-9
 
 
-def small_room(blocks, member, start):
-    room = hybrid.room_for(blocks, member, start)
-    return room._replace(newton=room.newton._replace(matrix=np.zeros(10)))
+def small_work(matrix, member, start):
+    work = hybrid.hybrid_work(matrix, member, start)
+    return work._replace(newton=work.newton._replace(matrix=np.zeros(10)))
 
 
 def test_what_cannot_be_solved_is_said():

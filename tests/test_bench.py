@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from drystone.bench import drystone_driver, overlap_measure
-from drystone.bench.chain import chain_figures
+from drystone.bench.chain import chain_statistics
 from drystone.bench.scaling import scaling_rows
 from drystone.bench.standard_scenes import (
     SUMMARIES,
@@ -155,19 +155,19 @@ def test_chain_is_held_by_its_hinges():
     """At the start nothing is open or lost; a link that is moved opens a gap, and costs energy."""
     scene = standard_scene("S9", 0.01)
     poses = drystone_driver.poses_of(drystone_driver.build_world(scene))
-    figures = chain_figures(scene, poses)
+    figures = chain_statistics(scene, poses)
     assert figures["joint_gap_mm"] < 1e-9 and abs(figures["energy_drift"]) < 1e-12
     poses["pos"] = poses["pos"] + np.array([0, 0, 1e-3])
-    assert chain_figures(scene, poses)["joint_gap_mm"] == pytest.approx(1.0)
+    assert chain_statistics(scene, poses)["joint_gap_mm"] == pytest.approx(1.0)
     # 10 kg lifted by 1 mm, of 10 kg that fall by (1 - cos 30) 5 m
     share = 1e-3 / (5.0 * (1 - np.cos(np.pi / 6)))
-    assert chain_figures(scene, poses)["energy_drift"] == pytest.approx(share)
+    assert chain_statistics(scene, poses)["energy_drift"] == pytest.approx(share)
 
 
 def test_chain_swings_without_loss():
     scene = standard_scene("S9", 0.1)
     rows, poses = drystone_driver.drive(scene)
-    figures = chain_figures(scene, poses)
+    figures = chain_statistics(scene, poses)
     assert rows[0]["converged"] == 1.0
     assert figures["joint_gap_mm"] < 1e-3 and abs(figures["energy_drift"]) < 1e-3
 

@@ -26,7 +26,7 @@ from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, History
 from drystone.errors import InputError
 from drystone.solvers import SOLVERS
-from drystone.solvers.convergence import Judge
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.supported_features import FEATURES
 
 runner = CliRunner()
@@ -47,13 +47,13 @@ class Halving:
     share: float = 0.5
 
     def solve(self, problem, impulse):
-        judge = Judge(self, problem, impulse, self.max_iterations, "halving")
-        while not judge.converged:
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "halving")
+        while not monitor.converged:
             sleep(self.pause)
             impulse[:, 0] += self.share * (-problem.q()[:, 0] - impulse[:, 0])
-            if judge.done(impulse):
+            if monitor.done(impulse):
                 break
-        return judge.report(impulse)
+        return monitor.report(impulse)
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,13 @@ class Pivoting(Halving):
     """Has no answer before its last iteration, number 200."""
 
     def solve(self, problem, impulse):
-        judge = Judge(self, problem, impulse, self.max_iterations, "pivoting")
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "pivoting")
         for k in range(1, 201):
             if k == 200:
                 impulse[:, 0] = -problem.q()[:, 0]
-            if judge.done(impulse):
+            if monitor.done(impulse):
                 break
-        return judge.report(impulse)
+        return monitor.report(impulse)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from drystone.constraints.last_step import last_impulse
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.jit import kernel
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
 from drystone.scenes import SCENES

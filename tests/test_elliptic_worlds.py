@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import drystone as ds
 from drystone.constraints.elliptic_friction import _shorten
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.model.capacity import new_contact_rows
 from drystone.solvers.prox import Prox
 from well_posed import two_spheres

@@ -10,7 +10,8 @@ from scipy.linalg import null_space, orth
 from scipy.optimize import nnls
 
 import drystone as ds
-from drystone.constraints.problem import ContactProblem, residual
+from drystone.constraints.problem import ContactProblem
+from drystone.constraints.residual import residual
 from drystone.scenes import SCENES
 from drystone.solvers.ffd.body_contacts import GRIPS
 from drystone.solvers.ffd.solver import Bodywise, Ffd
@@ -136,7 +137,8 @@ def test_second_projection_against_the_exact_quadratic_program(contacts):
         bodies = resolved(problem, **PUBLISHED | {"projection": "exact"})
         sides = bodies.sides
         grips = sides.grip == GRIPS
-        if not grips.all() or sides.was.any() or not sides.hold[:, 1:].any(axis=1).all():
+        released = sides.friction_before.any()
+        if not grips.all() or released or not sides.hold[:, 1:].any(axis=1).all():
             continue  # a contact does not push, or has let go: another set
         root, rows = scaled_rows(problem)
         pushed = rows[:, 0].T @ sides.push
@@ -164,7 +166,7 @@ def test_second_projection_against_the_exact_quadratic_program(contacts):
 def tangents(sides):
     """(ne, tangents, 2) the sampled directions."""
     count = sides.bound.shape[1]
-    angle = np.arctan2(sides.turn[:, 1], sides.turn[:, 0])[:, None]
+    angle = np.arctan2(sides.first_tangent[:, 1], sides.first_tangent[:, 0])[:, None]
     angle = angle + 2.0 * np.pi * np.arange(count) / count
     return np.stack([np.cos(angle), np.sin(angle)], axis=-1)
 
@@ -415,7 +417,7 @@ def test_history_and_start_from_a_guess():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(tangents=2), "tangents is 2, must be a whole number from 3"),
+        (dict(tangents=2), "tangents is 2, must be an integer from 3"),
         (dict(relaxation=2.0), "relaxation is 2, must be between 0 and 2"),
         (dict(projection="best"), "projection is 'best'"),
         (dict(limit="speed"), "limit is 'speed'"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import drystone as ds
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.solvers.fischer_newton import DIRECTIONS, FischerEquation, FischerNewton
 from well_posed import (
     cube_tower,

@@ -215,7 +215,7 @@ def test_degenerate_problems_do_not_cycle(M, q):  # noqa: N803
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_same_bases_as_with_fractions(data):
-    """Small whole numbers, so that most ratio tests are ties: same status, pivots and z."""
+    """Small integers, so that most ratio tests are ties: same status, pivots and z."""
     n = data.draw(st.integers(1, 5))
     number = st.integers(-2, 2)
     M = data.draw(st.lists(st.lists(number, min_size=n, max_size=n), min_size=n, max_size=n))  # noqa: N806

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import drystone as ds
 from drystone.constraints.laws import law_errors, project_on_polygon
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.solvers.lemke import Lemke, contact_rows
 from shared_data import DATA
 

@@ -5,7 +5,7 @@ import pytest
 
 import drystone as ds
 import naive
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.scenes import find_scene
 from drystone.solvers.gauss_seidel.solve_islands import solve_rows
 from drystone.solvers.gauss_seidel.sweep import MANY_SWEEPS, MANY_VISITS, sweep_limit

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import drystone as ds
 import naive
 from drystone.constraints.matrix_problem import MatrixProblem, local_problem
-from drystone.constraints.problem import ContactProblem, measure, residual
-from drystone.solvers.gauss_seidel.block_sweep import FLATTEST, lifted_blocks, sweep_blocks
-from drystone.solvers.newton.hybrid import bounds_of
+from drystone.constraints.problem import ContactProblem
+from drystone.constraints.residual import measure, residual
+from drystone.solvers.gauss_seidel.block_sweep import FLATTEST, lifted_problem, sweep_many
 from drystone.solvers.nsgs import Nsgs
 from shared_data import PROBLEMS
 
@@ -79,13 +79,8 @@ def slow_sweeps(problem, sweeps):
 
 
 def fast_sweeps(problem, sweeps):
-    w = problem.W().tobsr(blocksize=(3, 3))
-    block, inverse = lifted_blocks(problem)
     p = np.zeros((problem.contact_count, 3))
-    sweep_blocks(
-        sweeps, w.indptr, w.indices, w.data.reshape(-1, 9), problem.q(), block, inverse,
-        problem.friction, bounds_of(problem), p,
-    )  # fmt: skip
+    sweep_many(sweeps, lifted_problem(problem), np.arange(len(p), dtype=np.int32), p)
     return p
 
 

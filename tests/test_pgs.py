@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.solvers.orderings import ORDERINGS, visiting_order
 from drystone.solvers.pgs import REFRESH, Iteration, Pgs

@@ -8,7 +8,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.solvers.pgs import Pgs
 from drystone.solvers.pgs_sm import PgsSm, Subspace, conjugate_gradients

@@ -6,7 +6,8 @@ import pytest
 
 import drystone as ds
 import naive
-from drystone.constraints.problem import ContactProblem, measure, residual
+from drystone.constraints.problem import ContactProblem
+from drystone.constraints.residual import measure, residual
 
 
 def small_problem(seed=0, steps=3):

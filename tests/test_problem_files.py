@@ -187,7 +187,7 @@ COLUMNS = text(storage=write.column_text)
 BROKEN_TEXTS = {
     "empty": ("", "empty"),
     "blanks": (" \n\t\n", "empty"),
-    "prose": ("not a problem\n", "'not' is no whole number"),
+    "prose": ("not a problem\n", "'not' is no integer"),
     "dimension": (text(dim=5), "dimension is 5"),
     "fraction": ("3.5 " + GOOD[2:], "'3.5' is no whole"),
     "minus contacts": (text(nc=-3), "number of contacts is -3"),

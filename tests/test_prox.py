@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 import drystone as ds
 from drystone.constraints.friction_sections import project_on_ellipse
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.solvers import prox
 from drystone.solvers.prox import SCHEMES, STRATEGIES, Prox, block_rows, sweep_sections
 from well_posed import cube_tower, make_problem, point_mass, unique_problem

@@ -10,7 +10,7 @@ from scipy.optimize import nnls
 import drystone as ds
 from drystone.constraints.files.load import load_problem
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.model.capacity import new_island, newton_work
 from drystone.solvers.gauss_seidel.block_matrix import block_matrix
 from drystone.solvers.newton.ordering import gather_island, order_island
@@ -27,7 +27,7 @@ def solve(problem, **options):
 
 
 def compiled(problem):
-    """The island of contact 0 for solvers/newton/semismooth.py, room for it, and the order of its
+    """The island of contact 0 for solvers/newton/semismooth.py, its scratch, and the order of its
     contacts.
     """
     blocks = block_matrix(problem.W())
@@ -91,25 +91,25 @@ def test_step_equals_its_compiled_twin(seed, alpha):
     """One Newton step from a random point, all contacts in one island; 1e-8 for W of rank 12."""
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, 2, 3)
-    n, island, room, order = compiled(problem)
+    n, island, work, order = compiled(problem)
     if n < problem.contact_count:
         return  # its islands would be solved apart
     centre, start = rng.uniform(0, 1, (2, n, 3)) * (1.0, 0.3, 0.3)
     slow = start.copy()
     Equations(problem).newton_step(slow, centre, alpha)
     fast = start[order].copy()
-    room.centre[:] = centre[order]
-    set_velocities(n, island, alpha, room.centre, fast, room.velocity)
-    assert newton_step(n, island, alpha, room, fast)
+    work.centre[:] = centre[order]
+    set_velocities(n, island, alpha, work.centre, fast, work.velocity)
+    assert newton_step(n, island, alpha, work, fast)
     np.testing.assert_allclose(fast, slow[order], atol=1e-8 * max(1.0, np.abs(slow).max()))
 
 
 def test_compiled_twin_solves_a_stack():
     """Its error is that of residual(), but for rounding at 1000 : 1."""
     problem = box_stack([1.0, 1.0, 1000.0])
-    n, island, room, order = compiled(problem)
+    n, island, work, order = compiled(problem)
     own, impulse = np.zeros((n, 3)), np.zeros((n, 3))
-    error, steps = prox_newton(n, island, False, 1e-10, 100, room, own)
+    error, steps = prox_newton(n, island, False, 1e-10, 100, work, own)
     impulse[order] = own
     assert 0 < steps < 30
     assert error <= 1e-10

@@ -12,7 +12,7 @@ from drystone.scenes.meshes import chess_pieces, tracks
 from drystone.scenes.meshes.creature import ball, creature
 from drystone.scenes.meshes.extrusions import channel, circle, egg, extrude, plate, square
 from drystone.scenes.meshes.gears import gear_outline, rack_lines
-from drystone.scenes.meshes.revolutions import refine, torus, turn
+from drystone.scenes.meshes.revolutions import refine, revolve, torus
 from drystone.scenes.meshes.shells import bowl, funnel, helmet
 from triangle_crossings import crossing_pairs
 
@@ -100,7 +100,7 @@ def test_any_rising_profile_turns_into_a_closed_solid(rings, low_pole, high_pole
     radius, height = [r for r, _ in rings], np.cumsum([dz for _, dz in rings])
     profile = list(zip(radius, height, strict=True))
     profile = [(0.0, 0.0)] * low_pole + profile + [(0.0, height[-1] + 0.1)] * high_pole
-    vertices, faces = turn(profile, sections)
+    vertices, faces = revolve(profile, sections)
     mesh = trimesh.Trimesh(vertices, faces, process=False)
     assert mesh.is_watertight and mesh.euler_number == 2
     assert len(faces) == 2 * len(vertices) - 4
@@ -144,7 +144,7 @@ def test_peg_fits_into_the_hole_at_every_angle():
     along = (ends - wall) / np.linalg.norm(ends - wall, axis=1)[:, None]
     off_axis = np.abs(wall[:, 0] * along[:, 1] - wall[:, 1] * along[:, 0])
     assert off_axis.min() == pytest.approx(radius, rel=1e-12)
-    peg, _ = turn([(0.004995, 0.0), (0.004995, 0.03)], 40)
+    peg, _ = revolve([(0.004995, 0.0), (0.004995, 0.03)], 40)
     assert np.hypot(peg[:, 0], peg[:, 1]).max() <= 0.004995 + 1e-15
 
 

@@ -14,7 +14,7 @@ from drystone.constraints.friction_sections import (
     section_error,
 )
 from drystone.constraints.laws import LAWS, law_errors
-from drystone.constraints.problem import measure, residual
+from drystone.constraints.residual import measure, residual
 from drystone.solvers.options import refuse_elliptic
 from well_posed import point_mass
 

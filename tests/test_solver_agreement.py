@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone.constraints.problem import residual
+from drystone.constraints.residual import residual
 from drystone.solvers import SOLVERS
 from drystone.solvers.prox import Prox
 from well_posed import coupling, cube_tower, unique_problem

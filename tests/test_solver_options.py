@@ -36,7 +36,7 @@ def test_numbers_become_those_of_compiled_code(name):
 
 
 def test_no_passes_are_refused():
-    with pytest.raises(ds.InputError, match="max_iterations is 0, must be a whole number from 1"):
+    with pytest.raises(ds.InputError, match="max_iterations is 0, must be an integer from 1"):
         Ffd(max_iterations=0)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.constraints.matrix_problem import MatrixProblem as MatrixProblem
     from drystone.constraints.problem import ContactProblem as ContactProblem
     from drystone.constraints.problem import SolveInfo as SolveInfo
-    from drystone.constraints.problem import residual as residual
+    from drystone.constraints.residual import residual as residual
     from drystone.errors import DrystoneError as DrystoneError
     from drystone.errors import InputError as InputError
     from drystone.errors import NotConvergedWarning as NotConvergedWarning
@@ -65,8 +65,8 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.io.recorder import Recorder as Recorder
     from drystone.world.io.recorder import record as record
     from drystone.world.io.recording import Recording as Recording
-    from drystone.world.io.recording import Replay as Replay
-    from drystone.world.io.recording import replay as replay
+    from drystone.world.io.replay import Replay as Replay
+    from drystone.world.io.replay import replay as replay
     from drystone.world.observables import ContactTable as ContactTable
     from drystone.world.observables import Energy as Energy
     from drystone.world.observables import Momentum as Momentum
@@ -118,14 +118,14 @@ _HOME = {
     "ContactProblem": "constraints.problem",
     "MatrixProblem": "constraints.matrix_problem",
     "SolveInfo": "constraints.problem",
-    "residual": "constraints.problem",
+    "residual": "constraints.residual",
     "solve": "solvers.dispatch",
     "SOLVERS": "solvers",
     "record": "world.io.recorder",
     "Recorder": "world.io.recorder",
     "Recording": "world.io.recording",
-    "Replay": "world.io.recording",
-    "replay": "world.io.recording",
+    "Replay": "world.io.replay",
+    "replay": "world.io.replay",
     "DrystoneError": "errors",
     "InputError": "errors",
     "NotConvergedWarning": "errors",

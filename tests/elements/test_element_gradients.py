@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
-from drystone.forces.apply import fill_forces
+from drystone.forces.dispatch import element_gradients, fill_forces
 from drystone.forces.evaluate import Forces, elements_of
-from drystone.forces.gradients import element_gradients, holding_back, stiffness
+from drystone.forces.gradients import holding_back, stiffness
 from drystone.forces.user_force import STEP, ForceState, differences
 from drystone.jit.vec import quaternion_product
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.forces import FORCES, dispatch
 
 
 @pytest.fixture
@@ -70,3 +71,12 @@ def test_a_function_that_gives_no_number_stops_the_run(world, tmp_path):
     with pytest.raises(ds.SimulationError, match="no longer a finite number"):
         world.run(0.1)
     assert np.isfinite(world.velocities).all()
+
+
+def test_every_force_is_registered_and_dispatched():
+    """A kind for each law, none twice; names as users know them; no force that nothing computes."""
+    laws = [name for name in vars(dispatch) if name.endswith("_gradients") and name[0] != "e"]
+    assert len(dispatch.GRADIENTS) == len(laws) == 3
+    assert {force._kind for force in FORCES.values()} == {None, *dispatch.GRADIENTS}
+    for name, force in FORCES.items():
+        assert force.__name__ == name and getattr(ds, name) is force

@@ -61,14 +61,15 @@ def inside(bodies):
     """Arrays of the centres of mass and principal axes."""
     position = np.array([b.centre for b in bodies])
     rotation = [
-        quaternion_product(tuple(b.orientation.tolist()), tuple(b._frame.turn)) for b in bodies
+        quaternion_product(tuple(b.orientation.tolist()), b._frame.principal_rotation)
+        for b in bodies
     ]
     return position, np.array(rotation)
 
 
 def table_of(joints, bodies):
     offset = np.array([b._frame.offset for b in bodies])
-    turn = np.array([b._frame.turn for b in bodies])
+    turn = np.array([b._frame.principal_rotation for b in bodies])
     table = pack_joints(joints, bodies.index, offset, turn)
     return table, joint_rows(table)
 

@@ -9,7 +9,7 @@ import pytest
 import drystone as ds
 from drystone.constraints import last_step
 from drystone.constraints.joint_blocks import block_impulses
-from drystone.constraints.problem import relative_error
+from drystone.constraints.residual import relative_error
 from drystone.model.arrays import POST_STABILIZATION
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_LIMIT
 

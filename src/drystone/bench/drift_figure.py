@@ -1,4 +1,4 @@
-"""The chain and the rectangle of CLINE 5.2 under every way to treat drift, and their figures.
+"""The chain and the rectangle of CLINE 5.2 under every method against drift, and their plots.
 
     python -m drystone.bench.drift_figure chain-drift.png rectangle-drift.png
 

@@ -1,4 +1,4 @@
-"""A contact problem of which only the matrix is known: u = W p + q, as in the libraries of others.
+"""MatrixProblem: a contact problem given by its Delassus matrix alone, u = W p + q.
 
 Two-dimensional problems get a second tangent that nothing couples to: its own entry of W is the
 mean of the contact's diagonal and its q is zero, so that its impulse is zero in every solution.
@@ -72,7 +72,7 @@ class MatrixProblem:
         return block
 
     def blocks(self) -> np.ndarray:
-        """(nc, 6) own 3x3 block of W of every contact: nn, n1, n2, 11, 12, 22 [1/kg]."""
+        """(nc, 6) diagonal 3x3 block of W of every contact: nn, n1, n2, 11, 12, 22 [1/kg]."""
         return self._blocks.copy()
 
     def islands(self) -> np.ndarray:
@@ -131,8 +131,8 @@ def local_problem(dim: int, matrix, q, friction, friction_2=None) -> MatrixProbl
     trace = matrix.diagonal().reshape(nc, dim).sum(axis=1)
     if nc and trace.min() <= 0.0:
         raise InputError(
-            f"W: contact {trace.argmin()} cannot be pushed apart, the trace of its own block is "
-            f"{trace.min():g}, must be > 0."
+            f"W: contact {trace.argmin()} cannot be pushed apart, the trace of its diagonal block "
+            f"is {trace.min():g}, must be > 0."
         )
     free = np.zeros((nc, 3))
     free[:, :dim] = q.reshape(nc, dim)

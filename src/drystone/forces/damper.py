@@ -10,7 +10,7 @@ number: 0, 0, damping c [N s/m].
 from dataclasses import dataclass, field
 
 from drystone.forces.force import Element, check_ends, place_points
-from drystone.forces.table import SPRING
+from drystone.forces.spring import SPRING
 from drystone.model.attachment import Attachment
 from drystone.model.checks import positive
 

@@ -1,4 +1,4 @@
-"""The one place that decides how kernels are compiled and where they are cached."""
+"""Decorators of kernels: how they are compiled and where they are cached."""
 
 import hashlib
 import os
@@ -35,7 +35,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 # Threads that wait for each other spin before they sleep, by default for a millisecond: where
 # another program has the core that costs a hundred times the step. So short a spin costs nothing
-# on a machine of our own, measured on the wall, and 5 times the step on a busy one.
+# on a machine of our own, in wall-clock time, and 5 times the step on a busy one.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
@@ -62,7 +62,7 @@ def kernel(function=None, **options):
 def entry_of(compiled, args):
     """The version of a kernel that takes arguments of the types of these, as Python calls it.
 
-    It does not look at what it is given: other types crash it.
+    It does not check its arguments: other types crash it.
     """
     if numba.config.DISABLE_JIT:
         return compiled

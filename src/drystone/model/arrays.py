@@ -1,6 +1,6 @@
-"""The arrays that a world is made of: what is fixed, what changes, what is scratch.
+"""The arrays of a world: Model (constant), State (changing), Work (scratch), Settings.
 
-Float arrays are float64, whole numbers int32 unless said otherwise, all C-contiguous, so that
+Float arrays are float64, integers int32 unless said otherwise, all C-contiguous, so that
 every kernel is compiled once. World axes and SI units unless said otherwise. Positions are
 relative to the world's local origin, so that map coordinates cost no digits.
 
@@ -22,7 +22,7 @@ DYNAMIC, KINEMATIC = 0, 1
 
 FIXED = -1  # the body number of the world itself
 SWEPT_COLUMNS = 12  # of Boxes.swept
-CACHED_TRIANGLES = 768  # pairs of triangles that two meshes which touch remember at most
+CACHED_TRIANGLES = 768  # pairs of triangles in the cache of two meshes that touch, at most
 
 
 @table
@@ -39,7 +39,7 @@ class Shapes(NamedTuple):
     thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
-    whole: np.ndarray  # (ns,) 1: a mesh of which all contacts are kept
+    whole: np.ndarray  # (ns,) 1: a mesh whose contacts are not reduced
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
@@ -61,20 +61,20 @@ class Shapes(NamedTuple):
     neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1: none
     cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle, terrain by terrain
     cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
-    # trees over the triangles of meshes, and of terrains in a world with a mesh; node i has the
+    # BVHs over the triangles of meshes, and of terrains in a world with a mesh; node i has the
     # children i + 1 and node_link[i, 0], or is a leaf: its first triangle and their number
     tree: np.ndarray  # (nt,) first node, -1: none
     node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
     node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
-    # the same trees with eight children to a node, see shapes/bvh/wide.py and
+    # the same BVHs with eight children to a node, see shapes/bvh/wide.py and
     # shapes/bvh/normal_cones.py
     block: np.ndarray  # (nt,) first block of eight lanes, -1: none
     lane_box: np.ndarray  # (48 blocks,) middles and half sizes
     lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
-    lane_patch: np.ndarray  # (lanes, 13) where its triangles lie and which way they look
+    lane_patch: np.ndarray  # (lanes, 13) where its triangles lie and the cone of their normals
     block_patch: np.ndarray  # (104 blocks,) the same, numbers of a kind side by side
     owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/bvh/build.py
-    # distances of meshes and what is held against them; empty if no mesh asks for a field
+    # signed distance fields (SDF) of meshes and samples of features; empty if no mesh asks for one
     octree: np.ndarray  # (nt,) first cell, -1: none; see shapes/sdf/octree.py
     octree_frame: np.ndarray  # (nt, 4) lower corner and side of the root, in the shape's axes [m]
     octree_child: np.ndarray  # (cells,) first of its eight children (absolute), -1: none
@@ -141,16 +141,16 @@ class State(NamedTuple):
     asleep: np.ndarray  # (n,) 1 if the body sleeps
     rest_time: np.ndarray  # (n,) how long the body has been slow [s]
     counter: np.ndarray  # (8,) int64, see COUNTER_*
-    # broad phase: boxes with room to move, and the pairs whose boxes overlap
+    # broad phase: fat AABBs, which have a margin to move in, and the pairs whose AABBs overlap
     fat_aabb: np.ndarray  # (ns, 6) lower corner, upper corner [m]
     pair: np.ndarray  # (pairs, 2) shapes, sorted by first, then second
-    pair_cached: np.ndarray  # (pairs, 2) first of its kept contacts and their number
-    pair_axis: np.ndarray  # (pairs, 8) what the narrow phase wants to remember of the pair
-    # contacts of the last step, for warm starts
+    pair_cached: np.ndarray  # (pairs, 2) first of its cached contacts and their number
+    pair_axis: np.ndarray  # (pairs, 8) cached by the narrow phase: the separating axis of the pair
+    # contact cache: those of the last step, for warm starts
     cached_point: np.ndarray  # (contacts, 6) the point in the axes of body A, of body B
     cached_impulse: np.ndarray  # (contacts, 3) on B, world axes [N s]
     # joints
-    joint_value: np.ndarray  # (nj, 3) free coordinates, whole turns counted [rad] or [m]
+    joint_value: np.ndarray  # (nj, 3) free coordinates, full revolutions counted [rad] or [m]
     joint_impulse: np.ndarray  # (rows,) of the last step [N s] or [N m s]
     joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
 
@@ -170,7 +170,7 @@ class Settings(NamedTuple):
     gravity_y: float = 0.0
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
-    max_sweeps: int = 0  # of the solver in a step; 0: as many as sweep_limit() of nsgs.py gives
+    max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
     newton: int = 1  # 1: Newton's method takes over where sweeps over a small island stall
     sleeping: int = 1
     sleep_speed: float = 5e-3  # [m/s] a body slower than this everywhere on it may fall asleep
@@ -185,7 +185,7 @@ class Settings(NamedTuple):
     # 3 post-stabilization alone.
     drift: int = 0
     baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
-    # 1: pairs that move far are followed along their way (collision/ccd.py); 2: so they are, and
+    # 1: continuous collision detection for pairs that move far (collision/ccd.py); 2: likewise, and
     # not all of their contacts act, as in the half steps of steppers/verlet.py.
     ccd: int = 1
     hashing: int = 0  # 1: hash the state after every step
@@ -223,9 +223,8 @@ class ContactRows(NamedTuple):
     body: np.ndarray  # (m, 2) bodies A and B; n stands for the fixed world
     frame: np.ndarray  # (m, 9) normal, tangent 1, tangent 2
     arm: np.ndarray  # (m, 6) from the centre of mass of A, of B, to the point [m]
-    delassus: (
-        np.ndarray
-    )  # (m, 6) diagonal block of the Delassus matrix W = J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
+    # (m, 6) diagonal block of the Delassus matrix W = J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
+    delassus: np.ndarray
     inverse: np.ndarray  # (m, 6) its inverse
     bias: np.ndarray  # (m,) added to the normal velocity before the law is applied [m/s]
     friction: np.ndarray  # (m,)
@@ -235,12 +234,10 @@ class ContactRows(NamedTuple):
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (motion/stabilization.py) [N s]
-    impact_impulse: (
-        np.ndarray
-    )  # (m, 3) impulses of impacts within the step (solvers/impact.py) [N s]
+    impact_impulse: np.ndarray  # (m, 3) of impacts within the step (solvers/impact.py) [N s]
     round_impulse: np.ndarray  # (m, 3) those of one round
     target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
-    impact_list: np.ndarray  # (m,) rows that can be struck
+    impact_list: np.ndarray  # (m,) rows that an impact can reach
     # (m, 6) what the sweep before changed, and left, see solvers/gauss_seidel/parallel_sweep.py
     previous: np.ndarray
     previous_twist: np.ndarray  # (n + 1, 6) velocities that it left
@@ -278,12 +275,12 @@ class Motion(NamedTuple):
     free: np.ndarray  # (n + 1, 8) velocities if nothing touched
     twist: np.ndarray  # (n + 1, 8) solved velocities
     move: np.ndarray  # (n + 1, 8) displacement twists
-    mean: np.ndarray  # (n, 3) spin that turns a body freely over the step
-    later: np.ndarray  # (n, 3) spin at the end of the step after that turn
-    scheme: np.ndarray  # (n + 1,) how it moves in this step, see motion/stabilization.py
-    impact_time: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
-    impact_displacement: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
-    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move, not straightened
+    mean: np.ndarray  # (n, 3) mean spin of a free rotation over the step
+    later: np.ndarray  # (n, 3) spin at the end of the step after that rotation
+    scheme: np.ndarray  # (n + 1,) MIDPOINT ... HELD, see motion/displacement.py
+    impact_time: np.ndarray  # (n + 1,) time of its impact within this step [s], -1 if none
+    impact_displacement: np.ndarray  # (n + 1, 6) until the impact [m, rad]
+    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move before stabilization
     after: np.ndarray  # (n + 1, 6) velocities right after the impact
 
 
@@ -292,12 +289,13 @@ class Boxes(NamedTuple):
     """Where shapes are, and the grid in which neighbours are searched."""
 
     pose: np.ndarray  # (ns, 12)
-    # (ns, WAY_COLUMNS) how far its velocity takes its body's centre (3) [m]; turning and forces its
-    # surface; its turn (3) [rad]; how far its origin goes (3); forces and the bend of its path;
-    # gravity, which is part of no other column
+    # (ns, SWEPT_COLUMNS) bounds of its motion within the step: displacement of its body's centre by
+    # velocity (3) [m]; of its surface by rotation and forces [m]; rotation (3) [rad]; displacement
+    # of its origin (3) [m]; forces and the curvature of its path [m]; gravity, which is part of no
+    # other column [m]
     swept: np.ndarray
     reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
-    spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
+    spread: np.ndarray  # (ns,) likewise after an impact of a shape that is near [m]
     aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
     left: np.ndarray  # (chunks,) int64
     cell: np.ndarray  # (ns, 4) int64 level and cell
@@ -319,18 +317,17 @@ class Near(NamedTuple):
     slot_count: np.ndarray  # (pairs,)
     contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
     slot: np.ndarray  # (slots, 7) point, normal, gap
-    # (pairs,) of the step that a pair can go before it meets, see collision/ccd.py
-    # row p: what two meshes that touch, or are near, keep of their surfaces, see mesh_kept.py
-    share: np.ndarray
+    share: np.ndarray  # (pairs,) time of impact, as a share of the step, see collision/ccd.py
+    # row p: triangles of two meshes that touch, or are near, see narrowphase/mesh/triangle_cache.py
     cached_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
-    cached_axis: np.ndarray  # (pairs, 8) how far was looked and where they stood; or nearest points
-    kept: np.ndarray  # (pairs, 2 KEPT) triangles that were near, two and two
-    cached_gap: np.ndarray  # (pairs, KEPT) float32: how far apart they were at least [m]
+    cached_axis: np.ndarray  # (pairs, 8) search distance and relative pose; or nearest points
+    kept: np.ndarray  # (pairs, 2 CACHED_TRIANGLES) pairs of triangles that were near
+    cached_gap: np.ndarray  # (pairs, CACHED_TRIANGLES) float32: their gap at least [m]
 
 
 @table
 class Ccd(NamedTuple):
-    """Bodies on their way within a step, see collision/ccd.py."""
+    """Continuous collision detection: bodies within a step, see collision/ccd.py."""
 
     boxes: Boxes  # only pose and spread
     near: Near  # of one pair
@@ -349,9 +346,9 @@ class ContactList(NamedTuple):
     place: np.ndarray  # (contacts, 7) point, normal, gap
     body: np.ndarray  # (contacts, 2)
     material: np.ndarray  # (contacts, 2)
-    warm: np.ndarray  # (contacts, 3) guess of the impulse, world axes
-    point: np.ndarray  # (contacts, 6) to be kept
-    impulse: np.ndarray  # (contacts, 3) to be kept
+    warm: np.ndarray  # (contacts, 3) warm start of the impulse, world axes
+    point: np.ndarray  # (contacts, 6) to be cached
+    impulse: np.ndarray  # (contacts, 3) to be cached
     row_contact: np.ndarray  # (contacts,) contact of each row
 
 
@@ -372,7 +369,7 @@ class Graph(NamedTuple):
 
 @table
 class Log(NamedTuple):
-    """What a step tells."""
+    """Statistics of a step."""
 
     flag: np.ndarray  # (4,) see FLAG_*
     info: np.ndarray  # (16,) float, see INFO_*
@@ -383,7 +380,7 @@ class Log(NamedTuple):
 
 @table
 class Links(NamedTuple):
-    """Who is coupled with whom among the contacts of a group."""
+    """Which contacts of a group are coupled: sparsity pattern of its Delassus matrix."""
 
     pair: np.ndarray  # (contacts, 2) int32: their bodies
     slot: np.ndarray  # (n + 1,) int32: number of a body within the group, -1 elsewhere
@@ -403,19 +400,19 @@ class Links(NamedTuple):
 class Island(NamedTuple):
     """Contacts that are solved together, numbered from 0, as a problem of its own."""
 
-    first: np.ndarray  # (n + 1,) int32: block rows as in blocks.BlockMatrix
+    first: np.ndarray  # (n + 1,) int32: block rows as in block_matrix.BlockMatrix
     column: np.ndarray  # (blocks,) int32
     value: np.ndarray  # (blocks, 9)
     q: np.ndarray  # (n, 3) free velocities [m/s]
     friction: np.ndarray  # (n,)
-    scale: np.ndarray  # (n,) D: a third of the trace of the own block [1/kg]
+    scale: np.ndarray  # (n,) D: a third of the trace of the diagonal block [1/kg]
     flat: np.ndarray  # (n,) bool: nothing couples to tangent 2, as in two dimensions
     # three rows of a joint in place of a contact (system.py)
     joint: np.ndarray  # (n,) bool
     lower: np.ndarray  # (n, 3) bounds of the impulses [N s]
     upper: np.ndarray  # (n, 3)
-    soft: np.ndarray  # (n, 3) velocity that each row gives way for its impulse [1/kg]
-    own: np.ndarray  # (n, 3) diagonal of W and softness [1/kg]
+    soft: np.ndarray  # (n, 3) compliance of each row [1/kg]
+    own: np.ndarray  # (n, 3) diagonal of W, compliance included [1/kg]
     bounded: np.ndarray  # (1,) bool: whether any bound is neither zero nor infinite
 
 

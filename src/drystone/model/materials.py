@@ -1,4 +1,4 @@
-"""Materials, and the one rule that says what holds when two of them meet.
+"""Materials, and the mixing rule for a pair of them.
 
 | of two materials | value for the pair | why |
 |---|---|---|
@@ -33,7 +33,7 @@ class Material:
     density      [kg/m³], used where no mass is given
     friction     Coulomb's coefficient against itself, >= 0; or two: (along, across) the direction
     restitution  part of the approach speed that comes back, 0 to 1, against itself
-    name         only for people and for telling equal materials apart
+    name         only for reading, and for telling equal materials apart
     friction_direction  in the axes of the shape as it was given, of any length; None: (1, 0, 0)
                  if the friction is elliptic
 

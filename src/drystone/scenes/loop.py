@@ -3,7 +3,7 @@
 import numpy as np
 
 import drystone as ds
-from drystone.scenes.meshes.tracks import TURN_DEG, loop_pieces, sweep
+from drystone.scenes.meshes.tracks import TURN_DEG, extrude_along, loop_pieces
 from drystone.scenes.scene import Scene
 
 GROOVE, OPENING, BED = 0.16, np.radians(60.0), 0.05  # of the track: radius, angle, thickness [m]
@@ -29,7 +29,7 @@ def fill_loop(
     steel = ds.Material(density=7800, friction=friction)
     slope = np.radians(slope_deg)
     pieces = loop_pieces(drop, slope, 1.25 * loop, loop, loop, 0.5, np.radians(rise_deg))
-    vertices, faces = sweep(pieces, -slope, GROOVE, OPENING, BED, turn_deg=turn_deg)
+    vertices, faces = extrude_along(pieces, -slope, GROOVE, OPENING, BED, turn_deg=turn_deg)
     low = vertices[:, 2].min()
     vertices[:, 2] -= low
     world.add_fixed(ds.Plane(), steel, name="ground")
@@ -53,7 +53,7 @@ SCENES = [
         ours="on the first pass the track presses with at least 0.75 of the ball's weight; on the "
         "second the ball leaves it 132 degrees up the loop",
         finding="stays on the track on the first pass; friction makes it fall on the second",
-        # In a step the ball turns by v dt / R on its way, which costs the square of that.
+        # In a step the path of the ball curves by v dt / R, which costs the square of that.
         settings={"dt": 1 / 2000},
         ranges={
             "slope_deg": (1, 89),

@@ -1,4 +1,4 @@
-"""What a named scene is: a function that fills a world, with its defaults and what to look for."""
+"""Scene: a function that fills a world, by name, with its defaults and what to expect."""
 
 import inspect
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean, flag, whole, within
+from drystone.model.checks import did_you_mean, flag, integer, within
 
 if TYPE_CHECKING:
     from drystone.world.world import World
@@ -75,14 +75,14 @@ class Scene:
     def _checked(self, name: str, value):
         """`value` of the kind of the default and in the range of option `name`, or InputError.
 
-        Unless `ranges` says otherwise whole numbers are 1 or more, seeds 0 or more, and other
+        Unless `ranges` says otherwise integers are 1 or more, seeds 0 or more, and other
         numbers finite: shapes and materials refuse what they cannot be.
         """
         what, kind = f"{self.name}: {name}", type(self.options[name])
         if kind is bool:
             return flag(what, value)
         if kind is int:
-            return whole(what, value, *self.ranges.get(name, (0 if name == "seed" else 1, None)))
+            return integer(what, value, *self.ranges.get(name, (0 if name == "seed" else 1, None)))
         return within(what, value, *self.ranges.get(name, (None, None)))
 
     def read_option(self, name: str, text: str) -> Any:

@@ -1,25 +1,30 @@
 """Contact solvers by name. To add one: write its file, add its line here, run the tests."""
 
+from importlib import import_module
 from typing import Any
 
-from drystone.solvers.auto import Auto
-from drystone.solvers.ffd.solver import Ffd
-from drystone.solvers.fischer_newton import FischerNewton
-from drystone.solvers.lemke import Lemke
-from drystone.solvers.nsgs import Nsgs
-from drystone.solvers.pgs import Pgs
-from drystone.solvers.pgs_sm import PgsSm
-from drystone.solvers.prox import Prox
-from drystone.solvers.prox_newton import ProxNewton
+SOLVERS: dict[str, type[Any]]
 
-SOLVERS: dict[str, type[Any]] = {
-    "auto": Auto,
-    "nsgs": Nsgs,
-    "prox-newton": ProxNewton,
-    "prox": Prox,
-    "pgs": Pgs,
-    "pgs-sm": PgsSm,
-    "fischer-newton": FischerNewton,
-    "lemke": Lemke,
-    "ffd": Ffd,
+# Where the class of each solver is. SOLVERS, {name: class}, is made of it when it is first asked
+# for: the compiled step needs the kernels in this folder, but neither Lemke nor SuperLU.
+_HOME = {
+    "auto": "auto.Auto",
+    "nsgs": "nsgs.Nsgs",
+    "prox-newton": "prox_newton.ProxNewton",
+    "prox": "prox.Prox",
+    "pgs": "pgs.Pgs",
+    "pgs-sm": "pgs_sm.PgsSm",
+    "fischer-newton": "fischer_newton.FischerNewton",
+    "lemke": "lemke.Lemke",
+    "ffd": "ffd.solver.Ffd",
 }
+
+
+def __getattr__(name: str) -> Any:
+    if name != "SOLVERS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    solvers = {}
+    for solver, place in _HOME.items():
+        module, _, cls = place.rpartition(".")
+        solvers[solver] = getattr(import_module(f"{__name__}.{module}"), cls)
+    return globals().setdefault("SOLVERS", solvers)

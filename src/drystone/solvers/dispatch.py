@@ -1,4 +1,4 @@
-"""A solver by its name, and one problem solved by itself."""
+"""Dispatch of solvers by name, and solve() for one problem by itself."""
 
 from dataclasses import replace
 from typing import Any
@@ -36,7 +36,7 @@ def solve(
     guess: ArrayLike | None = None,
     history: bool = False,
 ) -> tuple[np.ndarray, SolveInfo]:
-    """Impulses (nb, 3) [N s] of `problem`, and what the solver says.
+    """Impulses (nb, 3) [N s] of `problem`, and the statistics of the solve.
 
     Contacts first, each with its normal first; then the joints, in blocks of three rows.
 
@@ -44,7 +44,7 @@ def solve(
     tolerance   where to stop; None: the solver's own
     measure     of what: "velocity": residual() [m/s]; "relative": natural-map error [Acary2018]
     guess       (nb, 3) impulses to start from; None: zero
-    history     whether the report holds the course of all measures
+    history     whether the statistics hold the course of all measures
     """
     if not isinstance(problem, ContactProblem | MatrixProblem):
         raise InputError(f"solve: {problem!r} is no ContactProblem, such as world.problem().")

@@ -24,7 +24,7 @@ from drystone import timestep
 from drystone.constraints.joint_rows import SOFTNESS
 from drystone.constraints.last_step import last_problem
 from drystone.constraints.matrix_problem import STRIP, MatrixProblem
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces
 from drystone.forces.gradients import stiffness

@@ -12,7 +12,7 @@ import numpy as np
 from drystone.constraints.elliptic_friction import contact_ellipses
 from drystone.constraints.joint_blocks import keep_impulses
 from drystone.constraints.last_step import last_impulse, last_problem
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.jit import entry_of
 from drystone.jit.clock import tick_seconds, ticks
 from drystone.model import capacity

@@ -1,4 +1,4 @@
-"""Handles of the things in a world: what the user reads and sets."""
+"""Body and FixedBody: handles of the things in a world, which the user reads and sets."""
 
 from math import atan2
 from typing import TYPE_CHECKING
@@ -184,8 +184,8 @@ class Body:
     @property
     def inertia(self) -> np.ndarray:
         frame = self._frame
-        turn = np.array(rotation_matrix(*frame.turn)).reshape(3, 3)
-        return frozen((turn * frame.inertia) @ turn.T)
+        axes = np.array(rotation_matrix(*frame.principal_rotation)).reshape(3, 3)
+        return frozen((axes * frame.inertia) @ axes.T)
 
     @inertia.setter
     def inertia(self, value: ArrayLike) -> None:
@@ -209,12 +209,12 @@ class Body:
 
     @orientation.setter
     def orientation(self, value: ArrayLike) -> None:
-        value = self._owner()._space.turn(self._name, value, None)
+        value = self._owner()._space.quaternion(self._name, value, None)
         self._place(self._pose()[0], value, "orientation", value)
 
     @property
     def angle(self) -> float:
-        """In two dimensions: by which it is turned about y, from -π to π [rad]."""
+        """In two dimensions: of its rotation about y, from -π to π [rad]."""
         if self._owner().dim != 2:
             raise InputError(f"{self._name}: angle is there with dim=2; read orientation.")
         w, _, y, _ = self._pose()[1]
@@ -222,7 +222,7 @@ class Body:
 
     @angle.setter
     def angle(self, value: float) -> None:
-        self.orientation = self._owner()._space.turn(self._name, None, value)
+        self.orientation = self._owner()._space.quaternion(self._name, None, value)
 
     @property
     def centre(self) -> np.ndarray:
@@ -231,7 +231,9 @@ class Body:
             return frozen(world._state.position[self._row] + world._origin)
         start, frame = self._start, self._frame
         nowhere = (0.0, 0.0, 0.0)
-        centre, _ = to_inside(start.position, start.orientation, frame.offset, frame.turn, nowhere)
+        centre, _ = to_inside(
+            start.position, start.orientation, frame.offset, frame.principal_rotation, nowhere
+        )
         return frozen(centre)
 
     @centre.setter
@@ -290,9 +292,9 @@ class Body:
             return 0.0
         frame, (_, q) = self._frame, self._pose()
         velocity, spin = self.velocity, tuple(self.spin.tolist())
-        spin = mul_t(rotation_matrix(*frame.turn), mul_t(rotation_matrix(*q), spin))
-        turning = sum(i * w * w for i, w in zip(frame.inertia, spin, strict=True))
-        return 0.5 * (frame.mass * float(velocity @ velocity) + turning)
+        spin = mul_t(rotation_matrix(*frame.principal_rotation), mul_t(rotation_matrix(*q), spin))
+        rotating = sum(i * w * w for i, w in zip(frame.inertia, spin, strict=True))
+        return 0.5 * (frame.mass * float(velocity @ velocity) + rotating)
 
     def __repr__(self) -> str:
         if self._world is None:
@@ -317,7 +319,7 @@ class Body:
         state, row, frame = world._state, self._row, self._frame
         centre = tuple(state.position[row].tolist())
         rotation = tuple(state.rotation[row].tolist())
-        return to_outside(centre, rotation, frame.offset, frame.turn, world._origin)
+        return to_outside(centre, rotation, frame.offset, frame.principal_rotation, world._origin)
 
     def _as_start(self) -> Start:
         """Where it is and how it moves, as if given anew."""
@@ -337,10 +339,12 @@ class Body:
             self._start.position, self._start.orientation = position, orientation
             return
         frame, row = self._frame, self._row
-        at, turned = to_inside(position, orientation, frame.offset, frame.turn, world._origin)
+        at, rotation = to_inside(
+            position, orientation, frame.offset, frame.principal_rotation, world._origin
+        )
         world._state.position[row] = at
         if field == "orientation":
-            world._state.rotation[row] = turned
+            world._state.rotation[row] = rotation
         edits.moved(self)
 
     def _read(self, field, array, first) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What changes when the user sets something of a body: the body wakes, recordings take note."""
+"""Edits of bodies: the body wakes, arrays are made anew where needed, recordings note it."""
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def set_inertia(body, inertia) -> None:
     frame = body._world._space.with_inertia(body._frame, inertia, body._name)
     note_set(body, "inertia", np.asarray(inertia, dtype=np.float64).tolist())
     changed(body)
-    # The inner frame turns, so the body enters the arrays anew, where it is and as it moves.
+    # The principal axes rotate, so the body enters the arrays anew, where it is and as it moves.
     body._start = body._as_start()
     body._row = -1
     body._frame = frame

@@ -15,7 +15,7 @@ def make_fixed(world, shape, material, pose, name, group, mask) -> FixedBody:
     material = check_material(material, name)
     honour(world, material.restitution, material.friction)
     group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
-    pose = space.vector(f"{name}: position", pose[0]), space.turn(name, *pose[1:])
+    pose = space.vector(f"{name}: position", pose[0]), space.quaternion(name, *pose[1:])
     return FixedBody(world, world._next_number, name, shape, material, group, mask, pose)
 
 
@@ -43,7 +43,7 @@ def make_body(
     honour(world, material.restitution, material.friction)
     start = Start(
         space.vector(f"{name}: position", pose[0]),
-        space.turn(name, *pose[1:]),
+        space.quaternion(name, *pose[1:]),
         space.vector(f"{name}: velocity", motion[0]),
         space.spin(f"{name}: spin", motion[1]),
     )

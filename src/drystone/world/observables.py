@@ -1,4 +1,4 @@
-"""What can be measured in a world: contacts with their forces, energy, momentum."""
+"""Observables of a world: contacts with their forces, energy, momentum."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -130,7 +130,7 @@ def contact_table(world) -> ContactTable:
 
 
 def worst_contact(world) -> str:
-    """Which contact of the last step violates its law most, for people."""
+    """Which contact of the last step violates its law most, in words."""
     work = world._work
     p = last_step.last_problem(world._build.model, world._state, work, world._build.ellipses)
     if not p.contact_count:

@@ -1,4 +1,4 @@
-"""World: what the user builds and runs. Checks every input and owns the arrays inside."""
+"""World: what a user builds and runs. Checks every input and owns the arrays inside."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -40,7 +40,7 @@ AnyForce = TypeVar("AnyForce", bound=Element)
 
 
 class World:
-    """Bodies that touch, and the clock that moves them.
+    """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
     gravity             [m/s²]
@@ -58,12 +58,12 @@ class World:
     sleep_delay         after having been slow for so long [s]
     bounce_speed        impacts slower than this do not bounce [m/s]
     skin                gaps and overlaps below this share of a body's radius count as touching
-    ccd                 whether continuous collision detection stops fast bodies (collision/ccd.py)
+    ccd                 continuous collision detection of fast bodies (collision/ccd.py)
     on_nonconverged     "ignore" (`info` says it), "warn" or "raise" when a solve stops short
     checkpoint_folder   where a failed run leaves its last good step; None: the current folder
     """
 
-    def __init__(
+    def __init__(  # these, and those of add_body(), are public keywords: more than 12 are fine
         self,
         dt: float = 1 / 240,
         gravity: ArrayLike = (0, 0, -9.81),
@@ -221,7 +221,7 @@ class World:
         return joint_edits.add_joint(self, joint, collide)
 
     def add_force(self, force: AnyForce) -> AnyForce:
-        """Add a force (Spring, Damper, Drag, Attractor, Repulsor, Force); returns it."""
+        """Add a force, one of `drystone.forces.FORCES`; returns it."""
         return force_edits.add_force(self, force)
 
     # Running
@@ -237,7 +237,7 @@ class World:
         progress: bool = False,
         callback: "Callable[[World], object] | None" = None,
     ) -> SolveInfo | None:
-        """Advance by `seconds`, rounded to whole steps.
+        """Advance by `seconds`, rounded to full steps.
 
         progress    show a progress bar on stderr
         callback    called as callback(world) after every step; if it returns True the run ends
@@ -305,7 +305,7 @@ class World:
 
     @property
     def time(self) -> float:
-        """[s]; whole steps times dt, so that it never drifts."""
+        """[s]; the number of steps times dt, so that it never drifts."""
         return self.step_count * self._settings.dt
 
     @property
@@ -440,7 +440,7 @@ class World:
         return joint_edits.rows_of(self, joint)
 
     def joint_values(self, joint: Joint) -> np.ndarray:
-        """The free coordinates of `joint`, whole turns counted [rad] or [m]."""
+        """The free coordinates of `joint`, full revolutions counted [rad] or [m]."""
         return joint_edits.values_of(self, joint)
 
     def joint_changed(self, joint: Joint) -> None:
@@ -466,8 +466,8 @@ class World:
         built = self._synced()
         position, orientation = np.empty((len(self), 3)), np.empty((len(self), 4))
         fill_outside(
-            self._state.position, self._state.rotation, built.offset, built.turn, self._origin,
-            position, orientation,
+            self._state.position, self._state.rotation, built.offset, built.principal_rotation,
+            self._origin, position, orientation,
         )  # fmt: skip
         return position, orientation
 
@@ -477,7 +477,7 @@ class World:
         return self._build
 
     def _sync(self):
-        """Make the arrays, or remake them after an edit; what was not edited keeps its bits."""
+        """Make the arrays, or remake them after an edit; bits of what was not edited stay."""
         if self._state is None or not len(self._build.numbers):
             self._origin = build.choose_origin(self._bodies, self._fixed)
         built = build.build_model(self)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.model.checks import choice
-from drystone.solvers.lcp.basis import Basis, Table, make_table
+from drystone.solvers.lcp.basis import Basis, ScaledColumns, scale_columns
 from drystone.solvers.lcp.checks import Matrix, check_cover, check_limit, check_matrix, check_vector
 
 # The answer counts as solved if lcp_error() is below this. Exact bases give 1e-16 to 1e-13.
@@ -91,10 +91,10 @@ def lcp_error(M: Matrix, q: ArrayLike, z: ArrayLike) -> float:  # noqa: N803
     """
     q, z = check_vector("q", q), check_vector("z", z)
     matrix = check_matrix("M", M, (len(z), len(q)))
-    return mixed_error(matrix, q, make_table(matrix, q, 0), z)
+    return mixed_error(matrix, q, scale_columns(matrix, q, 0), z)
 
 
-def mixed_error(matrix, q, table: Table, xz) -> float:
+def mixed_error(matrix, q, table: ScaledColumns, xz) -> float:
     """lcp_error() of the pairs, or the error of the equations of x, whichever is larger."""
     free, pairs = table.free, table.pairs
     size = table.rows * (np.abs(q) + abs(matrix) @ np.abs(xz))
@@ -111,7 +111,7 @@ def follow_path(matrix, q, free, start, cover, limit) -> Path:
     start    (N,) variables of the first basis, place by place
     cover    (N,) what z0 gives to each variable of the first basis
     """
-    table = make_table(matrix, q, free)
+    table = scale_columns(matrix, q, free)
     limit = check_limit(limit, len(q))
     best, pivots, work = None, 0, 0.0
     for tie in TIES:
@@ -124,15 +124,15 @@ def follow_path(matrix, q, free, start, cover, limit) -> Path:
             xz[:] = 0.0  # a basis so singular that its inverse overflowed: an answer, if a bad one
         error = mixed_error(matrix, q, table, xz)
         if best is None or error < best.error:
-            status = _judge(status, error)
+            status = _checked(status, error)
             best = Path(status, pivots, xz, error, work)
         if error <= PRECISE or basis.is_feasible() or pivots >= limit or not basis.complete():
             break
-        start = basis.basis
+        start = basis.tableau.basis
     return best._replace(pivots=pivots, work=work)
 
 
-def _judge(status: str, error: float) -> str:
+def _checked(status: str, error: float) -> str:
     if error <= ACCURATE:  # also a path that was left when z0 was down to rounding
         return "solved"
     return "inaccurate" if status == "solved" else status

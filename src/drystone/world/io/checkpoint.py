@@ -1,4 +1,4 @@
-"""A whole world to an HDF5 file and back; the loaded world goes on bit for bit.
+"""Checkpoints: a world to an HDF5 file and back; the loaded world goes on bit for bit.
 
     description     JSON, as bytes: settings, materials, shapes, names, joints, pair rules
     arrays/0, 1..   the arrays that shapes refer to
@@ -214,7 +214,7 @@ def _check_format(file, source):
         raise InputError(f"{source}: is damaged, its checksum is wrong. Use an older copy.")
 
 
-# What the file says
+# Contents of the file
 
 
 def _describe(world, arrays) -> dict:
@@ -388,23 +388,23 @@ def _checked_state(group, model) -> State:
     given = {name: group[FILE_NAMES.get(name, name)][()] for name in State._fields}
     for name, array in given.items():
         wanted = getattr(like, name)
-        free = name.startswith(("pair", "cached"))  # these have room to grow
+        free = name.startswith(("pair", "cached"))  # these have spare capacity
         shape = array.shape[1:] if free else array.shape
         if array.dtype != wanted.dtype or shape != wanted.shape[1 if free else 0 :]:
             raise InputError(f"its array {name!r} has the wrong size or kind.")
     state = State(**{name: np.ascontiguousarray(array) for name, array in given.items()})
     counter = state.counter
-    pairs, kept = counter[COUNTER_PAIRS], counter[COUNTER_CACHED]
-    room, kept_room = len(state.pair), len(state.cached_point)
+    pairs, cached = counter[COUNTER_PAIRS], counter[COUNTER_CACHED]
+    capacity_pairs, capacity_cached = len(state.pair), len(state.cached_point)
     first, count = state.pair_cached[:pairs].astype(np.int64).T
     listed = state.pair[:pairs]
     if not (
         len(counter) == COUNTERS
         and counter[COUNTER_STEP] >= 0
-        and 0 <= pairs <= room == len(state.pair_cached) == len(state.pair_axis)
-        and 0 <= kept <= kept_room == len(state.cached_impulse)
+        and 0 <= pairs <= capacity_pairs == len(state.pair_cached) == len(state.pair_axis)
+        and 0 <= cached <= capacity_cached == len(state.cached_impulse)
         and ((listed >= 0) & (listed < ns)).all()
-        and ((count == 0) | (first >= 0) & (count > 0) & (first + count <= kept)).all()
+        and ((count == 0) | (first >= 0) & (count > 0) & (first + count <= cached)).all()
         and ((state.asleep == 0) | (state.asleep == 1)).all()
     ):
         raise InputError("its contact lists are wrong.")

@@ -4,7 +4,7 @@
     frame           one row every so many steps: step, energy, contacts, first row in `pose`
     pose, number    position and orientation (7) of every body of a frame, and its number
     hash            of the state after every step
-    journal         JSON lines: what a person changed while it ran, and before which step
+    journal         JSON lines: what the user changed while it ran, and before which step
 
 The file is in HDF5's SWMR mode: others can read it while it grows, and after a crash it holds all
 up to the last flush.
@@ -66,7 +66,7 @@ class Recorder:
 
     def __init__(self, world: World, path: str | Path, every: int = 4) -> None:
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-            raise InputError(f"every is {every!r}, must be a whole number of steps, at least 1.")
+            raise InputError(f"every is {every!r}, must be an integer number of steps, at least 1.")
         if world._recorder is not None:
             raise InputError(
                 f"this world is being recorded to {world._recorder.path} already; close that first."
@@ -106,21 +106,21 @@ class Recorder:
 
     def after(self, report: StepReport) -> None:
         """Take up what these steps brought."""
-        self._keep("hash", report.hashes)
+        self._store("hash", report.hashes)
         if report.done and (self._world.step_count - self._first_step) % self.every == 0:
             self._take_frame()
         if self._bytes > FLUSH_BYTES or monotonic() - self._flushed > FLUSH_SECONDS:
             self._flush()
 
     def note(self, edit: str, value: Any) -> None:
-        """Write down what a person changes, before it is done."""
+        """Write down what the user changes, before it is done."""
         line = {"step": self._world.step_count, "edit": edit, "value": _plain(value)}
         text = json.dumps(line).encode() + b"\n"
-        self._keep("journal", np.frombuffer(text, dtype=np.uint8))
+        self._store("journal", np.frombuffer(text, dtype=np.uint8))
 
     # Inside
 
-    def _keep(self, name, rows):
+    def _store(self, name, rows):
         if len(rows):
             self._waiting[name].append(rows)
             self._bytes += rows.nbytes
@@ -138,9 +138,9 @@ class Recorder:
             ],
             dtype=FRAME,
         )  # fmt: skip
-        self._keep("pose", np.hstack([position, orientation]))
-        self._keep("number", world._build.numbers)
-        self._keep("frame", frame)
+        self._store("pose", np.hstack([position, orientation]))
+        self._store("number", world._build.numbers)
+        self._store("frame", frame)
         self._rows += len(world)
 
     def _flush(self):
@@ -211,7 +211,7 @@ def _abandon(file) -> None:
     """Close a file that can no longer be written.
 
     HDF5 would try once more to write what it holds, fail, and bring down the whole process
-    when the file is freed. So its descriptor is first turned to where writing always works.
+    when the file is freed. So its descriptor is first redirected to where writing always works.
     """
     try:
         sink = os.open(os.devnull, os.O_RDWR)
