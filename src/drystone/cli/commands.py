@@ -262,6 +262,27 @@ def info(file: Annotated[Path, typer.Argument(help="A recording or saved world (
     results.print(describe_file(file), markup=False, soft_wrap=True)
 
 
+@app.command()
+@plainly
+def hashes(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[SCENE]...", help="Or rockfall; all if none.")
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Of each scene.")] = 300,
+    out: Annotated[Path | None, typer.Option(help="Write the hashes to this file too.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="Compare with a file written before; differences exit 1.")
+    ] = None,
+) -> None:
+    """Hash all bits that scenes run through, and compare with before a change."""
+    from drystone.cli.hashes import run_hashes
+
+    differ = run_hashes(names or [], steps, out, against, screen, results)
+    if differ:
+        screen.print(f"Not as in {against}: {', '.join(differ)}.", style="red", markup=False)
+        raise typer.Exit(1)
+
+
 def _refuse_idle(context: typer.Context) -> None:
     """Refuse options of `bench` that would be ignored."""
     given = [

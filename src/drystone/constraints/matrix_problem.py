@@ -6,6 +6,7 @@ mean of the contact's diagonal and its q is zero, so that its impulse is zero in
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -82,7 +83,7 @@ class MatrixProblem:
         )
         return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the problem as HDF5; an older file of that name survives a failure."""
         w = self.matrix.tocsr()
         arrays = dict(
@@ -92,7 +93,7 @@ class MatrixProblem:
         write_arrays(path, MATRIX_FORMAT, MATRIX_FORMAT_VERSION, arrays)
 
     @classmethod
-    def load(cls, path) -> "MatrixProblem":
+    def load(cls, path: str | Path) -> "MatrixProblem":
         """Read a problem that save() wrote, or one of FCLIB or Siconos; see
         constraints/files/load.py.
         """

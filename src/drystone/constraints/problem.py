@@ -8,6 +8,7 @@ A. Rows of joints stand behind the contacts in blocks of three (joint_blocks.py)
 """
 
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -214,7 +215,7 @@ class ContactProblem:
             **{name: None if array is None else array[mine] for name, array in arrays.items()},
         )  # fmt: skip
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the problem as HDF5; an older file of that name survives a failure."""
         version = FORMAT_VERSION if self.joints is None else JOINTS_VERSION
         write_arrays(path, FORMAT, version, self._arrays())
@@ -227,7 +228,7 @@ class ContactProblem:
         return arrays
 
     @staticmethod
-    def load(path) -> "ContactProblem | MatrixProblem":
+    def load(path: str | Path) -> "ContactProblem | MatrixProblem":
         """Read a problem that save() wrote, or one of FCLIB or Siconos; see
         constraints/files/load.py.
         """

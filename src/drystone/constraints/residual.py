@@ -1,13 +1,21 @@
 """Residual of an answer: how far impulses are from a law, and all other error measures."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.constraints.error_measures import MEASURES, measure_velocities
 from drystone.constraints.joint_blocks import add_measures
 from drystone.constraints.laws import law_errors
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem
 
 
-def residual(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
+def residual(
+    problem: ContactProblem | MatrixProblem,
+    impulse: ArrayLike,
+    law: str = "coulomb",
+    facets: int = 0,
+) -> float:
     """Worst violation of `law` over all contacts and joints [m/s]; zero at a solution. See laws.py.
 
     `facets` counts the sides of the friction polygon of the law "polyhedral".

@@ -76,7 +76,7 @@ class _Pole(Element):
 
     _kind, _fixed, _sign = POLE, ("body",), 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         who = type(self).__name__
         check_one(self)
         object.__setattr__(self, "position", vector(f"{who}: position", self.position))

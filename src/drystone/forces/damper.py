@@ -32,7 +32,7 @@ class Damper(Element):
 
     _kind, _fixed = SPRING, ("a", "b", "point_a", "point_b", "attachment")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_ends(self)
         object.__setattr__(self, "damping", positive("Damper: damping", self.damping, "N s/m"))
         place_points(self)

@@ -59,7 +59,7 @@ class Drag(Element):
 
     _kind, _fixed = DRAG, ("body",)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_one(self)
         for name in ("linear", "quadratic", "angular"):
             value = not_negative(f"Drag: {name}", getattr(self, name))

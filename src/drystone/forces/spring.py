@@ -156,7 +156,7 @@ class Spring(Element):
 
     _kind, _fixed = SPRING, ("a", "b", "point_a", "point_b", "attachment")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_ends(self)
         check_spring(self, "Spring")
         here = place_points(self)

@@ -8,10 +8,12 @@ Gradients, given by another function or by central differences of the first:
     dF/dv (6m, 6m) by velocity [m/s] and spin [rad/s]
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.forces.force import Element
@@ -43,13 +45,13 @@ class Force(Element):
     on         the m bodies that it sees and acts on; None: all of the world
     """
 
-    function: object
-    gradient: object = None
+    function: Callable[[ForceState], ArrayLike]
+    gradient: Callable[[ForceState], tuple[ArrayLike, ArrayLike]] | None = None
     on: tuple | None = None
 
     _kind, _fixed = None, ("on",)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("function", "gradient"):
             call = getattr(self, name)
             if not callable(call) and not (name == "gradient" and call is None):

@@ -3,9 +3,13 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from drystone.errors import InputError
 from drystone.model.checks import did_you_mean, flag, integer, within
+
+if TYPE_CHECKING:
+    from drystone.world.world import World
 
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -47,7 +51,7 @@ class Scene:
         }
         return [f"{label}: {text}." for label, text in lines.items() if text]
 
-    def build(self, **options):
+    def build(self, **options: Any) -> "World":
         """A new world of this scene; options of the scene and settings of the world alike."""
         from drystone.world.world import World
 
@@ -81,7 +85,7 @@ class Scene:
             return integer(what, value, *self.ranges.get(name, (0 if name == "seed" else 1, None)))
         return within(what, value, *self.ranges.get(name, (None, None)))
 
-    def read_option(self, name: str, text: str):
+    def read_option(self, name: str, text: str) -> Any:
         """`text` as the kind of value that option `name` holds, for the command line."""
         default = (_world_options() | self.options).get(name)
         if not isinstance(default, _READABLE):  # or unknown: build() says so, with a guess

@@ -1,6 +1,9 @@
 """Contact solvers by name. To add one: write its file, add its line here, run the tests."""
 
 from importlib import import_module
+from typing import Any
+
+SOLVERS: dict[str, type[Any]]
 
 # Where the class of each solver is. They are imported, and SOLVERS, {name: class}, is made of them,
 # when they are first asked for: the step needs other files of this folder, but neither Lemke nor
@@ -18,7 +21,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name == "SOLVERS":
         return globals().setdefault(name, {key: _find(place) for key, place in _HOME.items()})
     for place in _HOME.values():
@@ -27,6 +30,6 @@ def __getattr__(name: str):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _find(place: str) -> type:
+def _find(place: str) -> type[Any]:
     module, _, name = place.rpartition(".")
     return getattr(import_module(f"{__name__}.{module}"), name)

@@ -14,7 +14,7 @@ import numpy as np
 from drystone.constraints.error_measures import MEASURE_NATURAL, MEASURES
 from drystone.constraints.laws import law_errors
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import History, solve_info
+from drystone.constraints.problem import ContactProblem, History, SolveInfo, solve_info
 from drystone.constraints.residual import measures_of
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.newton.hybrid import (
@@ -48,10 +48,10 @@ class Auto:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "auto")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "auto")
         if problem.block_count == 0:

@@ -31,6 +31,8 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.jit import kernel
 from drystone.model.checks import choice
 from drystone.solvers.convergence import ConvergenceMonitor
@@ -219,11 +221,11 @@ class FischerNewton:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "fischer-newton")
         choice("fischer-newton: direction", self.direction, DIRECTIONS)
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "fischer-newton")
         monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "fischer-newton")

@@ -21,6 +21,8 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.errors import InputError
 from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.lcp.lemke import follow_path
@@ -43,19 +45,20 @@ class Lemke:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "lemke")
         if self.facets % 2:
             raise InputError(f"lemke: facets is {self.facets}, must be an even number.")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver.
 
         Pivoting has no use for a guess, except to see that it solves the problem already.
         """
         refuse_elliptic(problem, "lemke")
         monitor = ConvergenceMonitor(self, problem, impulse, 1, "lemke")
-        pivots, endings = 0, set()
+        pivots = 0
+        endings: set[str] = set()
         if not monitor.converged:
             answer = np.zeros_like(impulse)
             pivots, multiplications, endings = self._solve_islands(problem, answer)

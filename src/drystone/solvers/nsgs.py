@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.constraints.problem import invert_blocks, solve_info
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo, invert_blocks, solve_info
 from drystone.constraints.residual import measure, residual
 from drystone.model.capacity import new_contact_rows
 from drystone.solvers.convergence import ConvergenceMonitor
@@ -41,10 +42,10 @@ class Nsgs:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "nsgs")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "nsgs")
         if not hasattr(problem, "body") or problem.joints is not None:

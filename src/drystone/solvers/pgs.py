@@ -23,6 +23,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.jit.table import table
@@ -47,7 +49,7 @@ class RowProblem(NamedTuple):
     rows: np.ndarray  # int32: the rows in the order in which they are visited
     normals: int  # how many of them are normals, where these come first
     start: np.ndarray  # (3 nc + 1,) int32: entries of the columns of A
-    index: np.ndarray  # int32
+    index: np.ndarray  # type: ignore[assignment]  # int32; hides tuple.index()
     value: np.ndarray
     step: np.ndarray  # (3 nc,) omega / A_ii
     friction: np.ndarray  # (nc,)
@@ -229,7 +231,7 @@ class Pgs:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "pgs")
         choice("pgs: splitting", self.splitting, SPLITTINGS)
         choice("pgs: friction", self.friction, FRICTIONS)
@@ -247,7 +249,7 @@ class Pgs:
     def law(self) -> str:
         return "coulomb" if self.friction == "cone" else "pyramid"
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         from drystone.solvers.convergence import ConvergenceMonitor
 

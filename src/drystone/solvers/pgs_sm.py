@@ -22,6 +22,8 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.model.checks import choice
 from drystone.solvers.options import check_options, refuse_elliptic
 from drystone.solvers.pgs import Iteration, Pgs
@@ -58,12 +60,12 @@ class PgsSm:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "pgs-sm")
         choice("pgs-sm: reduced", self.reduced, REDUCED)
         choice("pgs-sm: damped", self.damped, DAMPED)
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         from drystone.solvers.convergence import ConvergenceMonitor
 

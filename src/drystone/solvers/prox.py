@@ -29,6 +29,8 @@ from typing import ClassVar
 import numpy as np
 
 from drystone.constraints.friction_sections import project_on_section
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.jit import kernel
 from drystone.model.checks import choice, positive
 from drystone.solvers.convergence import ConvergenceMonitor
@@ -97,14 +99,14 @@ class Prox:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "prox")
         choice("prox: scheme", self.scheme, SCHEMES)
         choice("prox: strategy", self.strategy, STRATEGIES)
         if self.r is not None:
             object.__setattr__(self, "r", positive("prox: r", self.r, "kg"))
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "prox")
         if monitor.converged:

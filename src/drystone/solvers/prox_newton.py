@@ -18,6 +18,8 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.newton.semismooth import (
     EASY,
@@ -48,10 +50,10 @@ class ProxNewton:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "prox-newton")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "prox-newton")
         monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "prox-newton")

@@ -5,6 +5,7 @@ rotations about y alone, exactly: nothing ever rounds a body out of the plane.
 """
 
 from math import cos, sin
+from typing import Any
 
 from drystone.constraints.joints.planar_2d import flat_kind
 from drystone.errors import InputError
@@ -123,7 +124,7 @@ class TwoDimensions:
         return MassFrame(frame.mass, frame.offset, NO_ROTATION, 3 * (moment,))
 
 
-def space_of(dim) -> type:
+def space_of(dim) -> Any:
     """What `dim` stands for."""
     if isinstance(dim, bool) or dim not in (2, 3):
         raise InputError(f"dim is {dim!r}, must be 2 or 3.")

@@ -26,11 +26,19 @@ def moved(body) -> None:
     build.wake_around(body._world._build, body._world._state, body._number)
 
 
+def forget_name(body) -> None:
+    names = body._world._names
+    same = names[body._name]
+    same.remove(body)
+    if not same:
+        del names[body._name]
+
+
 def rename(body, name) -> None:
     name = text(f"{body._name}: name", name)
     note_set(body, "name", name)
     world = body._world
-    world._forget_name(body)
+    forget_name(body)
     body._name = name
     world._names.setdefault(name, []).append(body)
 

@@ -6,6 +6,7 @@ from drystone.forces.dispatch import stored_energy
 from drystone.forces.evaluate import elements_of
 from drystone.forces.force import Element
 from drystone.world import build
+from drystone.world.new_bodies import check_owned
 
 
 def add_force(world, force):
@@ -20,7 +21,7 @@ def add_force(world, force):
         raise InputError(f"add_force: this {type(force).__name__} is in a world already.")
     for body in force.bodies:
         if body is not None:
-            world._own(body, "add_force")
+            check_owned(world, body, "add_force")
     world._note("add_force", force)
     world._forces.append(force)
     object.__setattr__(force, "_world", world)

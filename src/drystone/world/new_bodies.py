@@ -1,5 +1,6 @@
-"""New bodies of a world: every input is checked before anything is changed."""
+"""New bodies of a world, and whose a body is: every input is checked before anything changes."""
 
+from drystone.errors import InputError
 from drystone.model.checks import bits, text
 from drystone.model.materials import is_elliptic
 from drystone.solvers.supported_features import require_features
@@ -71,3 +72,12 @@ def _frame_of(world, shape, material, weight, name):
     if key not in world._mass_frames:
         world._mass_frames[key] = mass_frame(shape, material, *weight, name)
     return world._mass_frames[key]
+
+
+def check_owned(world, body, verb: str) -> None:
+    """Raise an InputError unless `body` is one of `world`."""
+    if not isinstance(body, Body | FixedBody):
+        raise InputError(f"{verb}: {body!r} is no body; give what add_body() returned.")
+    if body._world is not world:
+        gone = "was removed before" if body._world is None else "belongs to another world"
+        raise InputError(f"{verb}: {body.name} {gone}.")

@@ -152,7 +152,7 @@ class Ball(Joint):
     _kind, _held_rows = BALL, 3
     _measures, _angles = (twist, swing), (True, False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Ball", self.a, self.b)
         point = vector("Ball: point", self.point)
         object.__setattr__(self, "point", point)

@@ -65,7 +65,7 @@ class Cylindrical(Joint):
     _kind, _held_rows = CYLINDRICAL, 4
     _measures, _angles = (along_axis, twist), (False, True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Cylindrical", self.a, self.b)
         point = vector("Cylindrical: point", self.point)
         axis = check_axis("Cylindrical: axis", self.axis)

@@ -67,7 +67,7 @@ class Distance(Joint):
     _kind = DISTANCE
     _measures, _angles = (length_of,), (False,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Distance", self.a, self.b)
         here = set_points(self)
         check_free(self, unit="m")

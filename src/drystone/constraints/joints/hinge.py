@@ -65,7 +65,7 @@ class Hinge(Joint):
     _kind, _held_rows = HINGE, 5
     _measures, _angles = (twist,), (True,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Hinge", self.a, self.b)
         point, axis = check_point(self, "point"), self.axis
         if axis is None and is_flat(self):

@@ -57,7 +57,7 @@ class SpringDamper(Joint):
     _kind, _held_rows = SPRING, 1
     _measures, _angles = (length_of,), (False,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("SpringDamper", self.a, self.b)
         here = set_points(self)
         check_spring(self, "SpringDamper")

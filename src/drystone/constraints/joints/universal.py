@@ -109,7 +109,7 @@ class Universal(Joint):
     _kind, _held_rows = UNIVERSAL, 4
     _measures, _angles = (angle_of_cross, angle_on_cross), (True, True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Universal", self.a, self.b)
         point = vector("Universal: point", self.point)
         object.__setattr__(self, "point", point)

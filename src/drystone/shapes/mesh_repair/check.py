@@ -7,6 +7,7 @@ found to be no triangle at all, so that one defect is not reported as another.
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.model.finding import Finding
 from drystone.shapes.mesh_repair.self_intersection import crossing_faces
@@ -53,7 +54,7 @@ class Surface:
         return float(np.ptp(self.vertex, axis=0).max())
 
 
-def check_mesh(vertices, faces) -> list[Finding]:
+def check_mesh(vertices: ArrayLike, faces: ArrayLike) -> list[Finding]:
     """All findings about a mesh of vertices (n, 3) [m] and faces (m, 3), the worst first.
 
     With an "error" among them Mesh(vertices, faces) raises InputError.

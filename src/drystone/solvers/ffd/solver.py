@@ -8,12 +8,12 @@ SolveInfo.momentum_error says how far they are apart.
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from drystone.constraints.laws import law_errors
-from drystone.constraints.problem import History, solve_info
+from drystone.constraints.problem import ContactProblem, History, SolveInfo, solve_info
 from drystone.constraints.residual import measure, measures_of, relative_error, residual
 from drystone.model.checks import choice
 from drystone.solvers.ffd.body_contacts import Projection, contacts_of, fill_sides, new_sides
@@ -53,19 +53,21 @@ class Ffd:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "ffd")
         choice("ffd: projection", self.projection, PROJECTIONS)
         choice("ffd: limit", self.limit, LIMITS)
         check_relaxation("ffd", self.relaxation)
 
     @classmethod
-    def published(cls, **options) -> "Ffd":
+    def published(cls, **options: Any) -> "Ffd":
         """As in the paper: one pass of surrogates from zero, friction limited by velocities."""
-        paper = dict(max_iterations=1, projection="surrogate", limit="velocity", warm_start=False)
+        paper: dict[str, Any] = dict(
+            max_iterations=1, projection="surrogate", limit="velocity", warm_start=False
+        )
         return cls(**paper | options)
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place, the mean of both sides; see problem.ContactSolver."""
         p, start, measuring, done, settled = problem, perf_counter(), 0.0, 0, False
         bodies, rows = Bodywise(self, p, impulse), []
@@ -90,7 +92,9 @@ class Ffd:
             history=History(*np.array(rows).T) if self.history else None,
         )  # fmt: skip
 
-    def solve_bodies(self, problem, impulse, bounce=None):
+    def solve_bodies(
+        self, problem: ContactProblem, impulse: np.ndarray, bounce: np.ndarray | None = None
+    ) -> tuple[np.ndarray, SolveInfo]:
         """The same for a step: returns the twists (n + 1, 6) of the bodies, and the report.
 
         The twists are those of each body's own side, and the statistics are of them; `impulse`

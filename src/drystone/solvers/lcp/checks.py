@@ -2,8 +2,11 @@
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
+
+Matrix = ArrayLike | scipy.sparse.sparray
 
 
 def check_matrix(name: str, matrix, shape) -> scipy.sparse.csc_array:

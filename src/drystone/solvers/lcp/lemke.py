@@ -11,10 +11,11 @@ basis that it reached: any basis can be a start, with a column of z0 made for it
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.model.checks import choice
 from drystone.solvers.lcp.basis import Basis, ScaledColumns, scale_columns
-from drystone.solvers.lcp.checks import check_cover, check_limit, check_matrix, check_vector
+from drystone.solvers.lcp.checks import Matrix, check_cover, check_limit, check_matrix, check_vector
 
 # The answer counts as solved if lcp_error() is below this. Exact bases give 1e-16 to 1e-13.
 ACCURATE = 1e-10
@@ -58,7 +59,13 @@ class Path(NamedTuple):
     work: float  # multiplications
 
 
-def solve(M, q, method: str = "lemke", cover=None, limit: int | None = None) -> LcpResult:  # noqa: N803
+def solve(
+    M: Matrix,  # noqa: N803
+    q: ArrayLike,
+    method: str = "lemke",
+    cover: ArrayLike | None = None,
+    limit: int | None = None,
+) -> LcpResult:
     """Solve w = M z + q, z >= 0, w >= 0, wᵀz = 0.
 
     M        (n, n) array or sparse matrix
@@ -75,7 +82,7 @@ def solve(M, q, method: str = "lemke", cover=None, limit: int | None = None) -> 
     return LcpResult(z, matrix @ z + q, path.status, path.pivots)
 
 
-def lcp_error(M, q, z) -> float:  # noqa: N803
+def lcp_error(M: Matrix, q: ArrayLike, z: ArrayLike) -> float:  # noqa: N803
     """How far z is from a solution; without unit, unchanged if M, q or z are scaled.
 
     Largest |min(z_i, w_i)|, z in units of the largest z and w in units of the largest sum of sizes

@@ -19,11 +19,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import splu
 
 from drystone.model.checks import choice
 from drystone.solvers.lcp.basis import scale_columns
-from drystone.solvers.lcp.checks import check_cover, check_matrix, check_vector
+from drystone.solvers.lcp.checks import Matrix, check_cover, check_matrix, check_vector
 from drystone.solvers.lcp.lemke import ACCURATE, follow_path, mixed_error
 
 # Singular values of A below this share of the largest are zero, after rows and columns are scaled.
@@ -51,7 +52,17 @@ class Start(NamedTuple):
     swapped: np.ndarray  # pairs whose z_j is in the first basis
 
 
-def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) -> MixedResult:  # noqa: N803
+def solve_mixed(
+    A: Matrix,  # noqa: N803
+    B: Matrix,  # noqa: N803
+    C: Matrix,  # noqa: N803
+    D: Matrix,  # noqa: N803
+    a: ArrayLike,
+    b: ArrayLike,
+    method: str = "elimination",
+    cover: ArrayLike | None = None,
+    limit: int | None = None,
+) -> MixedResult:
     """Solve 0 = A x + C z + a, w = D x + B z + b, z >= 0, w >= 0, wᵀz = 0.
 
     A, B, C, D   arrays or sparse matrices; `solve_mixed(*load(path))` solves a file

@@ -15,6 +15,7 @@ import os
 import shutil
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import h5py
 import numpy as np
@@ -23,11 +24,13 @@ from drystone.constraints.joints.joint import Joint
 from drystone.errors import InputError, SimulationError
 from drystone.forces.force import Element
 from drystone.model.materials import Material
+from drystone.steppers.step_report import StepReport
 from drystone.world.body import Body, FixedBody
 from drystone.world.io import serialize as to
 from drystone.world.io.checkpoint import world_image
 from drystone.world.io.serialize_forces import describe_force
 from drystone.world.io.serialize_joints import describe_joint
+from drystone.world.world import World
 
 FORMAT, VERSION = "drystone recording", 1
 
@@ -53,7 +56,7 @@ FLUSH_BYTES = 4 << 20
 SPARE_BYTES = 8 << 20
 
 
-def record(world, path, every: int = 4) -> "Recorder":
+def record(world: World, path: str | Path, every: int = 4) -> "Recorder":
     """Record `world` to the HDF5 file `path`, poses every `every` steps; use it in a `with`."""
     return Recorder(world, path, every)
 
@@ -61,7 +64,7 @@ def record(world, path, every: int = 4) -> "Recorder":
 class Recorder:
     """A recording that is being made. `close()` ends it, as does leaving its `with` block."""
 
-    def __init__(self, world, path, every: int = 4):
+    def __init__(self, world: World, path: str | Path, every: int = 4) -> None:
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
             raise InputError(f"every is {every!r}, must be an integer number of steps, at least 1.")
         if world._recorder is not None:
@@ -73,7 +76,7 @@ class Recorder:
         image = np.frombuffer(world_image(world), dtype=np.uint8)
         self._first_step = world.step_count
         self._rows = 0  # in `pose`
-        self._waiting = {name: [] for name in WRITTEN}
+        self._waiting: dict[str, list] = {name: [] for name in WRITTEN}
         self._bytes, self._flushed = 0, monotonic()
         self._file = _create(self.path, image, self.every, world)
         world._recorder = self
@@ -84,7 +87,7 @@ class Recorder:
     def __enter__(self) -> "Recorder":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -101,7 +104,7 @@ class Recorder:
         """How many of `count` steps may run in one go."""
         return min(count, self.every - (self._world.step_count - self._first_step) % self.every)
 
-    def after(self, report) -> None:
+    def after(self, report: StepReport) -> None:
         """Take up what these steps brought."""
         self._store("hash", report.hashes)
         if report.done and (self._world.step_count - self._first_step) % self.every == 0:
@@ -109,7 +112,7 @@ class Recorder:
         if self._bytes > FLUSH_BYTES or monotonic() - self._flushed > FLUSH_SECONDS:
             self._flush()
 
-    def note(self, edit: str, value) -> None:
+    def note(self, edit: str, value: Any) -> None:
         """Write down what the user changes, before it is done."""
         line = {"step": self._world.step_count, "edit": edit, "value": _plain(value)}
         text = json.dumps(line).encode() + b"\n"

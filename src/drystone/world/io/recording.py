@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import h5py
 import numpy as np
@@ -13,6 +14,9 @@ from drystone.world.io.checkpoint import world_from_image
 from drystone.world.io.recorder import FORMAT, FRAME, VERSION, WRITTEN
 from drystone.world.world import World
 
+if TYPE_CHECKING:
+    from drystone.world.io.replay import Replay
+
 
 class Recording:
     """A recording on disk, finished or still growing; `refresh()` takes in what is new.
@@ -20,7 +24,7 @@ class Recording:
     Frames k = 0 ... len - 1 are `every` steps apart.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if not self.path.is_file():
             raise InputError(f"{self.path}: there is no such file.")
@@ -58,7 +62,7 @@ class Recording:
     def __enter__(self) -> "Recording":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -82,12 +86,35 @@ class Recording:
     def __len__(self) -> int:
         return len(self._frames)
 
-    steps = property(lambda self: self._frames["step"], doc="(frames,) step counts.")
-    times = property(lambda self: self.steps * self.dt, doc="(frames,) [s]")
-    kinetic = property(lambda self: self._frames["kinetic"], doc="(frames,) [J]")
-    potential = property(lambda self: self._frames["potential"], doc="(frames,) [J]")
-    contact_counts = property(lambda self: self._frames["contacts"], doc="(frames,)")
-    residuals = property(lambda self: self._frames["residual"], doc="(frames,) [m/s]")
+    @property
+    def steps(self) -> np.ndarray:
+        """(frames,) step counts."""
+        return self._frames["step"]
+
+    @property
+    def times(self) -> np.ndarray:
+        """(frames,) [s]"""
+        return self.steps * self.dt
+
+    @property
+    def kinetic(self) -> np.ndarray:
+        """(frames,) [J]"""
+        return self._frames["kinetic"]
+
+    @property
+    def potential(self) -> np.ndarray:
+        """(frames,) [J]"""
+        return self._frames["potential"]
+
+    @property
+    def contact_counts(self) -> np.ndarray:
+        """(frames,)"""
+        return self._frames["contacts"]
+
+    @property
+    def residuals(self) -> np.ndarray:
+        """(frames,) [m/s]"""
+        return self._frames["residual"]
 
     def positions(self, k: int) -> np.ndarray:
         """(n, 3) of the bodies of frame `k` [m]."""
@@ -133,7 +160,7 @@ class Recording:
                 raise InputError(f"{self.path}: its journal is damaged.")
         return edits
 
-    def verify(self):
+    def verify(self) -> "Replay":
         """Run it again and compare every step."""
         from drystone.world.io.replay import replay_recording
 

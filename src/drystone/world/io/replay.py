@@ -1,6 +1,7 @@
 """Replay: a recording is run again from its start, to see whether every step comes out the same."""
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +40,11 @@ class Replay:
         return self.first_difference is None
 
 
-def replay(path, verify: bool = True, progress=None) -> Replay:
+def replay(
+    path: str | Path,
+    verify: bool = True,
+    progress: Callable[[int, int], object] | None = None,
+) -> Replay:
     """Run the recording `path` again from its own start state and edits.
 
     verify      compare the hash of every step, stop at the first that differs
