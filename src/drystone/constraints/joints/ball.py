@@ -151,6 +151,7 @@ class Ball(Joint):
 
     _kind, _held_rows = BALL, 3
     _measures, _angles = (twist, swing), (True, False)
+    _tree = (3, 0, 3)
 
     def __post_init__(self):
         check_bodies("Ball", self.a, self.b)

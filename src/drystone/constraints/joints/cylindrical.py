@@ -10,12 +10,16 @@ Symbols and Jacobians are those of row_blocks.py; x is the axis.
 
 from dataclasses import dataclass, field
 
-from drystone.constraints.joints.checks import check_axis, check_free, free_coordinate
+from drystone.constraints.joints.checks import (
+    check_axis,
+    check_free,
+    fix_along,
+    free_coordinate,
+)
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import AboutAxis, AlongAxis
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
-    across_axis,
     along_axis,
     count_turns,
     twist,
@@ -24,7 +28,7 @@ from drystone.constraints.joints.row_blocks import (
     write_coordinate,
 )
 from drystone.jit import inner_kernel
-from drystone.model.attachment import Attachment, axes_along, check_bodies, fix_to_bodies
+from drystone.model.attachment import Attachment, check_bodies
 from drystone.model.checks import vector
 from drystone.model.joint_arrays import CYLINDRICAL
 
@@ -42,7 +46,7 @@ def fill_cylindrical(joints, j, r, position, rotation, dt, rows):
 
 
 @dataclass(frozen=True, eq=False)
-class Cylindrical(Joint):
+class Cylindrical(AlongAxis, AboutAxis):
     """B moves along `axis` of A through `point`, and turns about it.
 
     limits, limits_angle      (lower, upper) of position [m] and angle [rad], zero at creation
@@ -69,37 +73,9 @@ class Cylindrical(Joint):
         check_bodies("Cylindrical", self.a, self.b)
         point = vector("Cylindrical: point", self.point)
         axis = check_axis("Cylindrical: axis", self.axis)
-        object.__setattr__(self, "point", point)
-        object.__setattr__(self, "axis", axis)
         check_free(self, unit="m")
         check_free(self, "_angle")
-        axes = axes_along(axis)
-        fix_to_bodies(self, point, point, axes, axes)
+        fix_along(self, point, axis)
 
     def _coordinates(self):
         return free_coordinate(self), free_coordinate(self, "_angle")
-
-    @property
-    def position(self) -> float:
-        """Way of B along the axis since creation [m]."""
-        return self._value(0)
-
-    @property
-    def speed(self) -> float:
-        """Rate of the position [m/s]."""
-        return self._rate(0)
-
-    @property
-    def angle(self) -> float:
-        """Of B about the axis by the right hand, turns counted [rad]."""
-        return self._value(1)
-
-    @property
-    def angle_speed(self) -> float:
-        """Rate of the angle [rad/s]."""
-        return self._rate(1)
-
-    @property
-    def separation(self) -> float:
-        """How far B is off the axis [m]; zero but for drift."""
-        return across_axis(self._place())

@@ -12,9 +12,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from drystone.constraints.joints.checks import check_axis, check_free, free_coordinate
+from drystone.constraints.joints.checks import (
+    check_axis,
+    check_free,
+    free_coordinate,
+    set_fields,
+)
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import AboutAxis
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     along,
@@ -56,7 +61,7 @@ def fill_planar(joints, j, r, position, rotation, dt, rows):
 
 
 @dataclass(frozen=True, eq=False)
-class Planar(Joint):
+class Planar(AboutAxis):
     """Body `a` stays in the plane through its centre of mass with this normal.
 
     b          what carries the plane; None: the fixed world
@@ -89,8 +94,7 @@ class Planar(Joint):
         if is_world(self.a):
             raise InputError("Planar: a is the fixed world, must be the body to keep in the plane.")
         normal = check_axis("Planar: normal", self.normal)
-        object.__setattr__(self, "normal", normal)
-        object.__setattr__(self, "direction", self._in_plane(normal))
+        set_fields(self, normal=normal, direction=self._in_plane(normal))
         check_free(self, "_u", unit="m")
         check_free(self, "_v", unit="m")
         check_free(self, "_angle")
@@ -121,7 +125,7 @@ class Planar(Joint):
 
     @property
     def position(self) -> tuple[float, float]:
-        """Way of the body along `direction` and along normal x direction since creation [m]."""
+        """Displacement along `direction` and along normal x direction since creation [m]."""
         return self._value(0), self._value(1)
 
     @property
@@ -130,17 +134,7 @@ class Planar(Joint):
         return self._rate(0), self._rate(1)
 
     @property
-    def angle(self) -> float:
-        """Turn about the normal by the right hand, turns counted [rad]."""
-        return self._value(2)
-
-    @property
-    def angle_speed(self) -> float:
-        """Rate of the angle [rad/s]."""
-        return self._rate(2)
-
-    @property
     def separation(self) -> float:
-        """How far the centre of mass is off the plane [m]; zero but for drift."""
+        """Position error: how far the centre of mass is off the plane [m]; zero but for drift."""
         place = self._place()
         return abs(along(place, place.x_a)[0])

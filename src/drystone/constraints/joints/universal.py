@@ -16,7 +16,7 @@ number: beta_0.
 """
 
 from dataclasses import dataclass, field
-from math import atan2
+from math import atan2, sqrt
 
 import numpy as np
 
@@ -84,6 +84,12 @@ def fill_universal(joints, j, r, position, rotation, dt, rows):
     write_coordinate(joints, j, 1, r, angle, lin, a, b, dt, rows)
 
 
+@inner_kernel(inline="always")
+def universal_errors(c, up, side, right):
+    """Error of the row that holds the angle, from x_B in A's axes; see position_error.py."""
+    return atan2(sqrt(up * up + side * side), c) - right, 0.0, 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class Universal(Joint):
     """B turns about two axes through `point`: axis_a of A, and axis_b of its own.
@@ -108,6 +114,7 @@ class Universal(Joint):
 
     _kind, _held_rows = UNIVERSAL, 4
     _measures, _angles = (angle_of_cross, angle_on_cross), (True, True)
+    _tree = (3, 1, 2)
 
     def __post_init__(self):
         check_bodies("Universal", self.a, self.b)
