@@ -7,6 +7,7 @@ from drystone.errors import InputError
 from drystone.model.joint_arrays import JointRows
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
+from drystone.world.new_bodies import check_owned
 
 
 def add_joint(world, joint, collide: bool):
@@ -17,7 +18,7 @@ def add_joint(world, joint, collide: bool):
         raise InputError(f"add_joint: this {type(joint).__name__} is in a world already.")
     for body in joint.bodies:
         if body is not None:
-            world._own(body, "add_joint")
+            check_owned(world, body, "add_joint")
     if world._space.joint_kind:
         world._space.joint_kind(joint)  # refuses what there is not in two dimensions
     require_features(features_of(joint), world._solver)
@@ -58,7 +59,7 @@ def features_of(joint) -> tuple[str, ...]:
 def rows_of(world, joint) -> JointRows:
     """Copies of the rows of `joint` in the last step."""
     j, lo, hi = _span(world, joint)
-    rows = world._linkage.rows
+    rows = world._joint_work.rows
     mine = {name: np.array(array[lo:hi]) for name, array in rows._asdict().items()}
     return JointRows(**mine | {"value": rows.value[j : j + 1].copy()})
 

@@ -153,7 +153,7 @@ class Ball(Joint):
     _measures, _angles = (twist, swing), (True, False)
     _tree = (3, 0, 3)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Ball", self.a, self.b)
         point = vector("Ball: point", self.point)
         object.__setattr__(self, "point", point)

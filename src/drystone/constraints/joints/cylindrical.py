@@ -69,7 +69,7 @@ class Cylindrical(AlongAxis, AboutAxis):
     _kind, _held_rows = CYLINDRICAL, 4
     _measures, _angles = (along_axis, twist), (False, True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Cylindrical", self.a, self.b)
         point = vector("Cylindrical: point", self.point)
         axis = check_axis("Cylindrical: axis", self.axis)

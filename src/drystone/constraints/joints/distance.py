@@ -68,7 +68,7 @@ class Distance(BetweenPoints):
     _measures, _angles = (length_of,), (False,)
     _flat = Flat(DISTANCE)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Distance", self.a, self.b)
         here = set_points(self)
         check_free(self, unit="m")

@@ -85,7 +85,7 @@ class Hinge(Joint):
     _measures, _angles = (twist,), (True,)
     _tree, _flat = (3, 2, 1), Flat(FLAT_HINGE, 2, (2, 0, 1))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Hinge", self.a, self.b)
         point, axis = check_point(self, "point"), self.axis
         if axis is None and is_flat(self):

@@ -9,6 +9,7 @@ the plane), B the body that is held, x the normal of the plane and p_B the centr
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class Planar(AboutAxis):
     motor_u, ..., friction_u, ...           Motor or Servo; force [N] or torque [N m]
     """
 
-    a: object
+    a: Any
     normal: tuple[float, float, float] = (0.0, 1.0, 0.0)
     b: object = None
     direction: tuple[float, float, float] | None = None
@@ -89,7 +90,7 @@ class Planar(AboutAxis):
     _kind, _held_rows = PLANAR, 3
     _measures, _angles = (along_u, along_v, twist), (False, False, True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Planar", self.a, self.b)
         if is_world(self.a):
             raise InputError("Planar: a is the fixed world, must be the body to keep in the plane.")

@@ -74,7 +74,7 @@ class Slider(AlongAxis):
     _measures, _angles = (along_axis,), (False,)
     _flat = Flat(FLAT_SLIDER, 2)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Slider", self.a, self.b)
         axis, point = check_point(self, "axis"), point_or_centre(self)
         axis = check_axis("Slider: axis", axis)

@@ -58,7 +58,7 @@ class SpringDamper(BetweenPoints):
     _measures, _angles = (length_of,), (False,)
     _flat = Flat(SPRING)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("SpringDamper", self.a, self.b)
         here = set_points(self)
         check_spring(self, "SpringDamper")

@@ -116,7 +116,7 @@ class Universal(Joint):
     _measures, _angles = (angle_of_cross, angle_on_cross), (True, True)
     _tree = (3, 1, 2)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Universal", self.a, self.b)
         point = vector("Universal: point", self.point)
         object.__setattr__(self, "point", point)

@@ -9,7 +9,7 @@ with the geometric stiffness F r: the body rotates more slowly, and stays where 
 from math import sqrt
 
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import rotation_matrix
+from drystone.jit.vec import rotation_matrix, world_inertia
 
 STABLE = 2.0  # dt² F r / I; a body between two joints becomes unstable from here on
 
@@ -51,12 +51,9 @@ def _set_inertia(b, q, inertia, extra, mass):
     m = rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3])
     x, y = 1.0 / (inertia[b, 0] + extra), 1.0 / (inertia[b, 1] + extra)
     z = 1.0 / (inertia[b, 2] + extra)
-    mass[b, 1] = m[0] * m[0] * x + m[1] * m[1] * y + m[2] * m[2] * z
-    mass[b, 2] = m[0] * m[3] * x + m[1] * m[4] * y + m[2] * m[5] * z
-    mass[b, 3] = m[0] * m[6] * x + m[1] * m[7] * y + m[2] * m[8] * z
-    mass[b, 4] = m[3] * m[3] * x + m[4] * m[4] * y + m[5] * m[5] * z
-    mass[b, 5] = m[3] * m[6] * x + m[4] * m[7] * y + m[5] * m[8] * z
-    mass[b, 6] = m[6] * m[6] * x + m[7] * m[7] * y + m[8] * m[8] * z
+    tensor = world_inertia(m, x, y, z)
+    for k in range(6):
+        mass[b, 1 + k] = tensor[k]
 
 
 @inner_kernel

@@ -75,17 +75,11 @@ def sweep_linked(lo, hi, first, last, rows, joint_work, mass, tolerance, max_swe
     sweeps, residual, backward = 0, np.inf, False
     while sweeps < limit:
         change = _sweep_joints(first, last, backward, joint_work, mass, twist)
-        change = max(change, sweep_rows(
-            lo, hi, backward, rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse,
-            rows.bias, rows.friction, mass, rows.impulse, twist,
-        ))  # fmt: skip
+        change = max(change, sweep_rows(lo, hi, backward, rows, mass, twist))
         sweeps += 1
         backward = not backward
         if change <= tolerance or sweeps >= limit:
-            residual = worst_error(
-                lo, hi, rows.body, rows.frame, rows.arm, rows.delassus, rows.bias, rows.friction,
-                rows.impulse, twist,
-            )  # fmt: skip
+            residual = worst_error(lo, hi, rows, twist)
             residual = max(residual, _joint_residual(first, last, joint_work, mass, twist))
             if residual <= tolerance or residual != residual:
                 break
