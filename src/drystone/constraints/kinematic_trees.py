@@ -155,7 +155,7 @@ def _gather(start, joints, moves, at) -> tuple[list[int], list[int]]:
 
 
 def _can_eliminate(links, members, joints, bodies) -> bool:
-    """Kinds that hold a point and directions; inertia about every axis in which they turn."""
+    """Kinds that hold a point and directions; inertia about every axis of rotation."""
     lower, upper = joints.limit[links, :, 0], joints.limit[links, :, 1]
     if any(int(joints.kind[j]) not in ELIMINATED for j in links) or (lower == upper).any():
         return False  # a range of no width holds, too

@@ -1,4 +1,4 @@
-"""Cylindrical: B moves along one axis of A and turns about it.
+"""Cylindrical joint: B moves along one axis of A and rotates about it.
 
     y_A.(p_B - p_A) = 0, z_A.(p_B - p_A) = 0        two rows
     swing of x_B from x_A = 0                       two rows
@@ -21,7 +21,7 @@ from drystone.constraints.joints.joint import AboutAxis, AlongAxis
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     along_axis,
-    count_turns,
+    count_revolutions,
     twist,
     write_across,
     write_axis,
@@ -38,20 +38,20 @@ def fill_cylindrical(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_axis(place, r, rows)
-    way, lin, a, b = along_axis(place)
-    r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
+    value, lin, a, b = along_axis(place)
+    r = write_coordinate(joints, j, 0, r, value, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, rows.value[j, 1])
+    angle = count_revolutions(angle, rows.value[j, 1])
     write_coordinate(joints, j, 1, r, angle, lin, a, b, dt, rows)
 
 
 @dataclass(frozen=True, eq=False)
 class Cylindrical(AlongAxis, AboutAxis):
-    """B moves along `axis` of A through `point`, and turns about it.
+    """B moves along `axis` of A through `point`, and rotates about it.
 
     limits, limits_angle      (lower, upper) of position [m] and angle [rad], zero at creation
     motor, motor_angle        Motor or Servo along and about the axis
-    friction, friction_angle  that resist sliding [N] and turning [N m]
+    friction, friction_angle  that resist sliding [N] and rotation [N m]
     """
 
     a: object

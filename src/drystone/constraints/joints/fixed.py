@@ -1,10 +1,10 @@
-"""Fixed: B keeps its place and orientation in A.
+"""Fixed (weld): B keeps its position and orientation in A.
 
     p_B - p_A = 0                       three rows
-    2 v = 0, (q, v) B's turn in A       three rows
+    2 v = 0, (q, v) B's rotation in A       three rows
 
 Symbols and Jacobians are those of row_blocks.py. The point is the centre of mass of B, or of A
-where B is the fixed world, unless a person gives one: reading the torque about another point is the
+where B is the fixed world, unless the user gives one: reading the torque about another point is the
 only reason to.
 """
 
@@ -70,5 +70,5 @@ class Fixed(Joint):
 
     @property
     def misalignment(self) -> float:
-        """Angle by which B is turned against A since creation [rad]; zero but for drift."""
-        return float(norm(rotation_vector(self._place().turn)))
+        """Angle by which B is rotated against A since creation [rad]; zero but for drift."""
+        return float(norm(rotation_vector(self._place().rotation)))

@@ -1,12 +1,12 @@
-"""Hinge: B turns about one axis of A through one point (CLINE 4.4.1, Hinge Joints).
+"""Hinge (revolute joint): B rotates about one axis of A through one point (CLINE 4.4.1).
 
     p_B - p_A = 0                       three rows
     swing of x_B from x_A = 0           two rows: the forbidden axes of CLINE 4.9
     angle = twist of B about x          free
 
 Symbols and Jacobians are those of row_blocks.py; x is the axis of the hinge. The angle is counted
-over whole turns, so that limits and servos may lie anywhere: (-10, 400) degrees is a range like
-any other. A body must turn less than half a turn in a step for that.
+over revolutions, so that limits and servos may lie anywhere: (-10, 400) degrees is a range like
+any other. A body must rotate by less than half a revolution in a step for that.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from drystone.constraints.joints.planar_2d import LEAN, write_flat_point
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     LEAST_OPENING,
-    count_turns,
+    count_revolutions,
     twist,
     write_axis,
     write_coordinate,
@@ -41,7 +41,7 @@ def fill_hinge(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_point(place, r, rows), rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, rows.value[j, 0])
+    angle = count_revolutions(angle, rows.value[j, 0])
     write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
 
 
@@ -51,7 +51,7 @@ def fill_flat_hinge(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_flat_point(place, r, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, rows.value[j, 0])
+    angle = count_revolutions(angle, rows.value[j, 0])
     write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
 
 
@@ -64,12 +64,12 @@ def hinge_errors(c, up, side):
 
 @dataclass(frozen=True, eq=False)
 class Hinge(Joint):
-    """B turns about `axis` through `point` of A.
+    """Revolute joint: B rotates about `axis` through `point` of A.
 
     axis      may be left out in two dimensions, where it is y
     limits    (lower, upper) of the angle [rad], zero at creation; None for a side without limit
     motor     Motor or Servo
-    friction  torque that resists turning [N m]
+    friction  torque that resists rotation [N m]
     """
 
     a: object
@@ -103,7 +103,7 @@ class Hinge(Joint):
 
     @property
     def angle(self) -> float:
-        """Of B about the axis by the right hand, zero at creation, turns counted [rad]."""
+        """Of B about the axis by the right hand, zero at creation, revolutions counted [rad]."""
         return self._value(0)
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone.constraints.joints.pack import Coordinate
 from drystone.constraints.joints.pose import Place, place_between
-from drystone.constraints.joints.row_blocks import across_axis, count_turns
+from drystone.constraints.joints.row_blocks import across_axis, count_revolutions
 from drystone.errors import InputError
 from drystone.jit.vec import mul, rotation_matrix
 from drystone.model.attachment import HERE, NO_TURN, is_world, pose_of
@@ -138,7 +138,7 @@ class Joint:
         value = self._measures[k](self._place())[0]
         if not self._angles[k] or self._world is None:
             return value
-        return count_turns(value, float(self._world.joint_values(self)[k]))
+        return count_revolutions(value, float(self._world.joint_values(self)[k]))
 
     def _rate(self, k: int) -> float:
         """Rate of coordinate `k` now [rad/s] or [m/s]."""

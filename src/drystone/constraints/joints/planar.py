@@ -1,4 +1,4 @@
-"""Planar: a body stays in a plane of the world and turns only about the plane's normal.
+"""Planar joint: a body stays in a plane of the world and rotates only about the plane's normal.
 
     x_A.(p_B - p_A) = 0                     one row
     swing of x_B from x_A = 0               two rows
@@ -24,7 +24,7 @@ from drystone.constraints.joints.joint import AboutAxis
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     along,
-    count_turns,
+    count_revolutions,
     twist,
     write_across,
     write_axis,
@@ -38,13 +38,13 @@ from drystone.model.joint_arrays import PLANAR
 
 @kernel
 def along_u(place):
-    """Way along y_A: value, l, a, b."""
+    """Displacement along y_A: value, l, a, b."""
     return along(place, place.y_a)
 
 
 @kernel
 def along_v(place):
-    """Way along z_A: value, l, a, b."""
+    """Displacement along z_A: value, l, a, b."""
     return along(place, place.z_a)
 
 
@@ -52,12 +52,12 @@ def along_v(place):
 def fill_planar(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_across(place, place.x_a, r, rows), rows)
-    way, lin, a, b = along_u(place)
-    r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
-    way, lin, a, b = along_v(place)
-    r = write_coordinate(joints, j, 1, r, way, lin, a, b, dt, rows)
+    value, lin, a, b = along_u(place)
+    r = write_coordinate(joints, j, 0, r, value, lin, a, b, dt, rows)
+    value, lin, a, b = along_v(place)
+    r = write_coordinate(joints, j, 1, r, value, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, rows.value[j, 2])
+    angle = count_revolutions(angle, rows.value[j, 2])
     write_coordinate(joints, j, 2, r, angle, lin, a, b, dt, rows)
 
 

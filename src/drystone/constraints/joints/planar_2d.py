@@ -33,7 +33,7 @@ def write_flat_point(place, r, rows):
 @inner_kernel(no_cpython_wrapper=True)
 def write_flat_angle(place, r, rows):
     """A row that holds the angle about y; returns the next row."""
-    q, x, y, z = place.turn
+    q, x, y, z = place.rotation
     lean = in_world(place, (x, y, z))[1]
     angle = 2.0 * atan2(lean, q) if q >= 0.0 else 2.0 * atan2(-lean, -q)
     write_row(rows, r, NOWHERE, UPWARD, UPWARD, angle, ROW_EQUALITY)

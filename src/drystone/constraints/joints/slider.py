@@ -1,11 +1,11 @@
-"""Slider: B moves along one axis of A and does not turn against it.
+"""Slider (prismatic joint): B moves along one axis of A and does not rotate against it.
 
     y_A.(p_B - p_A) = 0, z_A.(p_B - p_A) = 0        two rows
-    2 v = 0, (q, v) B's turn in A                   three rows
+    2 v = 0, (q, v) B's rotation in A                   three rows
     position = x_A.(p_B - p_A)                      free
 
 Symbols and Jacobians are those of row_blocks.py; x is the axis of the slider. The arm on A reaches
-to p_B, not to p_A: a push across the axis turns A the more the farther B is out.
+to p_B, not to p_A: a push across the axis has the longer lever on A the farther B is out.
 """
 
 from dataclasses import dataclass, field
@@ -38,8 +38,8 @@ def fill_slider(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_orientation(place, r, rows)
-    way, lin, a, b = along_axis(place)
-    write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
+    value, lin, a, b = along_axis(place)
+    write_coordinate(joints, j, 0, r, value, lin, a, b, dt, rows)
 
 
 @inner_kernel(no_cpython_wrapper=True)
@@ -47,8 +47,8 @@ def fill_flat_slider(joints, j, r, position, rotation, dt, rows):
     """In two dimensions: t.(p_B - p_A) = 0 with t = y x x_A, angle = 0; two rows."""
     place = place_joint(joints, j, position, rotation)
     r = write_flat_angle(place, write_across(place, cross(UPWARD, place.x_a), r, rows), rows)
-    way, lin, a, b = along_axis(place)
-    write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
+    value, lin, a, b = along_axis(place)
+    write_coordinate(joints, j, 0, r, value, lin, a, b, dt, rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,12 +39,12 @@ def tree_of(first, joint_work):
 
 
 @inner_kernel
-def load_momenta(t, bodies, turn, added, twist, trees):
+def load_momenta(t, bodies, rotation, added, twist, trees):
     for k in range(trees.first[t], trees.first[t + 1] + 1):
         b = member(t, k, trees)
         if b >= 0:
             f, m = momentum_of(
-                b, bodies, turn, added, (twist[b, 0], twist[b, 1], twist[b, 2]),
+                b, bodies, rotation, added, (twist[b, 0], twist[b, 1], twist[b, 2]),
                 (twist[b, 3], twist[b, 4], twist[b, 5]),
             )  # fmt: skip
             for i in range(3):

@@ -96,9 +96,12 @@ def _attachment(kind: str, value) -> Attachment:
     for part in (anchors, frames, bases):
         if len(part) != 2:
             raise InputError(f"{kind}: its attachment has {len(part)} sides, must have 2.")
-    for turn in (*frames, *bases):
-        unit_quaternion(f"{kind}: frame", turn)
+    for rotation in (*frames, *bases):
+        unit_quaternion(f"{kind}: frame", rotation)
     return Attachment(
         tuple(vector(f"{kind}: anchor", point) for point in anchors),
-        *(tuple(vector(f"{kind}: frame", turn, 4) for turn in part) for part in (frames, bases)),
+        *(
+            tuple(vector(f"{kind}: frame", rotation, 4) for rotation in part)
+            for part in (frames, bases)
+        ),
     )
