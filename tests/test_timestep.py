@@ -1,8 +1,9 @@
-"""The compiled loop, its Python twin, room that grows, and what a run reports."""
+"""The compiled loop, its Python twin, capacity that grows, and what a run reports."""
 
 import os
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from drystone.constraints import last_step
 from drystone.model import arrays, capacity
 from drystone.model.state_hash import hash_state
 from drystone.solvers.nsgs import Nsgs
+from drystone.solvers.pgs import Pgs
 from drystone.steppers import driver
 from drystone.steppers.time_stepping import SolverStep, run_steps
 from drystone.world.run import RunStatistics
@@ -74,6 +76,7 @@ def test_solver_step_is_the_twin_of_advance():
     np.testing.assert_allclose(other.twist, state.twist, rtol=0, atol=1e-7)
 
 
+FOLDER = os.path.dirname(__file__)
 UNCOMPILED = """
 import numpy as np
 import test_timestep
@@ -87,9 +90,10 @@ def test_kernels_run_without_being_compiled():
     """As a debugger wants them: the same motion. Stages differ in their last digits only."""
     world = small_scene()
     world.run(30 * world.dt)
+    path = os.pathsep.join([FOLDER, *sys.path])
     run = subprocess.run(
         [sys.executable, "-c", UNCOMPILED], capture_output=True, text=True,
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}, timeout=300,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     there = np.array(run.stdout.split(), float)
@@ -105,12 +109,12 @@ def test_solver_step_reports_what_the_solver_said():
     assert report.info.residual > settings.tolerance
 
 
-def test_room_does_not_change_the_bits():
-    """Started with no room at all or with more than enough: the same hash after every step."""
+def test_capacity_does_not_change_the_bits():
+    """Started with no capacity at all or with more than enough: the same hash after every step."""
     hashes = []
-    for roomy in (False, True):
+    for ample in (False, True):
         model, state, work, settings = engine(small_scene(6))
-        if roomy:
+        if ample:
             state, work = capacity.grow_pairs(state, work, 1000)
             work = capacity.grow_slots(work, 1000)
             state, work = capacity.grow_contacts(state, work, 1000)
@@ -164,11 +168,28 @@ def test_a_number_that_is_not_finite_stops_the_run():
 
 
 def test_contact_arrays_are_those_of_the_problem():
-    """Velocities and impulses by contact obey the law that the judge measures on the problem."""
+    """Contact row_contact[i] is row i of the problem, and moves with J v + W p.
+
+    Bodies of two more stacks in turn, so that rows, by islands, are not in the order of contacts.
+    """
     world = small_scene()
+    for k in range(3):
+        for x in (5.0, 9.0):
+            world.add_body(ds.Box(1, 1, 1), STONE, position=(x, 0, 0.5 + k))
     world.run(0.1)
-    raw = last_step.contact_arrays(world.model, world.state, world._work)
-    assert len(raw.gap) == world.info.contacts == world.problem().contact_count
+    raw, problem = last_step.contact_arrays(world.model, world.state, world._work), world.problem()
+    count = problem.contact_count
+    assert len(raw.gap) == world.info.contacts == count > 4
+    contact = world._work.contact_list.row_contact[:count]
+    assert sorted(contact) == list(range(count)) != contact.tolist()
+    fixed = np.where(problem.mass[problem.body, 0] > 0, problem.body, arrays.FIXED)
+    assert np.array_equal(raw.body[contact], fixed)
+    assert np.array_equal(raw.gap[contact], problem.gap)
+    assert np.array_equal(raw.friction[contact], problem.friction)
+    assert np.array_equal(raw.frame[contact], problem.frame.reshape(count, 3, 3))
+    velocity = problem.W() @ raw.impulse[contact].ravel() + problem.relative(problem.free).ravel()
+    speed = np.abs(velocity).max()
+    np.testing.assert_allclose(raw.velocity[contact].ravel(), velocity, atol=1e-10 * speed)
     slip = np.hypot(raw.impulse[:, 1], raw.impulse[:, 2])
     assert (slip <= raw.friction * raw.impulse[:, 0] + 1e-9).all()
     assert raw.velocity[raw.gap <= 0, 0].min() > -1e-4
@@ -184,16 +205,34 @@ def test_stage_seconds_name_all_stages():
 
 @pytest.mark.parametrize("solver", ["ffd", "pgs", "nsgs"])
 def test_stage_seconds_know_solvers_in_python(solver):
-    """Stages take no more than the steps do, and a solver in Python most of them."""
+    """Every stage has its time, and all together take no more than the steps do.
+
+    Half as much again is allowed: how long a tick is was measured on a machine that may be busy.
+    """
     world = small_scene(solver=solver)
     statistics = RunStatistics(world)
     statistics.advance(1, timed=False)
     for _ in range(20):
         statistics.advance(1)
-    assert statistics.stages_ms["solve"] > 0.0
-    assert sum(statistics.stages_ms.values()) <= 1.05 * statistics.ms_per_step
-    if solver != "nsgs":
-        assert statistics.stages_ms["solve"] > 0.3 * statistics.ms_per_step
+    assert tuple(statistics.stages_ms) == timestep.STAGES and statistics.stages_ms["solve"] > 0.0
+    assert sum(statistics.stages_ms.values()) <= 1.5 * statistics.ms_per_step
+
+
+def test_time_in_a_solver_in_python_is_that_of_the_solve(monkeypatch):
+    """A solver that sleeps for 20 ms in each step: they are found under `solve`, not elsewhere."""
+    slept, solve = 20.0, Pgs.solve
+
+    def sleepy(self, *args):
+        time.sleep(1e-3 * slept)
+        return solve(self, *args)
+
+    monkeypatch.setattr(Pgs, "solve", sleepy)
+    world = small_scene(solver="pgs")
+    statistics = RunStatistics(world)
+    statistics.advance(1, timed=False)
+    for _ in range(5):
+        statistics.advance(1)
+    assert statistics.stages_ms["solve"] > 0.6 * slept
 
 
 @pytest.mark.parametrize("dt", [1 / 60, 1 / 240])

@@ -60,7 +60,7 @@ from drystone.motion.displacement import choose_schemes, displace_bodies
 from drystone.motion.finalize import find_nonfinite, move_bodies
 from drystone.motion.sleeping import fall_asleep, wake_touched
 from drystone.motion.stabilization import add_baumgarte, push_apart
-from drystone.solvers.articulated.rattle import project_velocities
+from drystone.solvers.articulated.rattle import project_velocities, rattle_islands
 from drystone.solvers.articulated.solve_islands import (
     fill_joint_rows,
     solve_articulated,
@@ -72,12 +72,12 @@ from drystone.solvers.impact import solve_impacts
 from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
-    "forces", "broadphase", "narrowphase", "contacts", "constraints", "impacts", "solve",
+    "forces", "broadphase", "narrowphase", "contacts", "constraints", "impacts", "rattle", "solve",
     "displace", "ccd", "finalize",
 )  # fmt: skip
 (
-    _FORCES, _BROADPHASE, _NARROWPHASE, _CONTACTS, _CONSTRAINTS, _IMPACTS, _SOLVE, _DISPLACE, _CCD,
-    _FINALIZE,
+    _FORCES, _BROADPHASE, _NARROWPHASE, _CONTACTS, _CONSTRAINTS, _IMPACTS, _RATTLE, _SOLVE,
+    _DISPLACE, _CCD, _FINALIZE,
 ) = range(len(STAGES))  # fmt: skip
 
 # What a stage returns. It ran out of capacity: info[INFO_WANTED] says how much it needs, and the
@@ -221,6 +221,19 @@ def impacts(state, settings, work, joint_work):
 
 
 @kernel
+def rattle(model, state, settings, work, joint_work):
+    """Articulated islands that nothing touches are integrated by RATTLE; the solve skips them."""
+    since, info, tried = ticks(), work.log.info, 0
+    if joint_work is not None:
+        tried = rattle_islands(
+            joint_work, model.joints, model.bodies, state, work.rows,
+            work.graph.tally[TALLY_GROUPS], settings, work.island, work.motion,
+        )  # fmt: skip
+    info[INFO_NEWTON_ISLANDS], info[INFO_NEWTON_STEPS] = tried, tried
+    _lap(work.log.clock, _RATTLE, since)
+
+
+@kernel
 def solve(model, state, settings, work, joint_work):
     """Impulses: Gauss-Seidel sweeps, and Newton where they stall."""
     since, motion, rows, island, info = ticks(), work.motion, work.rows, work.island, work.log.info
@@ -231,7 +244,6 @@ def solve(model, state, settings, work, joint_work):
         rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
         motion.twist,
     )  # fmt: skip
-    info[INFO_NEWTON_ISLANDS], info[INFO_NEWTON_STEPS] = 0.0, 0.0
     if hasty and residual > settings.tolerance:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
@@ -338,12 +350,8 @@ def measure_step(info, measures, rows, motion):
 # parts of the loop over steps, and compiled for themselves only if Python asks for one.
 _forces, _broadphase, _narrowphase = inlined(forces), inlined(broadphase), inlined(narrowphase)
 _contacts, _constraints, _impacts = inlined(contacts), inlined(constraints), inlined(impacts)
-_solve, _displace, _ccd, _finalize = (
-    inlined(solve),
-    inlined(displace),
-    inlined(ccd),
-    inlined(finalize),
-)
+_rattle, _solve, _displace = inlined(rattle), inlined(solve), inlined(displace)
+_ccd, _finalize = inlined(ccd), inlined(finalize)
 
 
 @kernel
@@ -361,6 +369,7 @@ def advance(model, outlines, state, settings, work, joint_work, elements, steps)
             return done, status
         _constraints(model, state, settings, work, joint_work)
         _impacts(state, settings, work, joint_work)
+        _rattle(model, state, settings, work, joint_work)
         _solve(model, state, settings, work, joint_work)
         _displace(model, state, settings, work, joint_work)
         _ccd(model, outlines, state, settings, work)

@@ -1,4 +1,4 @@
-"""Drystone on one standard scene: phases timed apart, compilation outside the clock."""
+"""Drystone on one standard scene: phases timed apart, compilation not timed."""
 
 from time import perf_counter
 
@@ -61,7 +61,7 @@ def compile_engine(joints: bool = False, solver="auto") -> None:
 
 
 def drive(scene: StandardScene, sleeping: bool = False, solver="auto"):
-    """Rows of figures, one for each phase, and the final poses."""
+    """Rows of statistics, one for each phase, and the final poses."""
     world = build_world(scene, sleeping, solver)
     rows = list(_drive_phases(world, scene))
     if scene.name == "S1":

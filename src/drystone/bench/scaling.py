@@ -15,11 +15,11 @@ def scaling_rows(counts=COUNTS, scale: float = 1.0):
     The floor grows with the number of bodies, so that each touches as many others.
     """
     fall, timed = max(10, int(FALL * scale)), max(10, int(TIMED * scale))
-    for name, spacing, room in (("S4", 0.22, 0.1), ("S5", 0.23, 0.05)):
+    for name, spacing, margin in (("S4", 0.22, 0.1), ("S5", 0.23, 0.05)):
         for count in counts:
             per_side = max(2, round((count / LAYERS) ** 0.5))
             bodies = per_side**2 * LAYERS
-            inner = per_side * spacing / 2 + room
+            inner = per_side * spacing / 2 + margin
             scene = pile(name, bodies, inner, fall + timed, fall, per_side)
             world = build_world(scene)
             world.run(fall * scene.dt)

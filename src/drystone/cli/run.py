@@ -41,10 +41,10 @@ def run_scene(
                 record.parent.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(record_world(world, record, every=every))
             finished = _run(statistics, steps, scene, states, screen)
-    figures = summary(statistics, start, finished)
+    numbers = summary(statistics, start, finished)
     if json_file is None or str(json_file) != "-":
-        results.print(summary_table(name, figures))
-    write_json(json_file, {"scene": name, "options": options} | figures)
+        results.print(summary_table(name, numbers))
+    write_json(json_file, {"scene": name, "options": options} | numbers)
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         states.append((world.time, world.positions, world.orientations))
@@ -77,12 +77,12 @@ def _run(statistics, steps, scene, states, screen) -> bool:
             statistics.run(steps - statistics.steps, show)
         return True
     except KeyboardInterrupt:
-        screen.print(f"Stopped at t = {world.time:.3f} s; the world is whole.", markup=False)
+        screen.print(f"Stopped at t = {world.time:.3f} s; the world is intact.", markup=False)
         return False
 
 
 def summary(statistics, start, finished) -> dict:
-    """The figures of a run, by name; units in the names."""
+    """Statistics of a run, by name; units in the names."""
     world, end = statistics.world, statistics.world.energy()
     return {
         "finished": finished,
@@ -129,10 +129,10 @@ def summary_table(name, f) -> Table:
     return table
 
 
-def write_json(path, figures) -> None:
+def write_json(path, statistics) -> None:
     if path is None:
         return
-    text = json.dumps(figures, indent=1, default=str)
+    text = json.dumps(statistics, indent=1, default=str)
     if str(path) == "-":
         print(text)
     else:

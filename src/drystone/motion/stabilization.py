@@ -1,4 +1,4 @@
-"""Position stabilization of contacts: bodies are kept apart by moving them, not by velocity.
+"""Position stabilization of contacts: overlaps are removed by moving bodies, not by velocity.
 
 Displacements that would let a contact overlap, or leave an overlap as deep as it is, are corrected
 by impulses of their own in the same contacts: normals only, the post-stabilization of CLINE 3.3,
@@ -37,7 +37,7 @@ def gap_wanted(gap, skin, share):
 
 @kernel
 def _push_range(lo, hi, rows, mass, move, share, dt):
-    """One visit of rows lo..hi; returns the largest lack of room that it found, in skins."""
+    """One visit of rows lo..hi; returns the largest lack of gap that it found, in skins."""
     worst = 0.0
     for r in range(lo, hi):
         lack = gap_wanted(rows.gap[r], rows.skin[r], share) - rows.gap[r]
@@ -58,7 +58,7 @@ def _push_range(lo, hi, rows, mass, move, share, dt):
 
 @kernel
 def _lack_range(lo, hi, rows, move, share, dt):
-    """Largest lack of room of rows lo..hi before any correction, in skins."""
+    """Largest lack of gap of rows lo..hi before any correction, in skins."""
     worst = 0.0
     for r in range(lo, hi):
         rows.push[r] = 0.0
@@ -86,7 +86,7 @@ def _push_parallel(colour, slabs, rows, mass, move, share, dt, lack):
 
 @stage
 def push_apart(motion, rows, slabs, count, settings):
-    """Correct the displacements until no contact lacks room; returns the number of sweeps.
+    """Correct the displacements until no contact lacks gap; returns the number of sweeps.
 
     Overlaps below the skin are not worth a sweep.
     """

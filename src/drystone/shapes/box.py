@@ -23,7 +23,7 @@ class Box:
     y: float
     z: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for axis in ("x", "y", "z"):
             object.__setattr__(self, axis, positive(f"Box: size {axis}", getattr(self, axis)))
 

@@ -29,7 +29,7 @@ class Capsule:
     r: float
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Capsule: radius r", self.r))
         length = positive("Capsule: length", self.length, fix="For no length use Sphere(r).")
         object.__setattr__(self, "length", length)

@@ -27,7 +27,7 @@ class Compound:
 
     members: tuple  # of (shape, position, orientation)
 
-    def __init__(self, *members):
+    def __init__(self, *members: tuple) -> None:
         if not members:
             raise InputError("Compound: is empty, needs at least one (shape, position).")
         checked = tuple(_checked(k, member) for k, member in enumerate(members))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.arrays import HULL
@@ -33,7 +34,7 @@ class ConvexHull:
     polytope: Polytope  # vertices relative to `offset`
     offset: np.ndarray  # (3,) in the shape's frame, near the centre of mass [m]
 
-    def __init__(self, points):
+    def __init__(self, points: ArrayLike) -> None:
         points = point_array("ConvexHull: points", points, 4)
         polytope, offset = _build(points)
         object.__setattr__(self, "polytope", polytope)

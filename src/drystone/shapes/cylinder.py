@@ -47,7 +47,7 @@ class Cylinder:
     r: float
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Cylinder: radius r", self.r))
         object.__setattr__(self, "length", positive("Cylinder: length", self.length))
 

@@ -1,4 +1,4 @@
-"""Mesh: a body bounded by closed triangles, of any form, from arrays or a file.
+"""Mesh: a closed triangle mesh (polyhedron) of any form, from arrays or a file.
 
 A mesh is taken as it is, never replaced by its convex hull. Its triangles lie in the same tables
 as those of a terrain; all bodies that are given the same Mesh share them.
@@ -10,11 +10,13 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.arrays import MESH
 from drystone.model.checks import existing_rows, flag, point_array, positive, vector
 from drystone.model.finding import Finding
+from drystone.shapes.compound import Compound
 from drystone.shapes.convex_decomposition import decompose
 from drystone.shapes.mass_properties import MassProperties, polyhedron_mass, read_only
 from drystone.shapes.mesh_repair.check import examine
@@ -31,7 +33,7 @@ LARGE_FILE = 10.0
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Mesh:
-    """A solid whose surface is made of triangles: closed, turned outward, not crossing itself.
+    """A solid whose surface is made of triangles: closed, oriented outward, not crossing itself.
 
     vertices   (n, 3) [m]
     faces      (m, 3) integers, corners counter-clockwise seen from outside
@@ -42,7 +44,7 @@ class Mesh:
                at most eleven that hold the bodies as well; slow, to compare with
 
     Vertices at the same place, up to rounding, become one. What is suspicious but can be used is
-    in `findings`; what cannot be used raises InputError. Cavities are shells turned inward.
+    in `findings`; what cannot be used raises InputError. Cavities are shells oriented inward.
     """
 
     table: TerrainTable  # vertices relative to `offset`
@@ -54,13 +56,14 @@ class Mesh:
 
     def __init__(
         self,
-        vertices,
-        faces,
+        vertices: ArrayLike,
+        faces: ArrayLike,
         generator: str = "triangles",
         repair: bool = False,
         reduce: bool = True,
-    ):
-        self._set(*_accepted("Mesh", vertices, faces, repair), generator, reduce)
+    ) -> None:
+        vertex, offset, face, findings = _accepted("Mesh", vertices, faces, repair)
+        self._set(vertex, offset, face, findings, generator, reduce)
 
     def _set(self, vertex, offset, faces, findings, generator, reduce) -> None:
         """From welded vertices relative to `offset`, already checked."""
@@ -69,7 +72,7 @@ class Mesh:
         faces.flags.writeable = False
         table = build_table(vertex, faces.astype(np.int64))
         fields = {
-            "table": replace(table, fielded=generator == "field", reduced=reduce),
+            "table": replace(table, uses_sdf=generator == "field", reduced=reduce),
             "offset": offset,
             "faces": faces,
             "generator": generator,
@@ -97,7 +100,7 @@ class Mesh:
     @classmethod
     def load(
         cls,
-        path,
+        path: str | Path,
         scale: float = 1.0,
         repair: bool = False,
         generator: str = "triangles",
@@ -112,7 +115,8 @@ class Mesh:
         with np.errstate(over="ignore"):  # what is too large is named below
             vertices = vertices * scale
         mesh = cls.__new__(cls)
-        mesh._set(*_accepted(path.name, vertices, faces, repair), generator, reduce)
+        vertex, offset, faces, findings = _accepted(path.name, vertices, faces, repair)
+        mesh._set(vertex, offset, faces, findings, generator, reduce)
         size = float(np.ptp(mesh.table.vertex, axis=0).max())
         if scale == 1.0 and size > LARGE_FILE:
             hint = Finding(
@@ -147,7 +151,9 @@ class Mesh:
         """What is suspicious about it, and what repair=True did when it was made."""
         return list(self.findings)
 
-    def decompose(self, threshold: float = 0.05, most: int | None = None, seed: int = 0):
+    def decompose(
+        self, threshold: float = 0.05, most: int | None = None, seed: int = 0
+    ) -> Compound:
         """A Compound of ConvexHulls that covers about the same space, by coacd.
 
         threshold  how hollow a hull may be, as a part of the size; 0.01 is fine, 1 is coarse

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from math import floor, log2
+from typing import Protocol
 
 import numpy as np
 
 from drystone.model.rotation import IDENTITY
+from drystone.shapes.mass_properties import MassProperties
 
 ORIGIN = np.zeros(3)
 ORIGIN.flags.writeable = False
@@ -50,3 +52,13 @@ def rounded_offset(centre: np.ndarray, size: float) -> np.ndarray:
     """
     unit = 2.0 ** (floor(log2(size)) - 20)
     return np.round(centre / unit) * unit + 0.0  # -0 -> 0
+
+
+class Shape(Protocol):
+    """What a user gives to add_body() and add_fixed(): Sphere, Box, Mesh, Plane, ..."""
+
+    def mass_properties(self) -> MassProperties:
+        """Volume, centre and inertia at density 1; raises InputError if it bounds no volume."""
+
+    def parts(self) -> list[Part]:
+        """Its leaves, in the frame in which it was given."""

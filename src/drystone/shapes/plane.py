@@ -24,7 +24,7 @@ class Plane:
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     offset: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         x, y, z = vector("Plane: normal", self.normal)
         length = sqrt(x * x + y * y + z * z)
         if not length > 0.0:

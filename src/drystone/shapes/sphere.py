@@ -19,7 +19,7 @@ class Sphere:
 
     r: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Sphere: radius r", self.r))
 
     def mass_properties(self) -> MassProperties:

@@ -1,10 +1,11 @@
-"""Terrain: fixed ground of one-sided triangles, from arrays, a mesh file or an elevation grid."""
+"""Terrain: fixed one-sided triangle mesh, from arrays, a mesh file or an elevation grid (DEM)."""
 
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.arrays import TERRAIN
@@ -31,7 +32,7 @@ class Terrain:
     table: TerrainTable  # vertices relative to `offset`
     offset: np.ndarray  # (3,) in the shape's frame [m]
 
-    def __init__(self, vertices, faces):
+    def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
         vertices = point_array("Terrain: vertices", vertices, 3)
         self._set(vertices, _face_array(faces, len(vertices)), np.zeros(3))
 
@@ -63,7 +64,7 @@ class Terrain:
         return vertex.min(axis=0) + self.offset, vertex.max(axis=0) + self.offset
 
     @classmethod
-    def load(cls, path) -> "Terrain":
+    def load(cls, path: str | Path) -> "Terrain":
         """From a file in metres: a mesh (STL, OBJ, PLY, ... whatever trimesh reads) or an
         elevation grid (ESRI ASCII, `.asc`).
 
@@ -80,7 +81,13 @@ class Terrain:
         return cls(vertices, faces)
 
     @classmethod
-    def from_grid(cls, heights, spacing, origin=(0.0, 0.0), first_row: str = "south") -> "Terrain":
+    def from_grid(
+        cls,
+        heights: ArrayLike,
+        spacing: ArrayLike,
+        origin: ArrayLike = (0.0, 0.0),
+        first_row: str = "south",
+    ) -> "Terrain":
         """From heights [m] at the points of a regular grid.
 
         heights    (rows, columns); columns run east (x); NaN where there is no ground
@@ -143,7 +150,7 @@ def _face_array(faces, vertex_count: int) -> np.ndarray:
     if len(array) == 0:
         raise InputError("Terrain: has no faces, needs at least one triangle.")
     if array.dtype.kind not in "iu":
-        raise InputError(f"Terrain: faces are {array.dtype}, must be whole numbers of vertices.")
+        raise InputError(f"Terrain: faces are {array.dtype}, must be integers (vertices).")
     array = array.astype(np.int64)
     bad = np.flatnonzero(((array < 0) | (array >= vertex_count)).any(axis=1))
     if len(bad):

@@ -92,6 +92,9 @@ class Step:
         with contact_ellipses(self.model, self.state, self.work, self.ellipses):
             timestep.impacts(self.state, self.settings, self.work, self.joint_work)
 
+    def rattle(self):
+        timestep.rattle(self._solid, self.state, self.settings, self.work, self.joint_work)
+
     def solve(self):
         """By the compiled solver; others override this."""
         timestep.solve(self._solid, self.state, self.settings, self.work, self.joint_work)
@@ -135,7 +138,7 @@ def part(model: Model) -> tuple[Model, Outlines | None]:
 
 def surfaces(shapes) -> tuple[bool, bool]:
     """Whether there are meshes, and signed distance fields of them."""
-    return len(shapes.lane_box) > 0, len(shapes.octree_child) > 0
+    return len(shapes.wide_box) > 0, len(shapes.octree_child) > 0
 
 
 @cache

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import splu
 from drystone.constraints.joint_rows import SOFTNESS
 from drystone.constraints.last_step import last_problem
 from drystone.constraints.matrix_problem import STRIP, MatrixProblem
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces
 from drystone.forces.gradients import stiffness
@@ -90,12 +90,15 @@ class _ImplicitStep(Step):
         if self.joint_work is not None:
             scheme[self.joint_work.node_body] = HELD
 
+    def rattle(self):
+        """Joints are part of the implicit system."""
+
     def solve(self):
         self.solved(
             *_solve(self.world, self.state, self.work, self.joint_work, self.external.system)
         )
         if self.joint_work is not None:
-            self.joint_work.loose[:] = 1  # all joints are stabilized
+            self.joint_work.stabilize[:] = 1
 
 
 def _refuse(joint_work, built) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.constraints.joint_blocks import keep_impulses
 from drystone.constraints.last_step import last_impulse, last_problem
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
 from drystone.model.arrays import HELD, INFO_CONTACTS, INFO_WANTED, Model, Settings, State, Work
@@ -107,8 +107,12 @@ class SolverStep(Step):
         super().__init__(*arrays, **options)
         self.by = solver
 
+    def rattle(self):
+        if self.by.compiled:
+            super().rattle()
+
     def solve(self):
-        if getattr(self.by, "compiled", False):
+        if self.by.compiled:
             return super().solve()
         model, work, joint_work = self.model, self.work, self.joint_work
         problem = last_problem(model, self.state, work, self.ellipses, joint_work)
@@ -121,8 +125,8 @@ class SolverStep(Step):
         if problem.joints is not None:
             keep_impulses(problem.joints, impulse[count:], joint_work.rows)
             work.motion.scheme[problem.joints.body] = HELD
-            self.state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
-            joint_work.loose[:] = 1
+            joint_work.curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
+            joint_work.stabilize[:] = 1
         work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
         work.log.measures[:] = measure(problem, impulse)
         self.solved(solved.iterations, solved.residual, solved.solver)

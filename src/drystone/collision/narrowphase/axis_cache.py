@@ -2,9 +2,9 @@
 
 Row p of `axis`:
     0     what was best: kind + 8 (i + 2**24 j), i and j numbers within the polytopes; kind
-          FACE_A, FACE_B, EDGES or DIRECTION, NOTHING in a new row
+          AXIS_FACE_A, AXIS_FACE_B, AXIS_EDGES or AXIS_DIRECTION, AXIS_NONE in a new row
     1     slack [m]: by how much it was better than all others
-    2..4  position of B in the axes of A (DIRECTION: unit vector, world axes)
+    2..4  position of B in the axes of A (AXIS_DIRECTION: unit vector, world axes)
     5..7  rotation of B in the axes of A: the vector part of its quaternion
 """
 
@@ -12,10 +12,7 @@ from math import sqrt
 
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import load, norm
-
-NOTHING, FACE_A, FACE_B, EDGES, DIRECTION = 0, 1, 2, 3, 4
-KINDS = 8
-SECOND_INDEX = 1 << 24
+from drystone.model.arrays import AXIS_DIRECTION, AXIS_KINDS, AXIS_SECOND
 
 
 @kernel
@@ -45,15 +42,15 @@ def _quaternion(r):
 
 @kernel
 def encode(kind, i, j):
-    return float(kind) + KINDS * (float(i) + SECOND_INDEX * float(j))
+    return float(kind) + AXIS_KINDS * (float(i) + AXIS_SECOND * float(j))
 
 
 @kernel
 def decode(code):
     number = int(code)
-    kind = number % KINDS
-    index = number // KINDS
-    return kind, index % SECOND_INDEX, index // SECOND_INDEX
+    kind = number % AXIS_KINDS
+    index = number // AXIS_KINDS
+    return kind, index % AXIS_SECOND, index // AXIS_SECOND
 
 
 @inner_kernel
@@ -90,5 +87,5 @@ def clear_axis(axis, p):
 def cache_direction(axis, p):
     """Take over the unit vector (world axes) that GJK left in columns 0..2."""
     n = load(axis, p)
-    axis[p, 0], axis[p, 1] = float(DIRECTION), 0.0
+    axis[p, 0], axis[p, 1] = float(AXIS_DIRECTION), 0.0
     axis[p, 2], axis[p, 3], axis[p, 4] = n

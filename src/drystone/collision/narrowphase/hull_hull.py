@@ -4,17 +4,7 @@ The manifold of a face is the incident face of the other polytope, clipped by th
 reference face (Sutherland and Hodgman) and reduced to four points.
 """
 
-from drystone.collision.narrowphase.axis_cache import (
-    DIRECTION,
-    EDGES,
-    FACE_A,
-    FACE_B,
-    NOTHING,
-    decode,
-    encode,
-    moved_since,
-    remember,
-)
+from drystone.collision.narrowphase.axis_cache import decode, encode, moved_since, remember
 from drystone.collision.narrowphase.box_box import ASK_DISTANCE, EDGE_END
 from drystone.collision.narrowphase.manifold import (
     BUFFER_0,
@@ -57,6 +47,13 @@ from drystone.jit.vec import (
     to_world,
     to_world_direction,
 )
+from drystone.model.arrays import (
+    AXIS_DIRECTION,
+    AXIS_EDGES,
+    AXIS_FACE_A,
+    AXIS_FACE_B,
+    AXIS_NONE,
+)
 
 # Relative to the smaller radius: a face of B must beat those of A by it, edges by twice that.
 # Faces that lie on each other are then one and the same contact in every step; the price is
@@ -82,24 +79,24 @@ def polytope_contacts(
     ta, tb = shapes.table[a], shapes.table[b]
     r, t = relative_pose(pose, a, b)
     kind, i, j, v, n, s = _cached_axis(shapes, pose, a, ta, tb, t, r, axis, p)
-    if kind != NOTHING and s >= margin:
+    if kind != AXIS_NONE and s >= margin:
         return 0
     small = min(radius[a], radius[b])
     fresh = True
-    if kind != NOTHING and kind != DIRECTION and axis[p, 1] > 0.0:
+    if kind != AXIS_NONE and kind != AXIS_DIRECTION and axis[p, 1] > 0.0:
         reach = max(radius[b], radius[a] + norm(t))
         moved = moved_since(axis, p, t, r, reach)
         fresh = 2.0 * moved >= axis[p, 1] or moved > SAME_MOVED * small
     if fresh:
-        guess = n if kind != NOTHING else t
+        guess = n if kind != AXIS_NONE else t
         kind, i, j, v, s = _search_axis(
             shapes, ta, tb, t, r, guess, small, margin, axis, p, scratch
         )
         if s >= margin:
             return 0
-    if kind == EDGES:
+    if kind == AXIS_EDGES:
         return _edge_contact(shapes, pose, a, b, i, j, out, first)
-    of, other, side = (a, b, 1.0) if kind == FACE_A else (b, a, -1.0)
+    of, other, side = (a, b, 1.0) if kind == AXIS_FACE_A else (b, a, -1.0)
     count = _face_contacts(shapes, pose, of, other, i, v, side, margin, out, first, scratch)
     if count == 0 or (s > 0.0 and least_gap(out, first, count) > s + HANDICAP * small):
         return ASK_DISTANCE  # the nearest corner is not over the face
@@ -112,21 +109,21 @@ def _cached_axis(shapes, pose, a, ta, tb, t, r, axis, p):
     polytope, vertex, face_plane = shapes.polytope, shapes.vertex, shapes.face_plane
     kind, i, j = decode(axis[p, 0])
     v, n, s = 0, (0.0, 0.0, 0.0), 0.0
-    if kind == FACE_A:
+    if kind == AXIS_FACE_A:
         i += polytope[ta, 2]
         n = load(face_plane, i)
         v, s = lowest_over_face(vertex, polytope[tb, 0], polytope[tb, 1], face_plane, i, t, r)
-    elif kind == FACE_B:
+    elif kind == AXIS_FACE_B:
         i += polytope[tb, 2]
         n = scale(mul(r, load(face_plane, i)), -1.0)
         ti, ri = inverse_pose(t, r)
         v, s = lowest_over_face(vertex, polytope[ta, 0], polytope[ta, 1], face_plane, i, ti, ri)
-    elif kind == EDGES:
+    elif kind == AXIS_EDGES:
         i, j = i + polytope[ta, 4], j + polytope[tb, 4]
         n, s = _edge_pair_now(shapes, ta, tb, t, r, i, j)
         if dot(n, n) == 0.0:
-            kind = NOTHING
-    elif kind == DIRECTION:
+            kind = AXIS_NONE
+    elif kind == AXIS_DIRECTION:
         n = to_local_direction(pose, a, (axis[p, 2], axis[p, 3], axis[p, 4]))
         _, top = lowest_vertex(vertex, polytope[ta, 0], polytope[ta, 1], scale(n, -1.0))
         _, low = lowest_vertex(vertex, polytope[tb, 0], polytope[tb, 1], mul_t(r, n))
@@ -157,7 +154,7 @@ def _search_axis(shapes, ta, tb, t, r, guess, radius, margin, axis, p, scratch):
     face, low, best, normal, second, b0, b1 = search_faces(
         shapes, ta, tb, t, r, guess, 0.0, wanted, margin, -1e300, none, -1e300
     )
-    kind, i, j, s = FACE_A, face, 0, best
+    kind, i, j, s = AXIS_FACE_A, face, 0, best
     if s >= margin:
         remember(axis, p, encode(kind, i - polytope[ta, 2], j), 0.0, t, r)
         return kind, i, j, low, s
@@ -167,7 +164,7 @@ def _search_axis(shapes, ta, tb, t, r, guess, radius, margin, axis, p, scratch):
         shapes, tb, ta, ti, ri, seen, handicap, wanted, margin, best, seen, second
     )
     if face >= 0:
-        kind, i, low, s = FACE_B, face, v, best + handicap
+        kind, i, low, s = AXIS_FACE_B, face, v, best + handicap
         normal = scale(mul(r, seen), -1.0)
         if s >= margin:
             remember(axis, p, encode(kind, i - polytope[tb, 2], j), 0.0, t, r)
@@ -177,10 +174,10 @@ def _search_axis(shapes, ta, tb, t, r, guess, radius, margin, axis, p, scratch):
         scratch,
     )  # fmt: skip
     if edge_a >= 0:
-        kind, i, j, s = EDGES, edge_a, edge_b, best + 2.0 * handicap
+        kind, i, j, s = AXIS_EDGES, edge_a, edge_b, best + 2.0 * handicap
         code = encode(kind, i - polytope[ta, 4], j - polytope[tb, 4])
     else:
-        code = encode(kind, i - polytope[ta if kind == FACE_A else tb, 2], 0)
+        code = encode(kind, i - polytope[ta if kind == AXIS_FACE_A else tb, 2], 0)
     remember(axis, p, code, best - second, t, r)
     return kind, i, j, low, s
 

@@ -45,7 +45,7 @@ class DesignFactors:
     unit_weight: float = 1.0  # γ_γ
     percentile: float = 0.95
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         choice("topography", self.topography, SURVEY)
         choice("block_survey", self.block_survey, SURVEY)
         choice("simulation", self.simulation, SIMULATION)

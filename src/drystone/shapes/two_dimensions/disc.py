@@ -16,7 +16,7 @@ class Disc:
 
     r: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Disc: radius r", self.r))
 
     def mass_properties(self) -> MassProperties:

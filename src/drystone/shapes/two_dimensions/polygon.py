@@ -34,12 +34,12 @@ class Polygon:
 
     points: tuple[tuple[float, float], ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         try:
-            points = list(self.points)
+            given = list(self.points)
         except TypeError:
             raise InputError(f"Polygon: points is {self.points!r}, must be a list.") from None
-        points = [vector(f"Polygon: point {k}", point, 2) for k, point in enumerate(points)]
+        points = [vector(f"Polygon: point {k}", point, 2) for k, point in enumerate(given)]
         object.__setattr__(self, "points", _checked(points))
 
     @classmethod
@@ -59,7 +59,8 @@ class Polygon:
         area, centre, _ = _sums(points - base)
         base = base + centre
         area, rest, moment = _sums(points - base)  # about the centre, where nothing cancels
-        return read_only(flat_mass(area, *(base + rest).tolist(), moment))
+        x, z = (base + rest).tolist()
+        return read_only(flat_mass(area, x, z, moment))
 
     def parts(self) -> list[Part]:
         return [outline_part(self.points, 0.0)]

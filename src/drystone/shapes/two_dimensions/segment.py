@@ -27,7 +27,7 @@ class Segment:
     b: tuple[float, float]
     radius: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "a", vector("Segment: a", self.a, 2))
         object.__setattr__(self, "b", vector("Segment: b", self.b, 2))
         object.__setattr__(self, "radius", number("Segment: radius", self.radius, "m"))

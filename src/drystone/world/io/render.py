@@ -1,4 +1,4 @@
-"""Pictures of worlds without a display, through pyvista (the `render` extra)."""
+"""Off-screen rendering of worlds, through pyvista (the `render` extra)."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from drystone.model.arrays import BOX, PLANE
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
 STEEL, FIXED, GROUND, SHADOW = "#3d4652", "#8d9aa5", "#e4e0d8", "#b9b4aa"
 SUN = np.array([-0.62, -0.42, 0.66])  # where the light comes from, z up
-VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, which keeps verticals upright
+VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, so that verticals stay upright
 
 
 def draw(world, path, camera=None, size=(1200, 800)) -> Path:
@@ -69,7 +69,7 @@ def _camera(world, states, camera, aspect):
     right /= np.linalg.norm(right)
     up = np.cross(away, right)
     points = np.concatenate([positions for positions, _ in states])
-    # A ball on its way, or a stone that flew off, may be outside.
+    # A ball in flight, or a stone that flew off, may be outside.
     target = (np.percentile(points, 2, axis=0) + np.percentile(points, 98, axis=0)) / 2
     size = _typical_size(world)
     x, y, z = (np.abs((points - target) @ axis) + size for axis in (right, up, away))

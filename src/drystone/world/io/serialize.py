@@ -1,4 +1,4 @@
-"""Shapes, materials and bodies as plain values that JSON can hold, and back, bit for bit.
+"""Serialization of shapes, materials and bodies: plain values that JSON can hold, bit for bit.
 
 Arrays go through `put`, which stores one and returns what stands for it; `get` is its inverse.
 Nothing that comes from a file is trusted: whatever is wrong raises InputError.
@@ -15,7 +15,7 @@ from drystone.shapes import SHAPES, Compound, unit_quaternion
 from drystone.world.body import Body, FixedBody, Start
 from drystone.world.inertial_frame import MassFrame
 
-DEEPEST = 50  # compounds within compounds; only a file made to hurt has more
+DEEPEST = 50  # compounds within compounds; only a malicious file has more
 
 
 def inline(array: np.ndarray):
@@ -92,7 +92,7 @@ def describe_body(body: Body) -> dict:
         "mask": body._mask,
         "mass": frame.mass,
         "offset": frame.offset,
-        "turn": frame.turn,
+        "turn": frame.principal_rotation,  # the name in files
         "inertia": frame.inertia,
     }
 
