@@ -16,7 +16,7 @@ class Surface(NamedTuple):
     """Polygons over vertices (n, 3) [m]; `faces` has the corners of each, counter-clockwise."""
 
     vertices: np.ndarray
-    faces: list
+    faces: list | np.ndarray  # lists of corners, or (m, k) if all have as many
     smooth: bool  # whether light should not show its edges
 
     def moved(self, position, rotation) -> "Surface":
