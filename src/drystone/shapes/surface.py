@@ -4,7 +4,7 @@ A shape draws itself: `surfaces()` of its class gives a list of Surface in the s
 """
 
 from math import cos, radians, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Surface(NamedTuple):
     """Polygons over vertices (n, 3) [m]; `faces` has the corners of each, counter-clockwise."""
 
     vertices: np.ndarray
-    faces: Any  # (m, 3), or a list of lists of corners
+    faces: list | np.ndarray  # lists of corners, or (m, k) if all have as many
     smooth: bool  # whether light should not show its edges
 
     def moved(self, position, rotation) -> "Surface":
