@@ -32,7 +32,8 @@ def tables(name, rng):
         q = Rotation.from_rotvec((0, rng.uniform(-3, 3), 0)).as_quat()[[3, 0, 1, 2]]
         bodies.append(world.add_body(ds.Box(1, 0.3, 0.2), position=(x, 0, 0), orientation=q))
     joint = RIGS[name](*bodies)
-    offset, turn = (np.array([getattr(b._frame, f) for b in bodies]) for f in ("offset", "turn"))
+    names = ("offset", "principal_rotation")
+    offset, turn = (np.array([getattr(b._frame, f) for b in bodies]) for f in names)
     packed = [
         pack_joints([joint], bodies.index, offset, turn, kind_of=k) for k in (flat_kind, None)
     ]
