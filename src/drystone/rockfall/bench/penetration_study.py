@@ -7,12 +7,14 @@ figures do not depend on the workers.
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from drystone.errors import SimulationError
 from drystone.rockfall.bench.penetration import energy_growth, measure_depth
 from drystone.rockfall.bench.random_trials import ROCKS, Trials, read_terrain, roll_trials
 from drystone.rockfall.engine.options import Options
@@ -76,7 +78,14 @@ def penetration_runs(
     with ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_start, initargs=(terrain, seed)
     ) as pool:
-        yield from pool.map(_measure, chunks[1:])
+        # A chunk is a bounded number of bounded steps, and the death of a process ends the wait.
+        try:
+            yield from pool.map(_measure, chunks[1:])
+        except BrokenProcessPool:
+            raise SimulationError(
+                f"one of {workers} worker processes died; the machine may be out of memory. Use "
+                "fewer workers."
+            ) from None
 
 
 _WORKER: dict[str, Bench] = {}
