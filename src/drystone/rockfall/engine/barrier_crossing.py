@@ -102,7 +102,7 @@ def _wall_of(barriers, triangle):
 
 @kernel
 def log_hit(barriers, triangle, t, x, v, w, energy, taken, log):
-    """Note an impact on that triangle if it is a wall's; False if there is no room."""
+    """Note an impact on that triangle if it is a wall's; False if the log is full."""
     b = _wall_of(barriers, triangle)
     if b < 0:
         return True

@@ -65,7 +65,7 @@ def _corners(grid, t):
 
 
 @kernel
-def _meet(grid, x, v, a, h, found):
+def _first_impact(grid, x, v, a, h, found):
     """First time within h at which the point comes down on a triangle, and the triangle.
 
     -1 for no triangle, -2 if there are too many for the scratch.
@@ -138,7 +138,7 @@ def lump_point(
                 break
             a, kind, s = scale(sub(end, v), 1.0 / h), CONTACT, h
         else:
-            s, hit = _meet(grid, x, v, a, h, found)
+            s, hit = _first_impact(grid, x, v, a, h, found)
             if hit == -2:
                 return FOUND_FULL
             s = min(s, h)
@@ -204,8 +204,8 @@ def roll_lumped(
     walled = len(scene.barriers.wall) > 0
 
     def work(chunk):
-        def roll_one(k, room, log):
-            found = np.empty(room, np.int32)
+        def roll_one(k, capacity, log):
+            found = np.empty(capacity, np.int32)
             return lump_point(*scene, mass, start, k, bounce[k], friction[k], options, found, log)
 
         rolled = collect(roll_one, *chunk, count)

@@ -13,7 +13,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit import kernel
-from drystone.rockfall.engine.spin import spin_at, spin_energy_at
+from drystone.rockfall.engine.flight import spin_at, spin_energy_at
 from drystone.rockfall.terrain.ground_surface import Ground, height_at
 
 LINE_CROSSING = np.dtype(

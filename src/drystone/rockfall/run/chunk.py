@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import SimulationError
+from drystone.rockfall.engine.flight import spin_at, spin_energy_at
 from drystone.rockfall.engine.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
-from drystone.rockfall.engine.spin import spin_at, spin_energy_at
 from drystone.rockfall.results.cells import CellTable, CellWalker
 from drystone.rockfall.results.check_lines import LineFinder
 from drystone.rockfall.run.plan import Plan, find_function

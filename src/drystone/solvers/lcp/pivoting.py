@@ -284,15 +284,15 @@ def spread_inverse(first, row, value, q, free, basis, place, inner, small, inver
     for p in range(n):
         y[p] = 0.0
         miss[p] = q[p]
-    _add_solution(miss, free, place, inverse, y)
+    add_solution(miss, free, place, inverse, y)
     for p in range(n):
         for e in range(first[basis[p]], first[basis[p] + 1]):
             miss[row[e]] -= value[e] * y[p]
-    _add_solution(miss, free, place, inverse, y)
+    add_solution(miss, free, place, inverse, y)
 
 
 @kernel
-def _add_solution(b, free, place, inverse, y):
+def add_solution(b, free, place, inverse, y):
     """y += B⁻¹ b."""
     n = y.shape[0]
     for j in range(n):

@@ -13,11 +13,7 @@ from math import sqrt
 from drystone.collision.narrowphase.candidates import add_candidate, write_candidates
 from drystone.collision.narrowphase.gjk import core_support
 from drystone.collision.narrowphase.plane import BAND, STANDING, UPRIGHT
-from drystone.collision.narrowphase.terrain.edges import (
-    FLAT_BEND,
-    find_peak_contact,
-    find_ridge_contacts,
-)
+from drystone.collision.narrowphase.terrain.edges import find_peak_contact, find_ridge_contacts
 from drystone.collision.narrowphase.terrain.grid import cell_range
 from drystone.collision.narrowphase.terrain.point import (
     HOLLOW_REACH,
@@ -46,7 +42,7 @@ from drystone.jit.vec import (
     to_world_direction,
 )
 from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH
-from drystone.shapes.bvh.build import OWNS_CORNER, OWNS_EDGE
+from drystone.shapes.bvh.build import FLAT_BEND, OWNS_CORNER, OWNS_EDGE
 
 # How deep a ridge or peak may be in the shape and still push it out, as a part of its radius.
 DEPTH = 0.25
