@@ -4,7 +4,9 @@ from importlib import import_module
 
 # Fetched when they are first used: GDAL and Numba take a second to import.
 _HOME = {
+    "SOILS": "terrain.soils",
     "Barriers": "engine.barriers",
+    "DesignFactors": "study.barrier_design",
     "Options": "engine.options",
     "Results": "results.results",
     "Rock": "engine.rock",
@@ -13,12 +15,19 @@ _HOME = {
     "Start": "engine.roll",
     "Study": "study.study",
     "Trajectory": "engine.records",
+    "build_forest": "engine.forest_drag",
+    "build_surface": "terrain.materials",
     "check_study": "study.check",
+    "design_values": "study.barrier_design",
+    "energy_line_velocity": "results.energy_line",
     "new_study": "study.valley",
     "report_study": "report.html",
+    "roll": "engine.roll",
     "roll_lumped": "engine.lumped_mass",
     "roll_many": "engine.roll",
     "run_study": "run.montecarlo",
+    "uniform_surface": "terrain.materials",
+    "verify_barrier": "study.barrier_design",
 }
 __all__ = sorted(_HOME)
 

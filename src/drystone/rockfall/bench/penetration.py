@@ -1,7 +1,7 @@
-"""How deep rocks ever get into the ground, measured apart from the code that rolls them.
+"""Penetration depth along trajectories, measured apart from the code that rolls the rocks.
 
 Of a whole trajectory, at every time step and at PARTS - 1 times between two: the centre of mass
-moves on its arcs, and the rock turns at constant spin from one state to the next. There
+moves on its arcs, and the rock rotates at constant spin from one state to the next. There
 
     corners and points along the edges of the rock are held against the plane of the ground above,
     points along the edges of the ground against the faces of a convex rock,

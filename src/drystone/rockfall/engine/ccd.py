@@ -68,7 +68,7 @@ def _sweep_pair(rocks, piece, rounding, path, n, corners, end, threshold, simple
     c0, c1, c2 = corners
     first, last = rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1]
     spin = norm(w)
-    turning = spin * spin * rocks.piece_ball[piece, 4]
+    centripetal = spin * spin * rocks.piece_ball[piece, 4]
     slack = TOLERANCE * threshold
     s = 0.0
     for _ in range(MAX_ITERATIONS):
@@ -77,7 +77,7 @@ def _sweep_pair(rocks, piece, rounding, path, n, corners, end, threshold, simple
         xs = place_at(x, v, a, s)
         base = dot(n, xs) - max(dot(n, c0), max(dot(n, c1), dot(n, c2))) - rounding - threshold
         rate = dot(n, v) + s * dot(n, a)
-        bend = max(turning - dot(n, a), 1e-12)
+        bend = max(centripetal - dot(n, a), 1e-12)
         least, time = _safe_time(
             rocks.vertex, first, last, mul_t(m, n), mul_t(m, cross(n, w)), base, rate, bend, end - s
         )

@@ -1,9 +1,12 @@
-"""Distance between a convex piece of a rock and a triangle or segment of the slope.
+"""GJK: distance between a convex piece of a rock and a triangle or segment of the slope.
 
 The algorithm of Gilbert, Johnson and Keerthi, in the axes of the rock, where its corners do not
-move. The simplex lies in the difference rock - slope; `simplex` is scratch of shape (8, 4):
-rows 0 to 3 are corners of the difference with their weight, rows 4 to 7 the corner of the slope
-that each came from.
+move. The simplex lies in the Minkowski difference rock - slope; `simplex` is scratch of shape
+(8, 4): rows 0 to 3 are corners of the difference with their weight, rows 4 to 7 the corner of the
+slope that each came from. Closest points of triangles are those of the engine's GJK
+(collision/narrowphase/gjk.py); the loop is our own, for CCD asks at gaps of 1e-4 of a rock's size:
+once a direction has separated the two, a flat tetrahedron about the origin is rounding, where the
+engine's would report an overlap.
 """
 
 from math import inf, sqrt

@@ -1,7 +1,7 @@
 """Writing the records of a trajectory from compiled code.
 
 Records of all rocks of a batch follow each other in one buffer. Compiled code sees it as two tables
-of the same memory, of floats and of whole numbers, with a word for each field.
+of the same memory, of floats and of integers, with a word for each field.
 """
 
 from typing import NamedTuple
@@ -63,7 +63,7 @@ def open_logbook(
 
 
 def collect(roll_one, first: int, last: int, rocks: int, states: bool = False) -> list[Trajectory]:
-    """Trajectories of the rocks first to last; buffers that turn out too small grow.
+    """Trajectories of the rocks first to last; buffers that are too small grow.
 
     roll_one   (k, capacity for triangles, logbook) -> DONE, LOG_FULL or FOUND_FULL
     """

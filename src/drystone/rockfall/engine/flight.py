@@ -76,7 +76,7 @@ def spin_step(q, w, inertia, drag, h):
 
 @kernel
 def fall(v, gravity, rate, h):
-    """Acceleration that, kept for `h` seconds, ends at the exact speed of a fall through trees.
+    """Acceleration that, constant for `h` seconds, ends at the exact speed of a fall through trees.
 
     rate   drag force per speed and mass [1/s], 0 without trees
     """

@@ -1,4 +1,4 @@
-"""Forest as zones of drag: below the tree tops the force -c v acts on the centre of mass.
+"""Vegetation drag: in a forest, below the tree tops, -c v acts on the centre of mass.
 
 After the drag layer of RAMMS [Leine2014]: c [kg/s] is the zone's, v the velocity of the centre
 of mass, and the zone reaches up to a height above the ground.

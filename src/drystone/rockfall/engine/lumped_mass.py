@@ -1,7 +1,7 @@
 """The lumped-mass model, for orientation: a rock as a point with restitution and friction.
 
-The point flies on a parabola until it meets a triangle: the root of a quadratic. There the normal
-velocity is turned round and multiplied by R_n, and the tangential one loses mu times the normal
+The point flies on a parabola until it hits a triangle: the root of a quadratic. There the normal
+velocity is reversed and multiplied by R_n, and the tangential one loses mu times the normal
 impulse. Slower than the rest speed it slides along the ground with Coulomb friction until it is
 thrown off or stops. Shape, size and spin do not exist here; materials, barriers and forest are
 those of the rigid rocks, and so are the records.
@@ -49,7 +49,7 @@ from drystone.rockfall.engine.triangle_grid import find_triangles, ground_below
 from drystone.rockfall.engine.wall_outcomes import judge_walls
 from drystone.rockfall.terrain.materials import FACE, material_at
 
-# The point is set this high above a triangle that it met, so that it is not met again [m].
+# The point is set this high above a triangle that it hit, so that it does not hit it again [m].
 ABOVE = 1e-6
 
 NO_SPIN = (0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Setting a rock down on the slope: near its source point, touching nothing.
+"""Initial placement: a rock on the slope, near its source point, free of contact.
 
 The rock's bounding sphere is put on the ground along the ground's normal and moved on along it
 until no triangle is nearer than its radius. So a rock of any shape and orientation starts free of

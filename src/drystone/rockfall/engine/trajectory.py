@@ -1,4 +1,4 @@
-"""One rock from its start to its end, all compiled: READ FIRST.
+"""Time stepping of one rock from its start to its end, all compiled: READ FIRST.
 
 Each pass of the loop in `roll_rock` is one time step of ROCFALL 1.1:
 

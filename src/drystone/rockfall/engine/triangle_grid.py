@@ -175,7 +175,7 @@ def ground_below(grid, x, y, z):
     if x < grid.low[0] or y < grid.low[1] or x > grid.high[0] or y > grid.high[1]:
         return best, height
     # On a line between cells rounding decides which of them it falls to, and its triangles need
-    # not be listed there: all cells within the rim are looked at, nearly always one.
+    # not be listed there: all cells within the rim are searched, nearly always one.
     rim = RIM * grid.cell
     i0 = cell_of(x - rim, grid.low[0], grid.cell, grid.columns)
     i1 = cell_of(x + rim, grid.low[0], grid.cell, grid.columns)
@@ -200,7 +200,7 @@ def _height_in(grid, t, x, y):
     cx, cy = grid.vertex[c, 0] - x, grid.vertex[c, 1] - y
     u, v, w = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
     area = u + v + w
-    # Overhanging triangles are seen from behind, with all signs turned.
+    # Overhanging triangles are seen from behind, with all signs reversed.
     inside = min(u, min(v, w)) >= -RIM * area if area > 0.0 else max(u, max(v, w)) <= -RIM * area
     if area == 0.0 or not inside:
         return -np.inf

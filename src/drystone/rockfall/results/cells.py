@@ -1,4 +1,4 @@
-"""Which raster cells a trajectory passes, and the largest speed, energy and height in each.
+"""Rasterization of trajectories: cells passed, largest speed, energy and height in each.
 
 Motion within an arc is x + v s + a s²/2. The lines of the raster and of the ground are crossed
 where a coordinate, a quadratic in s, takes the value of a line; between two such times the rock is

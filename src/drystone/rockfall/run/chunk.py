@@ -1,6 +1,6 @@
-"""One chunk of runs: roll the rocks, then keep of their arcs what the results need.
+"""One chunk of runs: roll the rocks, then reduce their arcs to what the results need.
 
-Arcs are not kept, for a rock that rolls has thousands of them. From them come, exactly, the cells
+Arcs are not stored, for a rock that rolls has thousands of them. From them come, exactly, the cells
 passed and the lines crossed, and the points of the trajectory at the output step.
 """
 
@@ -25,7 +25,7 @@ RUN = np.dtype(
         ("q", "f8", 4),  # orientation at the end
         ("reason", "i8"),  # index into REASONS
         ("mass", "f8"),  # [kg]
-        ("length", "f8"),  # of the way in plan [m]
+        ("length", "f8"),  # of the path in plan [m]
         ("speed", "f8"),  # largest [m/s]
         ("energy", "f8"),  # largest kinetic [J]
         ("height", "f8"),  # largest above the ground [m]
