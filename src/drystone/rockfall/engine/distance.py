@@ -4,9 +4,8 @@ The algorithm of Gilbert, Johnson and Keerthi, in the axes of the rock, where it
 move. The simplex lies in the Minkowski difference rock - slope; `simplex` is scratch of shape
 (8, 4): rows 0 to 3 are corners of the difference with their weight, rows 4 to 7 the corner of the
 slope that each came from. Closest points of triangles are those of the engine's GJK
-(collision/narrowphase/gjk.py); the loop is our own, for CCD asks at gaps of 1e-4 of a rock's size:
-once a direction has separated the two, a flat tetrahedron about the origin is rounding, where the
-engine's would report an overlap.
+(collision/narrowphase/gjk.py). The loop is our own, in rounding alone: one for both would change
+the last digits of every trajectory (docs/rockfall.md, "Why there are two engines").
 """
 
 from math import inf, sqrt
