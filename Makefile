@@ -1,6 +1,8 @@
 # make demo   run the main job: a dry-stone wall that stands, and is then struck by a ball
-# make test   check the style and run the tests
-# make lint   check the style alone
+# make check  every day: style, types and the quick tests
+# make test   style, types and all tests; the site is built by one of them
+# make lint   style and types alone
+# make docs   build the documentation site into out/site
 # make bench  time the fixed scenes; PEERS=1 beside the engines of the bench extra
 # make clean  remove the virtual environment and what the demo wrote
 #
@@ -11,18 +13,26 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= out
 
-.PHONY: demo test lint bench clean
+.PHONY: demo check test lint docs bench clean
 
 demo: $(VENV)/.render
 	@mkdir -p $(OUT)
 	$(BIN)/drystone run wall --record $(OUT)/wall.h5 --picture $(OUT)/wall.png
 
-test: $(VENV)/.test
-	$(BIN)/ruff check .
+check: lint
+	$(BIN)/pytest -m "not slow"
+
+test: lint
 	$(BIN)/pytest
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --site-dir $(OUT)/site
+	@echo "The site: $(OUT)/site/index.html"
 
 bench: $(VENV)/.$(if $(PEERS),bench,test)
 	@mkdir -p $(OUT)

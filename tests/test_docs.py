@@ -14,12 +14,14 @@ from drystone.model.arrays import Settings
 from drystone.timestep import STAGES
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ROOT_PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = [*(ROOT / name for name in ROOT_PAGES), *sorted((ROOT / "docs").rglob("*.md"))]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
+PACKAGE = ROOT / "src" / "drystone"
 
 
 def name_of(page):
-    return page.name
+    return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page, language):
@@ -87,6 +89,70 @@ def test_links_resolve(page):
             headings = re.findall(r"^#+ (.+)$", file.read_text(), re.MULTILINE)
             slugs = {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in headings}
             assert anchor in slugs, target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_modules_named_in_pages_exist(page):
+    """`folder/module.py` from the package or the root; a bare `module.py` may be anywhere in it."""
+    if page.name == "CHANGELOG.md":  # names what was before, too
+        return
+    bare = {path.name for path in SOURCES}
+    for name in re.findall(r"`((?:[\w<>]+/)*\w+\.py)`", page.read_text()):
+        places = (PACKAGE / name, ROOT / name)
+        assert "/" not in name and name in bare or any(p.exists() for p in places), name
+
+
+def test_folders_named_in_pages_exist():
+    for page in PAGES:
+        for name in re.findall(r"`((?:\w+/)+)`", page.read_text()):
+            places = (PACKAGE / name, ROOT / name)
+            assert any(place.is_dir() for place in places), f"{page.name}: {name}"
+
+
+def tree_in_architecture():
+    """Paths of the tree, from the indentation of its lines."""
+    block = next(code for _, code in blocks(ROOT / "ARCHITECTURE.md", "text"))
+    paths, parents = [], []
+    for line in block.splitlines()[1:]:
+        name = line.split()[0]
+        depth = (len(line) - len(line.lstrip())) // 2 - 1
+        parents[depth:] = [name]
+        paths.append("".join(parents))
+    return paths
+
+
+def test_the_tree_of_the_architecture_is_that_of_the_package():
+    """All entries of the root, and the folders of the folders."""
+    folders = [path for path in PACKAGE.rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    inner = {path.relative_to(PACKAGE).as_posix() + "/" for path in folders}
+    files = {path.name for path in PACKAGE.glob("*.py")}
+    shown = tree_in_architecture()
+    assert set(shown) == files | {path for path in inner if path.count("/") <= 2}
+    assert len(shown) == len(set(shown))
+
+
+def test_the_layers_of_the_architecture_are_those_of_the_test():
+    layers = [code for _, code in blocks(ROOT / "ARCHITECTURE.md", "text")][1]
+    source = (Path(__file__).parent / "test_layers.py").read_text()
+    held = re.search(r'LAYERS = """\n(.*?)"""', source, re.DOTALL).group(1)
+    assert layers.split("\n")[:-1] == [line.strip() for line in held.splitlines()]
+
+
+def test_the_stages_of_the_architecture_are_those_of_the_step():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    table = text.partition("## One step")[2].partition("\n## ")[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", table, re.M)) == STAGES
+
+
+def test_words_of_the_glossary_are_sorted_and_live_in_modules_that_exist():
+    text = (ROOT / "docs/glossary.md").read_text()
+    for section in text.split("\n## ")[1:]:
+        rows = re.findall(r"^\| ([^|`]+?) \| .+ \| `([\w/]+\.py)` \|$", section, re.M)
+        assert len(rows) == len(re.findall(r"^\| ", section, re.M)) - 1  # but for the head
+        words = [word.lower() for word, _ in rows]
+        assert words == sorted(words)
+        for word, module in rows:
+            assert (PACKAGE / module).exists(), f"{word}: {module}"
 
 
 def test_every_citation_has_its_reference():

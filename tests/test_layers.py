@@ -25,6 +25,7 @@ LAYERS = """
 """
 RANK = {name: rank for rank, line in enumerate(LAYERS.split("\n")) for name in line.split()}
 MOST_ENTRIES = {ROOT: 17}  # of a folder; 25 elsewhere
+NOT_COUNTED = {"__pycache__", "py.typed"}  # py.typed: a mark for type checkers, which must be there
 
 
 def folder_of(module: str) -> str:
@@ -69,6 +70,8 @@ def test_an_import_that_goes_up_is_found():
 
 def test_no_folder_is_a_heap():
     for folder in [ROOT, *(path for path in ROOT.rglob("*") if path.is_dir())]:
-        entries = [path for path in folder.iterdir() if path.name != "__pycache__"]
+        entries = [path for path in folder.iterdir() if path.name not in NOT_COUNTED]
         assert len(entries) <= MOST_ENTRIES.get(folder, 25), folder
-    assert {path.stem for path in ROOT.iterdir()} - {"__pycache__", "py"} == set(RANK)
+    assert {path.stem for path in ROOT.iterdir()} - {
+        Path(name).stem for name in NOT_COUNTED
+    } == set(RANK)

@@ -10,6 +10,67 @@ world.run(2.0)
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names, for type checkers and editors
+    from drystone import rockfall as rockfall
+    from drystone.constraints.joints.ball import Ball as Ball
+    from drystone.constraints.joints.cylindrical import Cylindrical as Cylindrical
+    from drystone.constraints.joints.distance import Distance as Distance
+    from drystone.constraints.joints.drives import Motor as Motor
+    from drystone.constraints.joints.drives import Servo as Servo
+    from drystone.constraints.joints.fixed import Fixed as Fixed
+    from drystone.constraints.joints.hinge import Hinge as Hinge
+    from drystone.constraints.joints.planar import Planar as Planar
+    from drystone.constraints.joints.slider import Slider as Slider
+    from drystone.constraints.joints.spring_damper import SpringDamper as SpringDamper
+    from drystone.constraints.joints.swing_twist import SwingTwist as SwingTwist
+    from drystone.constraints.joints.universal import Universal as Universal
+    from drystone.constraints.matrix_problem import MatrixProblem as MatrixProblem
+    from drystone.constraints.problem import ContactProblem as ContactProblem
+    from drystone.constraints.problem import SolveInfo as SolveInfo
+    from drystone.constraints.residual import residual as residual
+    from drystone.errors import DrystoneError as DrystoneError
+    from drystone.errors import InputError as InputError
+    from drystone.errors import NotConvergedWarning as NotConvergedWarning
+    from drystone.errors import SimulationError as SimulationError
+    from drystone.errors import UnsupportedFeature as UnsupportedFeature
+    from drystone.forces.attractor import Attractor as Attractor
+    from drystone.forces.attractor import Repulsor as Repulsor
+    from drystone.forces.damper import Damper as Damper
+    from drystone.forces.drag import Drag as Drag
+    from drystone.forces.spring import Spring as Spring
+    from drystone.forces.user_force import Force as Force
+    from drystone.forces.user_force import ForceState as ForceState
+    from drystone.model.materials import Material as Material
+    from drystone.shapes import Box as Box
+    from drystone.shapes import Capsule as Capsule
+    from drystone.shapes import Compound as Compound
+    from drystone.shapes import ConvexHull as ConvexHull
+    from drystone.shapes import Cylinder as Cylinder
+    from drystone.shapes import Disc as Disc
+    from drystone.shapes import Mesh as Mesh
+    from drystone.shapes import Plane as Plane
+    from drystone.shapes import Polygon as Polygon
+    from drystone.shapes import Segment as Segment
+    from drystone.shapes import Sphere as Sphere
+    from drystone.shapes import Terrain as Terrain
+    from drystone.shapes import check_mesh as check_mesh
+    from drystone.solvers import SOLVERS as SOLVERS
+    from drystone.solvers import lcp as lcp
+    from drystone.solvers.dispatch import solve as solve
+    from drystone.world.body import Body as Body
+    from drystone.world.body import FixedBody as FixedBody
+    from drystone.world.check.world import Finding as Finding
+    from drystone.world.io.recorder import Recorder as Recorder
+    from drystone.world.io.recorder import record as record
+    from drystone.world.io.recording import Recording as Recording
+    from drystone.world.io.replay import Replay as Replay
+    from drystone.world.io.replay import replay as replay
+    from drystone.world.observables import ContactTable as ContactTable
+    from drystone.world.observables import Energy as Energy
+    from drystone.world.observables import Momentum as Momentum
+    from drystone.world.world import World as World
 
 # Names are fetched when they are first used: Numba takes half a second to import, and
 # `drystone --help` should not wait for it.
@@ -23,6 +84,7 @@ _HOME = {
     "Box": "shapes",
     "Capsule": "shapes",
     "Cylinder": "shapes",
+    "Cone": "shapes",
     "ConvexHull": "shapes",
     "Compound": "shapes",
     "Disc": "shapes",
@@ -57,14 +119,14 @@ _HOME = {
     "ContactProblem": "constraints.problem",
     "MatrixProblem": "constraints.matrix_problem",
     "SolveInfo": "constraints.problem",
-    "residual": "constraints.problem",
+    "residual": "constraints.residual",
     "solve": "solvers.dispatch",
     "SOLVERS": "solvers",
     "record": "world.io.recorder",
     "Recorder": "world.io.recorder",
     "Recording": "world.io.recording",
-    "Replay": "world.io.recording",
-    "replay": "world.io.recording",
+    "Replay": "world.io.replay",
+    "replay": "world.io.replay",
     "DrystoneError": "errors",
     "InputError": "errors",
     "NotConvergedWarning": "errors",
@@ -78,7 +140,7 @@ _MODULES = {"lcp": "solvers.lcp", "rockfall": "rockfall"}
 __all__ = sorted((*_HOME, *_MODULES))
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"drystone.{_MODULES[name]}")
     if name not in _HOME:
@@ -88,5 +150,5 @@ def __getattr__(name: str):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_HOME, *_MODULES})

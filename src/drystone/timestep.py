@@ -1,8 +1,11 @@
 """One time step, start to end. Read this file first.
 
 The scheme of [Anitescu1997] (CLINE 2.49), velocities and impulses as unknowns, positions moved
-afterwards. `advance` is the compiled loop over steps; steppers/time_stepping.py calls it, and the
-stages one by one for solvers written in Python.
+afterwards. `advance` is the compiled loop over steps: one call a stage, in the order of STAGES. A
+stage reads the arrays of the stages before it and writes its own. Poses and velocities are written
+by `finalize` alone, once all numbers are known to be finite; before it State only gets what can be
+found again (pairs, fat AABBs, cached axes) and who is awake. steppers/driver.py calls the same
+stages one by one, for what is written in Python.
 """
 
 from drystone.collision.active_pairs import select_near
@@ -22,9 +25,9 @@ from drystone.constraints.islands import (
     order_contacts,
 )
 from drystone.constraints.joint_rows import start_joints
-from drystone.forces.apply import add_forces, drop_forces, settle_forces
+from drystone.forces.apply import settle_forces, total_forces
 from drystone.forces.free_velocity import free_twists
-from drystone.jit import inlined, inner_kernel, kernel
+from drystone.jit import inlined, kernel
 from drystone.jit.clock import ticks
 from drystone.model.arrays import (
     BAUMGARTE,
@@ -46,6 +49,7 @@ from drystone.model.arrays import (
     INFO_STOPPED,
     INFO_SWEEPS,
     INFO_TOTAL_SWEEPS,
+    INFO_WANTED,
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
     MIDPOINT,
@@ -56,7 +60,7 @@ from drystone.motion.displacement import choose_schemes, displace_bodies
 from drystone.motion.finalize import find_nonfinite, move_bodies
 from drystone.motion.sleeping import fall_asleep, wake_touched
 from drystone.motion.stabilization import add_baumgarte, push_apart
-from drystone.solvers.articulated.rattle import project_velocities
+from drystone.solvers.articulated.rattle import project_velocities, rattle_islands
 from drystone.solvers.articulated.solve_islands import (
     fill_joint_rows,
     solve_articulated,
@@ -68,118 +72,143 @@ from drystone.solvers.impact import solve_impacts
 from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
-    "forces", "pairs", "collide", "contacts", "islands", "problem", "solve", "drift", "follow",
-    "move",
+    "forces", "broadphase", "narrowphase", "contacts", "constraints", "impacts", "rattle", "solve",
+    "displace", "ccd", "finalize",
 )  # fmt: skip
-(_FORCES, _PAIRS, _COLLIDE, _CONTACTS, _ISLANDS, _PROBLEM, _SOLVE, _DRIFT, _FOLLOW, _MOVE) = range(
-    10
-)
+(
+    _FORCES, _BROADPHASE, _NARROWPHASE, _CONTACTS, _CONSTRAINTS, _IMPACTS, _RATTLE, _SOLVE,
+    _DISPLACE, _CCD, _FINALIZE,
+) = range(len(STAGES))  # fmt: skip
 
-# Why advance() came back before its steps were done.
+# What a stage returns. It ran out of capacity: info[INFO_WANTED] says how much it needs, and the
+# step is begun again when the caller has grown the arrays.
 DONE, MORE_PAIRS, MORE_SLOTS, MORE_CONTACTS, NOT_FINITE = range(5)
 
 
 @kernel
 def _lap(clock, stage, since):
-    now = ticks()
-    clock[stage] += now - since
-    return now
-
-
-@inner_kernel(inline="always")  # else all that it calls is optimised once more: seconds
-def find_touching(model, outlines, state, settings, work):
-    """Stages 1 to 3: free velocities, pairs, touching points. Returns (status, number)."""
-    shapes, bodies, motion = model.shapes, model.bodies, work.motion
-    boxes, near, clock = work.boxes, work.near, work.log.clock
-    if near.pair.shape[0] < state.counter[COUNTER_PAIRS]:  # a state that was read from a file
-        return MORE_PAIRS, state.counter[COUNTER_PAIRS]
-    since = ticks()
-    free_twists(bodies, state, settings, motion)
-    since = _lap(clock, _FORCES, since)
-    if update_aabbs(shapes, bodies, state, settings, boxes, work.log.flag):
-        wanted = find_pairs(model, state, boxes)
-        if wanted > state.pair.shape[0]:
-            return MORE_PAIRS, wanted
-    near_count = 0
-    while True:
-        near_count = select_near(shapes, bodies.kind, state, boxes, near)
-        since = _lap(clock, _PAIRS, since)
-        if near.slot_first[near_count] > near.slot.shape[0]:
-            return MORE_SLOTS, near.slot_first[near_count]
-        if outlines is None:
-            collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
-            if has_meshes(shapes):
-                collide_meshes(shapes, boxes, state.pair, state.pair_axis, near, near_count)
-        else:
-            collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
-        since = _lap(clock, _COLLIDE, since)
-        if not wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, near_count):
-            break
-        free_twists(bodies, state, settings, motion)  # the woken feel gravity again
-    return DONE, near_count
+    """Note the time that `stage` took since the tick `since`."""
+    clock[stage] += ticks() - since
 
 
 @kernel
-def detect(model, outlines, state, settings, work):
-    """Stages 1 to 4: free velocities, pairs, contacts. Returns (status, number wanted or found)."""
-    near, touch, log = work.near, work.contact_list, work.log
-    flag = log.flag
-    # After room was made we go on here: to collide again would start from what the pairs have
-    # just remembered, and last digits would depend on when the room ran out.
-    if flag[FLAG_COLLIDED] == 0:
-        status, number = find_touching(model, outlines, state, settings, work)
-        if status != DONE:
-            return status, number
-        log.info[INFO_NEAR] = number
-        flag[FLAG_COLLIDED] = 1
+def forces(model, state, settings, work, elements):
+    """Gravity, constant forces and force elements -> the velocities if nothing touched."""
     since = ticks()
+    total_forces(elements, model.bodies, state, work.motion.force)
+    free_twists(model.bodies, state, settings, work.motion)
+    _lap(work.log.clock, _FORCES, since)
+    return DONE
+
+
+@kernel
+def broadphase(model, state, settings, work):
+    """AABBs of the shapes -> pairs whose fat AABBs overlap -> those that are near in this step."""
+    since, boxes, near, log = ticks(), work.boxes, work.near, work.log
+    if log.flag[FLAG_COLLIDED] == 1:  # see narrowphase()
+        return DONE
+    pairs = state.counter[COUNTER_PAIRS]
+    if near.pair.shape[0] < pairs:  # a state that was read from a file
+        log.info[INFO_WANTED] = pairs
+        return MORE_PAIRS
+    if update_aabbs(
+        model.shapes, model.bodies, state, work.motion.force, settings, boxes, log.flag
+    ):
+        wanted = find_pairs(model, state, boxes)
+        if wanted > state.pair.shape[0]:
+            log.info[INFO_WANTED] = wanted
+            return MORE_PAIRS
+    log.info[INFO_NEAR] = select_near(model.shapes, model.bodies.kind, state, boxes, near)
+    _lap(log.clock, _BROADPHASE, since)
+    return DONE
+
+
+@kernel(inline="always")  # else all that it calls is optimised once more: seconds
+def _collide(model, outlines, state, work):
+    """Points, normals and gaps of the pairs that are near; False if there are too few slots."""
+    shapes, boxes, near = model.shapes, work.boxes, work.near
+    near_count = int(work.log.info[INFO_NEAR])
+    if near.slot_first[near_count] > near.slot.shape[0]:
+        work.log.info[INFO_WANTED] = near.slot_first[near_count]
+        return False
+    if outlines is None:
+        collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
+        if has_meshes(shapes):
+            collide_meshes(shapes, boxes, state.pair, state.pair_axis, near, near_count)
+    else:
+        collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
+    return True
+
+
+@kernel
+def narrowphase(model, outlines, state, settings, work):
+    """Points, normals and gaps of each pair. Sleepers that are touched wake, and all of the pairs
+    that they then have are looked at: the only way back in the step."""
+    since, log, near = ticks(), work.log, work.near
+    # After the capacity for contacts was grown: to collide again would start from the axes that
+    # the pairs have just cached, and last digits would depend on when the capacity ran out.
+    while log.flag[FLAG_COLLIDED] == 0:
+        if not _collide(model, outlines, state, work):
+            return MORE_SLOTS
+        near_count = int(log.info[INFO_NEAR])
+        kind, joined = model.bodies.kind, model.joints.body
+        if not wake_touched(model.shapes.body, kind, joined, state, near, near_count):
+            log.flag[FLAG_COLLIDED] = 1
+        else:
+            free_twists(model.bodies, state, settings, work.motion)
+            log.info[INFO_NEAR] = select_near(model.shapes, kind, state, work.boxes, near)
+    _lap(log.clock, _NARROWPHASE, since)
+    return DONE
+
+
+@kernel
+def contacts(model, outlines, state, work):
+    """The contact list, in the order of the pairs, with its warm start."""
+    since, near, contact_list, log = ticks(), work.near, work.contact_list, work.log
     near_count = int(log.info[INFO_NEAR])
     count = number_contacts(near.slot_count, near.contact_first, near_count)
-    if count + state.counter[COUNTER_CACHED] > touch.body.shape[0]:
-        return MORE_CONTACTS, count + state.counter[COUNTER_CACHED]
-    flag[FLAG_COLLIDED] = 0
-    gather_contacts(model.shapes, state, work.motion.rotation_matrix, near, touch, near_count)
+    wanted = count + state.counter[COUNTER_CACHED]
+    if wanted > contact_list.body.shape[0]:
+        log.info[INFO_WANTED] = wanted
+        return MORE_CONTACTS
+    log.flag[FLAG_COLLIDED] = 0
+    gather_contacts(
+        model.shapes, state, work.motion.rotation_matrix, near, contact_list, near_count
+    )
     log.info[INFO_CONTACTS] = count
     work.rows.flat[0] = 0 if outlines is None else 1
     _lap(log.clock, _CONTACTS, since)
-    return DONE, count
+    return DONE
 
 
 @kernel
-def pose_rows(model, state, settings, work, joint_work):
-    """Stages 4 and 5: islands, order and rows of the contact problem, its warm start."""
-    shape_body, bodies, joints = model.shapes.body, model.bodies, model.joints
-    near, touch, graph, rows, mass = (
-        work.near,
-        work.contact_list,
-        work.graph,
-        work.rows,
-        work.motion.mass,
-    )
-    info, clock, kind = work.log.info, work.log.clock, bodies.kind
+def constraints(model, state, settings, work, joint_work):
+    """Islands, and the rows of contacts and joints in their order."""
+    since, bodies, joints, near = ticks(), model.bodies, model.joints, work.near
+    shape_body, kind, info = model.shapes.body, bodies.kind, work.log.info
+    graph, rows, mass = work.graph, work.rows, work.motion.mass
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
-    since = ticks()
     find_islands(shape_body, kind, state.pair, near, joints.body, state.asleep, graph, near_count)
     order_contacts(
-        shape_body, kind, state.pair, near, graph, joint_work, touch.row_contact, rows, near_count
-    )
+        shape_body, kind, state.pair, near, graph, joint_work, work.contact_list.row_contact, rows,
+        near_count,
+    )  # fmt: skip
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
-    since = _lap(clock, _ISLANDS, since)
     if joint_work is not None:
         fill_joint_rows(joint_work, joints, bodies, state, settings, mass)
     assemble_rows(
-        model.pairing, state, mass, touch, rows, bodies.radius, count, settings.skin, settings.dt
-    )
+        model.pairing, state, mass, work.contact_list, rows, bodies.radius, count, settings.skin,
+        settings.dt,
+    )  # fmt: skip
     if settings.drift == BAUMGARTE:
         add_baumgarte(rows, count, settings.baumgarte)
-    _lap(clock, _PROBLEM, since)
+    _lap(work.log.clock, _CONSTRAINTS, since)
 
 
 @kernel
-def start_rows(state, settings, work, joint_work):
-    """Stage 5: impacts within the step, then the warm start is applied."""
-    motion, rows, log = work.motion, work.rows, work.log
-    since = ticks()
+def impacts(state, settings, work, joint_work):
+    """Impacts within the step, at their times of impact; then the warm start is applied."""
+    since, motion, rows, log = ticks(), work.motion, work.rows, work.log
     count = int(log.info[INFO_CONTACTS])
     log.info[INFO_IMPACTS] = solve_impacts(state, settings, motion, rows, count, joint_work)
     push_all(rows, work.graph.tally[TALLY_SLABS], motion.mass, motion.twist)
@@ -188,14 +217,26 @@ def start_rows(state, settings, work, joint_work):
     scheme = motion.scheme
     for b in range(scheme.shape[0]):
         scheme[b] = MIDPOINT
-    _lap(log.clock, _PROBLEM, since)
+    _lap(log.clock, _IMPACTS, since)
+
+
+@kernel
+def rattle(model, state, settings, work, joint_work):
+    """Articulated islands that nothing touches are integrated by RATTLE; the solve skips them."""
+    since, info, tried = ticks(), work.log.info, 0
+    if joint_work is not None:
+        tried = rattle_islands(
+            joint_work, model.joints, model.bodies, state, work.rows,
+            work.graph.tally[TALLY_GROUPS], settings, work.island, work.motion,
+        )  # fmt: skip
+    info[INFO_NEWTON_ISLANDS], info[INFO_NEWTON_STEPS] = tried, tried
+    _lap(work.log.clock, _RATTLE, since)
 
 
 @kernel
 def solve(model, state, settings, work, joint_work):
-    """Stage 5: impulses; sweeps, and Newton where they stall. Returns sweeps and residual."""
-    motion, rows, island, info = work.motion, work.rows, work.island, work.log.info
-    since = ticks()
+    """Impulses: Gauss-Seidel sweeps, and Newton where they stall."""
+    since, motion, rows, island, info = ticks(), work.motion, work.rows, work.island, work.log.info
     groups, count = work.graph.tally[TALLY_GROUPS], int(info[INFO_CONTACTS])
     backward = state.counter[COUNTER_STEP] % 2 == 1
     hasty = settings.newton == 1
@@ -203,7 +244,6 @@ def solve(model, state, settings, work, joint_work):
         rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
         motion.twist,
     )  # fmt: skip
-    info[INFO_NEWTON_ISLANDS], info[INFO_NEWTON_STEPS] = 0.0, 0.0
     if hasty and residual > settings.tolerance:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
@@ -216,83 +256,83 @@ def solve(model, state, settings, work, joint_work):
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         sweeps, residual = max(sweeps, most), max(residual, worst)
+    info[INFO_SWEEPS], info[INFO_RESIDUAL] = sweeps, residual
     _lap(work.log.clock, _SOLVE, since)
-    return sweeps, residual
 
 
 @kernel
-def follow_bodies(model, outlines, state, settings, work):
-    """Stage 7b: bodies that would meet on their way stop there. Returns how many pairs do."""
-    shapes, bodies, joints, near = model.shapes, model.bodies, model.joints, work.near
-    near_count, stopped = int(work.log.info[INFO_NEAR]), 0
-    if some_fast(near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach):
-        if outlines is None:
-            stopped = stop_fast_solids(shapes, bodies, joints, state, settings, work)
-        else:
-            stopped = stop_fast(shapes, outlines, bodies, joints, state, settings, work)
-    return stopped
-
-
-_follow_bodies = inlined(follow_bodies)
-
-
-@kernel
-def finish(model, outlines, state, settings, work, joint_work, sweeps, residual):
-    """Stages 6 to 8: displacements, poses, sleep. Returns False if a number is not finite."""
-    shapes, bodies, joints = model.shapes, model.bodies, model.joints
-    motion, near, graph, rows = work.motion, work.near, work.graph, work.rows
-    info, clock = work.log.info, work.log.clock
-    near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
-    since = ticks()
-    impacts = int(info[INFO_IMPACTS])
-    choose_schemes(motion.scheme, rows, count, impacts, settings, residual)
-    displace_bodies(bodies, state, motion, impacts, settings.dt)
-    pushes = 0
+def displace(model, state, settings, work, joint_work):
+    """How far each body moves; displacements keep contacts apart and joints together."""
+    since, motion, rows, graph, info = ticks(), work.motion, work.rows, work.graph, work.log.info
+    count, struck = int(info[INFO_CONTACTS]), int(info[INFO_IMPACTS])
+    choose_schemes(motion.scheme, rows, count, struck, settings, info[INFO_RESIDUAL])
+    displace_bodies(model.bodies, state, motion, struck, settings.dt)
     if settings.drift != NO_DRIFT and settings.drift != BAUMGARTE:
-        pushes = push_apart(motion, rows, graph.tally[TALLY_SLABS], count, settings)
-    groups = graph.tally[TALLY_GROUPS]
+        info[INFO_PUSHES] += push_apart(motion, rows, graph.tally[TALLY_SLABS], count, settings)
     if joint_work is not None:
         stabilize_joints(
-            joint_work, joints, bodies, state, rows, groups, settings, work.island, motion
-        )
-    since = _lap(clock, _DRIFT, since)
-    if settings.ccd != 0:
-        info[INFO_STOPPED] = _follow_bodies(model, outlines, state, settings, work)
-    since = _lap(clock, _FOLLOW, since)
+            joint_work, model.joints, model.bodies, state, rows, graph.tally[TALLY_GROUPS],
+            settings, work.island, motion,
+        )  # fmt: skip
+    _lap(work.log.clock, _DISPLACE, since)
+
+
+@kernel
+def ccd(model, outlines, state, settings, work):
+    """Continuous collision detection: bodies that would pass through each other stop there."""
+    since, info = ticks(), work.log.info
+    shapes, bodies, joints = model.shapes, model.bodies, model.joints
+    info[INFO_STOPPED] = 0
+    near, near_count = work.near, int(info[INFO_NEAR])
+    if settings.ccd != 0 and some_fast(
+        near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach
+    ):
+        if outlines is None:
+            info[INFO_STOPPED] = stop_fast_solids(shapes, bodies, joints, state, settings, work)
+        else:
+            info[INFO_STOPPED] = stop_fast(shapes, outlines, bodies, joints, state, settings, work)
+    _lap(work.log.clock, _CCD, since)
+
+
+@kernel
+def finalize(model, state, settings, work, joint_work, elements):
+    """Check that all numbers are finite; then contact cache, poses, velocities, sleep."""
+    since, bodies, joints, motion = ticks(), model.bodies, model.joints, work.motion
+    rows, graph, info = work.rows, work.graph, work.log.info
     info[INFO_FAILED_BODY] = find_nonfinite(
         state.position, state.rotation, motion.twist, motion.move, motion.later
     )
     if info[INFO_FAILED_BODY] >= 0:
-        return False
-    _report(info, rows.gap, settings, count, sweeps, residual, pushes)
+        return NOT_FINITE
+    _report(info, rows.gap, settings)
     store_contacts(
-        shapes.body, bodies.kind, state, near, work.contact_list, rows, near_count, count
-    )
+        model.shapes.body, bodies.kind, state, work.near, work.contact_list, rows,
+        int(info[INFO_NEAR]), int(info[INFO_CONTACTS]),
+    )  # fmt: skip
     if joint_work is not None:
         store_joints(joint_work, joints, state)
     move_bodies(bodies, state, motion, settings.dt)
     if joint_work is not None:
         project_velocities(
-            joint_work, joints, bodies, state, rows, groups, settings, work.island, motion
-        )
+            joint_work, joints, bodies, state, rows, graph.tally[TALLY_GROUPS], settings,
+            work.island, motion,
+        )  # fmt: skip
     if settings.sleeping == 1:
         fall_asleep(bodies, state, settings, graph)
-    _lap(clock, _MOVE, since)
-    return True
+    settle_forces(elements, bodies, state, motion.scheme, settings.dt)
+    _lap(work.log.clock, _FINALIZE, since)
+    return DONE
 
 
 @kernel
-def _report(info, gap, settings, count, sweeps, residual, pushes):
-    deepest = 0.0
-    for r in range(count):
+def _report(info, gap, settings):
+    deepest, residual = 0.0, info[INFO_RESIDUAL]
+    for r in range(int(info[INFO_CONTACTS])):
         deepest = min(deepest, gap[r])
-    info[INFO_RESIDUAL] = residual
-    info[INFO_SWEEPS] = sweeps
     info[INFO_PENETRATION] = -deepest
-    info[INFO_PUSHES] += pushes
     info[INFO_WORST_RESIDUAL] = max(info[INFO_WORST_RESIDUAL], residual)
     info[INFO_WORST_PENETRATION] = max(info[INFO_WORST_PENETRATION], -deepest)
-    info[INFO_TOTAL_SWEEPS] += sweeps
+    info[INFO_TOTAL_SWEEPS] += info[INFO_SWEEPS]
     if not residual <= settings.tolerance:
         info[INFO_NONCONVERGED] += 1
 
@@ -308,27 +348,34 @@ def measure_step(info, measures, rows, motion):
 
 # What has been compiled once is optimised again in each kernel that calls it. So the stages are
 # parts of the loop over steps, and compiled for themselves only if Python asks for one.
-_detect, _pose_rows, _start_rows = inlined(detect), inlined(pose_rows), inlined(start_rows)
-_solve, _finish = inlined(solve), inlined(finish)
+_forces, _broadphase, _narrowphase = inlined(forces), inlined(broadphase), inlined(narrowphase)
+_contacts, _constraints, _impacts = inlined(contacts), inlined(constraints), inlined(impacts)
+_rattle, _solve, _displace = inlined(rattle), inlined(solve), inlined(displace)
+_ccd, _finalize = inlined(ccd), inlined(finalize)
 
 
 @kernel
 def advance(model, outlines, state, settings, work, joint_work, elements, steps):
-    """Run up to `steps` steps. Returns (steps done, why it stopped, number wanted)."""
+    """Run up to `steps` steps. Returns how many were done, and why it stopped."""
     log = work.log
     for done in range(steps):
-        add_forces(elements, model.bodies, state)
-        status, number = _detect(model, outlines, state, settings, work)
-        drop_forces(elements, state)
+        _forces(model, state, settings, work, elements)
+        status = _broadphase(model, state, settings, work)
+        if status == DONE:
+            status = _narrowphase(model, outlines, state, settings, work)
+        if status == DONE:
+            status = _contacts(model, outlines, state, work)
         if status != DONE:
-            return done, status, number
-        _pose_rows(model, state, settings, work, joint_work)
-        _start_rows(state, settings, work, joint_work)
-        sweeps, residual = _solve(model, state, settings, work, joint_work)
-        if not _finish(model, outlines, state, settings, work, joint_work, sweeps, residual):
-            return done, NOT_FINITE, 0
-        settle_forces(elements, model.bodies, state, work.motion.scheme, settings.dt)
+            return done, status
+        _constraints(model, state, settings, work, joint_work)
+        _impacts(state, settings, work, joint_work)
+        _rattle(model, state, settings, work, joint_work)
+        _solve(model, state, settings, work, joint_work)
+        _displace(model, state, settings, work, joint_work)
+        _ccd(model, outlines, state, settings, work)
+        if _finalize(model, state, settings, work, joint_work, elements) != DONE:
+            return done, NOT_FINITE
         if settings.hashing == 1:
             log.hashes[done] = hash_state(state)
     measure_step(log.info, log.measures, work.rows, work.motion)
-    return steps, DONE, 0
+    return steps, DONE

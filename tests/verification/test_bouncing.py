@@ -38,7 +38,7 @@ def test_rebound_height(restitution, dt, solver):
 
 @solvers
 def test_flat_box_bounces_like_a_sphere(solver):
-    """h' = e² h also where four contacts share the blow."""
+    """h' = e² h also where four contacts share the impact."""
     height = rebound_height(0.5, 1 / 240, solver, ds.Box(0.4, 0.3, 0.2), 0.1)
     assert height == pytest.approx(0.25, rel=0.01)
 
@@ -100,7 +100,7 @@ def test_momentum_survives_an_oblique_collision_with_friction(solver):
 def test_cradle_sends_out_as_many_as_came_in(moving, solver):
     """Equal elastic balls in a row: `moving` balls come in, `moving` go out, the others stand.
 
-    1e-3 of their speed: the balls that touch pass the blow on one after the other.
+    1e-3 of their speed: the balls that touch pass the impact on one after the other.
     """
     from drystone.scenes import find_scene
 
@@ -133,7 +133,7 @@ def thrown_bodies(seed, dt, solver, restitution):
 def test_energy_does_not_grow_in_bounces_with_spin(dt, restitution, solver):
     """E(t + dt) <= E(t) + m g s, where s is the skin, and over a quarter of a second E falls.
 
-    No blow adds energy, though Newton's law of impact with friction could; no turn does, though
+    No impact adds energy, though Newton's law of impact with friction could; no turn does, though
     contacts may turn a body otherwise than it would turn freely. What is left is the lift of
     bodies that overlap by less than the skin, 3e-5 of the radius of a box.
     """

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from test_lemke import predicted_stop
+from polygon_sliding import predicted_stop
 
 G = 9.81
 SPEED, FRICTION = 2.0, 0.5

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from shared_data import DATA
+from shared_data import DATA, needs_data
 
 RECORDED = DATA / "joints"
-pytestmark = pytest.mark.skipif(not RECORDED.exists(), reason="no ADAMS records")
+pytestmark = needs_data(RECORDED, "joints against records of ADAMS")
 DT, G, RECORDS = 5e-4, 9.80665, 501
 S = np.sqrt(0.5)
 

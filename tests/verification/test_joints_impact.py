@@ -1,4 +1,4 @@
-"""Blows on bodies with joints: they rebound as their material says, and energy is not made."""
+"""Impacts on bodies with joints: they rebound as their material says, and energy is not made."""
 
 import numpy as np
 import pytest
@@ -26,14 +26,14 @@ def swing_into_wall(restitution, links):
 
 @pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
 def test_hinged_rod_comes_back_with_its_restitution(restitution):
-    """The blow acts on the rod as the hinge lets it turn, not as if it were free."""
+    """The impact acts on the rod as the hinge lets it turn, not as if it were free."""
     world, (rod,) = swing_into_wall(restitution, 1)
     world.run(0.5)
     assert rod.spin[1] == pytest.approx(restitution, abs=1e-3)
     assert world.joints[0].separation < 1e-6
 
 
-def test_elastic_blow_on_a_chain_keeps_its_energy():
+def test_elastic_impact_on_a_chain_keeps_its_energy():
     """And the last link comes back."""
     world, rods = swing_into_wall(1.0, 4)
     start, fastest = world.energy().kinetic, -np.inf
@@ -50,7 +50,7 @@ def test_elastic_blow_on_a_chain_keeps_its_energy():
 def test_thin_rod_that_bounces_to_and_fro_gains_nothing(restitution):
     """A metre of 10 mm rod on a hinge at 100 rad/s, round and back against a post of 1 mm.
 
-    With friction, blows that would add energy come back with 2 % less (impact.strike).
+    With friction, impacts that would add energy come back with 2 % less (impact.strike).
     """
     steel = ds.Material(density=7800, friction=0.3, restitution=restitution)
     world = ds.World(gravity=(0, 0, 0), sleeping=False)
@@ -72,7 +72,7 @@ def test_thin_rod_that_bounces_to_and_fro_gains_nothing(restitution):
 @pytest.mark.parametrize("drift", ["default", "post", "none"])
 @pytest.mark.parametrize("gap, speed, spin", [(0.473, 12.7, 84), (0.462, 8.8, 73)])
 def test_whirling_pair_that_strikes_a_wall_gains_nothing(gap, speed, spin, drift):
-    """It turns by more than a radian within a step: its joint fits before the blow, not after."""
+    """It turns by more than a radian within a step: its joint fits before the impact, not after."""
     world = ds.World(gravity=(0, 0, 0), sleeping=False, drift=drift)
     glass = ds.Material(density=2000, friction=0.3, restitution=1.0)
     world.add_fixed(ds.Box(0.001, 3, 3), glass)
@@ -88,7 +88,7 @@ def test_whirling_pair_that_strikes_a_wall_gains_nothing(gap, speed, spin, drift
     assert one.centre[0] < 0 and one.velocity[0] < 0
 
 
-def test_a_spring_passes_no_blow_on():
+def test_a_spring_passes_no_impact_on():
     """Of two balls on a soft spring one strikes a wall: it comes back, the other flies on."""
     world = ds.World(gravity=(0, 0, 0), sleeping=False)
     rubber = ds.Material(density=1000, friction=0.0, restitution=1.0)

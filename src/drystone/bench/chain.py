@@ -20,7 +20,7 @@ def hinge_links(world: ds.World, scene) -> None:
         last = link
 
 
-def chain_figures(scene, poses) -> dict:
+def chain_statistics(scene, poses) -> dict:
     """Largest gap of a hinge [m], and the change of energy as a share of what a swing releases."""
     if not scene.chain:
         return {}

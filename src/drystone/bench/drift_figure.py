@@ -1,11 +1,11 @@
-"""The chain and the rectangle of CLINE 5.2 under every way to treat drift, and their figures.
+"""The chain and the rectangle of CLINE 5.2 under every method against drift, and their plots.
 
     python -m drystone.bench.drift_figure chain-drift.png rectangle-drift.png
 
 Six links of 100 mm hang from one end, straight out at first, h = 1 ms, 0.6 s; drawn is the largest
 separation of a joint. CLINE says neither how strong gravity was nor which end is held. Under 9.81
 m/s² the separations are a seventh to a tenth of what it reports, and its own scheme, written out in
-tests/test_drift_choice.py, gives the same. It also speaks of stair steps by
+tests/worlds/test_drift_choice.py, gives the same. It also speaks of stair steps by
 the swings of the chain, of which there is less than one in 0.6 s under 9.81 m/s². GRAVITY was
 chosen by trying values until the separation without drift control was the reported 20 mm; it is a
 fit of one number, not a fact of the source. The figure has both.

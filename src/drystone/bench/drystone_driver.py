@@ -1,4 +1,4 @@
-"""Drystone on one standard scene: phases timed apart, compilation outside the clock."""
+"""Drystone on one standard scene: phases timed apart, compilation not timed."""
 
 from time import perf_counter
 
@@ -7,7 +7,7 @@ import numpy as np
 import drystone as ds
 from drystone.bench.chain import hinge_links
 from drystone.bench.standard_scenes import DENSITY, FRICTION, StandardScene
-from drystone.world.run import Watch, stage_seconds
+from drystone.world.run import RunStatistics, stage_seconds
 
 STANDING = ("S1", "S2", "S3", "S8")  # scenes in which nothing should move
 FALLEN = 0.25  # [m] change of height from which a body counts as fallen
@@ -61,7 +61,7 @@ def compile_engine(joints: bool = False, solver="auto") -> None:
 
 
 def drive(scene: StandardScene, sleeping: bool = False, solver="auto"):
-    """Rows of figures, one for each phase, and the final poses."""
+    """Rows of statistics, one for each phase, and the final poses."""
     world = build_world(scene, sleeping, solver)
     rows = list(_drive_phases(world, scene))
     if scene.name == "S1":
@@ -73,28 +73,28 @@ def _drive_phases(world, scene):
     block = 100 if len(scene.mass) < 100 else 10  # a call of run() takes as long as a small step
     world.positions  # noqa: B018  builds the arrays, which is not stepping
     for phase, first, end in scene.phases():
-        watch = Watch(world, before=stage_seconds(world))
-        while watch.steps < end - first:
-            watch.advance(min(block, end - first - watch.steps))
+        statistics = RunStatistics(world, before=stage_seconds(world))
+        while statistics.steps < end - first:
+            statistics.advance(min(block, end - first - statistics.steps))
         yield {"engine": "drystone", "variant": "default", "scene": scene.name, "phase": phase,
-               "bodies": len(world), **_figures(watch)}  # fmt: skip
+               "bodies": len(world), **_figures(statistics)}  # fmt: skip
 
 
-def _figures(watch) -> dict:
-    world, ms = watch.world, np.array(watch.block_ms)
+def _figures(statistics) -> dict:
+    world, ms = statistics.world, np.array(statistics.block_ms)
     return {
-        "steps": watch.steps,
-        "ms_mean": watch.ms_per_step,
+        "steps": statistics.steps,
+        "ms_mean": statistics.ms_per_step,
         "ms_median": float(np.median(ms)),
         "ms_p95": float(np.percentile(ms, 95)),
-        "contacts": float(np.mean(watch.contacts)),
-        "penetration_mm": 1e3 * watch.worst_penetration,
-        "residual_worst": watch.worst_residual,
-        "residual_mean": float(np.mean(watch.residuals)),
-        "converged": 1.0 - watch.nonconverged / watch.steps,
-        "sweeps": watch.sweeps / watch.steps,
+        "contacts": float(np.mean(statistics.contacts)),
+        "penetration_mm": 1e3 * statistics.worst_penetration,
+        "residual_worst": statistics.worst_residual,
+        "residual_mean": float(np.mean(statistics.residuals)),
+        "converged": 1.0 - statistics.nonconverged / statistics.steps,
+        "sweeps": statistics.sweeps / statistics.steps,
         "kinetic_energy": world.energy().kinetic,
-        "stages_ms": watch.stages_ms,
+        "stages_ms": statistics.stages_ms,
     }
 
 

@@ -1,7 +1,7 @@
 """Piles of meshes, phase by phase, as FFD Fig. 8 and 9 show them: time, contacts, memory.
 
 A step is divided as there: collision detection, contact resolution, and the half steps before and
-after (forces, displacements, poses, sleep). Figures are kept for blocks of steps. Resolution time
+after (forces, displacements, poses, sleep). Statistics are per block of steps. Resolution time
 against the number of contacts gets a straight line and its R²; FFD section 9 has O(n + m), with n
 the bodies that touch and m the contacts, so there is also the R² of both. In FFD every body is
 processed once in a step, so `ffd` here does all its passes in every step; `auto` stops when it has
@@ -115,7 +115,7 @@ def _measure_shared(*run, **options) -> dict:
 
 
 def measure_phases(name, method, seconds=None, threads=None, show=None, **options) -> dict:
-    """Run scene `name` with solver `method`; figures of the run, and of its blocks as lists.
+    """Run scene `name` with solver `method`; statistics of the run, and of its blocks as lists.
 
     seconds  of simulated time, the scene's own if not given
     show     called with the step reached and how many there are, after every block
@@ -163,7 +163,7 @@ def _solver(method):
 
 
 class _KeepsSolve:
-    """A solver that keeps what its last solve started from."""
+    """A solver that stores what its last solve started from."""
 
     def __init__(self, solver):
         self.solver, self.last = solver, None
@@ -187,32 +187,32 @@ def _load(solver) -> None:
 
 
 def _run_blocks(world, steps, show) -> tuple[dict, float, list]:
-    """Columns of figures, one value for each block of steps [ms per step], and the worst depth.
+    """Columns of statistics, one value for each block of steps [ms per step], and the worst depth.
 
-    Also the last solve of every block, by a solver that keeps it.
+    Also the last solve of every block, by a solver that stores it.
     """
-    from drystone.world.run import Watch, stage_seconds
+    from drystone.world.run import RunStatistics, stage_seconds
 
-    watch, rows, solves = Watch(world), [], []
-    while watch.steps < steps:
-        before, start, first = stage_seconds(world), perf_counter(), watch.steps
+    statistics, rows, solves = RunStatistics(world), [], []
+    while statistics.steps < steps:
+        before, start, first = stage_seconds(world), perf_counter(), statistics.steps
         end = min(first + BLOCK, steps)
-        while watch.steps < end:  # solvers in Python come back after every step
-            watch.advance(end - watch.steps)
-        wall, count = perf_counter() - start, watch.steps - first
+        while statistics.steps < end:  # solvers in Python come back after every step
+            statistics.advance(end - statistics.steps)
+        wall, count = perf_counter() - start, statistics.steps - first
         spent = {key: value - before[key] for key, value in stage_seconds(world).items()}
         detection = sum(spent[key] for key in DETECTION)
         other = sum(spent[key] for key in OTHER)
         times = detection, wall - detection - other, other, wall
-        rows.append((watch.steps, watch.contacts[-1], _touching(world), *times, count))
+        rows.append((statistics.steps, statistics.contacts[-1], _touching(world), *times, count))
         if isinstance(world._solver, _KeepsSolve):
             solves.append(world._solver.last)
         if show is not None:
-            show(watch.steps, steps)
+            show(statistics.steps, steps)
     table = np.array(rows, float)
     table[:, 3:7] *= 1e3 / table[:, 7:]
     names = ("step", "contacts", "touching", "detection", "resolution", "other", "all")
-    return dict(zip(names, table.T, strict=False)), watch.worst_penetration, solves
+    return dict(zip(names, table.T, strict=False)), statistics.worst_penetration, solves
 
 
 def _solve_again(solves, solver) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The ordering table of NEWTON (WSCG paper): what an iteration costs, and what it is worth.
 
 The paper's three setups are demos of OpenTissue; we build them with its numbers: nine boxes, each
-turned by one radian against the one below; a house of forty cards; a rain of a thousand balls when
+rotated by one radian against the one below; a house of forty cards; a rain of a thousand balls when
 it has as many contacts as in Table 1. The speedup (eq. 24, Tables 2 and 3) is the time of a plain
 iteration over that of an iteration with the ordering. A staggered iteration visits one set of
 rows only, the normals (a third) or the tangents (two thirds), and that is all there is to its
@@ -15,7 +15,7 @@ from time import perf_counter
 import numpy as np
 
 from drystone.constraints.error_measures import MEASURE_MINMAP
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.scenes import find_scene
 from drystone.solvers.orderings import ORDERINGS, STAGGERED
 from drystone.solvers.pgs import Iteration, Pgs
@@ -69,7 +69,7 @@ def paper_problems() -> dict:
 def ordering_rows(
     problems: dict | None = None, iterations: int = ITERATIONS, repeats: int = REPEATS
 ):
-    """Yield a row of figures for every ordering of each of `problems`; None: the paper's."""
+    """Yield a row of statistics for every ordering of each of `problems`; None: the paper's."""
     for name, problem in (problems or paper_problems()).items():
         # The paper's y axis points up in diku and lies in the plane in the others; our z is up.
         axis = "-z" if name == "diku" else "-y"

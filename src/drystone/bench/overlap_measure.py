@@ -1,4 +1,4 @@
-"""Overlap of bodies in final poses, measured the same way for every engine.
+"""Overlap of bodies in final poses, measured alike for every engine.
 
     python overlap_measure.py SCENE.npz POSES.npz
 
@@ -18,7 +18,10 @@ SLACK = 0.05  # [m] beyond the container before a body counts as lost
 
 
 def matrices(q):
-    """Rotation matrices (n, 3, 3) of quaternions (n, 4)."""
+    """Rotation matrices (n, 3, 3) of quaternions (n, 4).
+
+    Not those of model/rotation.py: this file runs alone, under Pythons without Drystone.
+    """
     w, x, y, z = q.T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -110,9 +113,9 @@ def torus_distance(scene):
     start, along = corner[edge[:, 0]], corner[edge[:, 1]] - corner[edge[:, 0]]
     major, minor = scene["size"][0, :2]
 
-    def deepest(shift, turn):
+    def deepest(shift, matrix):
         """Of the edges, moved into the axes of the other torus."""
-        p, d = start @ turn.T + shift, along @ turn.T
+        p, d = start @ matrix.T + shift, along @ matrix.T
         near = np.hypot(np.hypot(p[:, 0], p[:, 1]) - major, p[:, 2])
         close = near < minor + np.linalg.norm(d, axis=1)
         p, d = p[close], d[close]
@@ -128,10 +131,10 @@ def torus_distance(scene):
         return depth.max()
 
     def distance(i, j, position, rotation):
-        turns = rotation[j].T @ rotation[i], rotation[i].T @ rotation[j]
+        relative = rotation[j].T @ rotation[i], rotation[i].T @ rotation[j]
         shift = position[i] - position[j]
-        one = deepest(rotation[j].T @ shift, turns[0])
-        return -max(one, deepest(-rotation[i].T @ shift, turns[1]))
+        one = deepest(rotation[j].T @ shift, relative[0])
+        return -max(one, deepest(-rotation[i].T @ shift, relative[1]))
 
     return distance
 
@@ -147,7 +150,7 @@ def measure_overlap(scene, position, orientation) -> dict:
     if len(scene["walls"]):
         half, at = scene["walls"][0]
         inner = abs(at[0]) - half[0]
-    kept = (np.abs(position[:, :2]) < inner + SLACK).all(1) & (position[:, 2] > -SLACK)
+    inside = (np.abs(position[:, :2]) < inner + SLACK).all(1) & (position[:, 2] > -SLACK)
     if round_shape:
         radius = scene["size"][:, 0]
     else:
@@ -156,14 +159,14 @@ def measure_overlap(scene, position, orientation) -> dict:
     distance = None
     pairs, fixed = [], []
     for i, j in near_pairs(position, radius):
-        if kept[i] and kept[j]:
+        if inside[i] and inside[j]:
             if round_shape:
                 gap = np.linalg.norm(position[i] - position[j]) - radius[i] - radius[j]
             else:
                 distance = distance or of_kind(scene)
                 gap = distance(i, j, position, rotation)
             pairs.append(-gap)
-    for b in np.flatnonzero(kept):
+    for b in np.flatnonzero(inside):
         reach = radius[b] * np.concatenate([np.eye(3), -np.eye(3)])
         points = position[b] + (reach if round_shape else corners_of(scene, b) @ rotation[b].T)
         fixed.append(max(-points[:, 2].min(), np.abs(points[:, :2]).max() - inner))
@@ -174,7 +177,7 @@ def measure_overlap(scene, position, orientation) -> dict:
         "pair_p95_mm": float(np.percentile(overlap, 95)) if len(overlap) else 0.0,
         "pair_mean_mm": float(overlap.mean()) if len(overlap) else 0.0,
         "fixed_max_mm": 1e3 * max(0.0, *fixed, 0.0),
-        "lost": int((~kept).sum()),
+        "lost": int((~inside).sum()),
     }
 
 

@@ -31,7 +31,7 @@ def installed_peers(python: Path) -> list[str]:
 
 
 def run_peer(engine, variant, scene_file: Path, pose_file: Path, python: Path) -> list[dict]:
-    """Rows of figures of one engine, one for each phase; one row with `error` if it failed."""
+    """Rows of statistics of one engine, one for each phase; one row with `error` if it failed."""
     command = [
         python, FOLDER / f"drive_{engine}.py", scene_file, pose_file,
         "--variant", variant, "--max-seconds", str(MAX_SECONDS),
@@ -45,7 +45,7 @@ def run_peer(engine, variant, scene_file: Path, pose_file: Path, python: Path) -
 
 
 def overlap(scene, scene_file: Path, pose_file: Path, python: Path) -> dict:
-    """The yardstick's figures for final poses; empty where Coal would be needed and is missing."""
+    """Overlaps of final poses; empty where Coal would be needed and is missing."""
     if scene.kind in ("sphere", "torus") or len(scene.mass) == 1:
         poses = np.load(pose_file)
         return overlap_measure.measure_overlap(scene._asdict(), poses["pos"], poses["quat"])

@@ -4,7 +4,7 @@
 
 Siconos (Debian's python3-siconos with python3-scipy) runs in an interpreter of its own, one
 process for each problem and method, with W given sparse. Its time is that of its driver alone,
-the least of three runs; ours is that of the whole of solve(), report included, the least of
+the least of three runs; ours is that of all of solve(), report included, the least of
 five. What counts is the relative natural-map error of the impulses, measured here for both.
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from drystone.bench.peer_overlap import FOLDER, has_modules
 from drystone.constraints.files.load import load_problem
-from drystone.constraints.problem import relative_error
+from drystone.constraints.residual import relative_error
 from drystone.errors import InputError
 from drystone.solvers.auto import Auto
 from drystone.world.io.text_table import text_table
@@ -113,7 +113,7 @@ def compare_all(paths, tolerance: float, python: Path):
 
 
 def run_siconos(folder: Path, python: Path, tolerance: float, json_file, screen, results) -> None:
-    """Print the table and the median; talk goes to `screen`, figures to `results`."""
+    """Print the table and the median; talk goes to `screen`, results to `results`."""
     if not folder.is_dir():
         raise InputError(f"{folder}: is no folder with problems.")
     if set(has_modules(python, ["siconos", "scipy"])) != {"siconos", "scipy"}:

@@ -1,4 +1,4 @@
-"""Solvers side by side on the same problems, all started from zero and judged by one measure.
+"""Solvers side by side on the same problems, all started from zero and compared by one measure.
 
 A solver gets as many iterations as fit into the time limit: its bound on them grows until the
 error is small enough, stops falling, or the time is used up. Not to converge is a result. The
@@ -24,7 +24,8 @@ from drystone.constraints.error_measures import (
     MEASURE_NATURAL,
 )
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import ContactProblem, History, SolveInfo, measure, residual
+from drystone.constraints.problem import ContactProblem, History, SolveInfo
+from drystone.constraints.residual import measure, residual
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import choice
 from drystone.solvers import SOLVERS
@@ -49,7 +50,7 @@ SHORT, REPEATS = 0.1, 3
 # The solver and we sum up the same velocities in another order; much less than it could matter.
 ROUNDING = 1e-6
 
-COURSE_POINTS = 400  # that are kept of a history: as many as a plot can show
+COURSE_POINTS = 400  # points of a history: as many as a plot can show
 
 FACTORS = (1.0, 1.5, 2.0, 5.0, 10.0, 100.0)  # of the best time, in the table of the profile
 
@@ -71,7 +72,7 @@ class Outcome:
     seconds: float | None = None  # by the solver's clock, which leaves out measuring, if it has one
     work: float | None = None  # in units of one Gauss-Seidel sweep
     energy_change: float | None = None  # of the kinetic energy, by the impulses [J]
-    wall_seconds: float | None = None  # of the whole solve, measuring included
+    wall_seconds: float | None = None  # of the full solve, measuring included
     fischer: float | None = None
     minmap: float | None = None
     complementarity: float | None = None  # [J]
@@ -214,8 +215,8 @@ def thinned(history: History | None) -> History | None:
     if history is None or len(history.iteration) <= COURSE_POINTS:
         return history
     last = len(history.iteration) - 1
-    kept = np.unique(np.geomspace(1, last + 1, COURSE_POINTS).round().astype(int)) - 1
-    return History(*(np.asarray(column)[kept] for column in history))
+    shown = np.unique(np.geomspace(1, last + 1, COURSE_POINTS).round().astype(int)) - 1
+    return History(*(np.asarray(column)[shown] for column in history))
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def draw_convergence(outcomes: list[Outcome], measure: str, tolerance: float, pa
 
 
 def _course(outcome, of_history, of_outcome, name):
-    """What is drawn of one solver: its history, or its end alone if it keeps none."""
+    """What is drawn of one solver: its history, or its end alone if it has none."""
     if outcome.course is not None:
         x, y = getattr(outcome.course, of_history), getattr(outcome.course, name)
     else:

@@ -107,10 +107,10 @@ def standard_scene(name: str, scale: float = 1.0) -> StandardScene:
 def hanging_chain(name, links, steps) -> StandardScene:
     """Links of 0.2 m and 0.2 kg in a line 30 degrees off the vertical, below (0, 0, 12)."""
     a = np.radians(60.0)
-    along, turned = np.array([np.cos(a), 0, -np.sin(a)]), [np.cos(a / 2), 0, np.sin(a / 2), 0]
+    along, rotated = np.array([np.cos(a), 0, -np.sin(a)]), [np.cos(a / 2), 0, np.sin(a / 2), 0]
     position = [0, 0, 12.0] + (0.1 + 0.2 * np.arange(links))[:, None] * along
     size, mass = np.tile([0.1, 0.02, 0.02], (links, 1)), np.full(links, 0.2)
-    bodies = "box", size, mass, _box_inertia(size, mass), position, np.tile(turned, (links, 1))
+    bodies = "box", size, mass, _box_inertia(size, mass), position, np.tile(rotated, (links, 1))
     return _scene(name, *bodies, np.empty((0, 2, 3)), steps, 0)._replace(chain=True)
 
 
@@ -141,7 +141,7 @@ def pile(name, bodies, inner, steps, split, per_side=None) -> StandardScene:
 
 
 def torus_pile(bodies, inner, steps, split, per_side=8) -> StandardScene:
-    """S7: tori of radii 0.1 and 0.04 m, any way up, from a grid into the container."""
+    """S7: tori of radii 0.1 and 0.04 m, in any orientation, from a grid into the container."""
     rng = np.random.default_rng(SEED)
     position = grid_positions(bodies, per_side, 0.29, rng, 0.002)
     orientation = np.array([random_quaternion(rng) for _ in range(bodies)])
@@ -167,7 +167,7 @@ def _torus_mass(vertex, face):
 
 
 def unit_boxes(name, position, mass, steps) -> StandardScene:
-    """Boxes of 1 m, not turned, without walls."""
+    """Boxes of 1 m, not rotated, without walls."""
     position, mass = np.array(position, float), np.array(mass, float)
     size = np.full((len(mass), 3), 0.5)
     orientation = np.tile([1.0, 0.0, 0.0, 0.0], (len(mass), 1))
@@ -206,7 +206,7 @@ def _hull_scene(name, position, orientation, walls, steps, split):
 
 
 def standard_hulls() -> dict:
-    """The thousand hulls of S6, made once and kept in the user's cache folder."""
+    """The thousand hulls of S6, made once and cached in the user's cache folder."""
     return _made_once(f"hulls-{HULL_SEED}.npz", lambda: make_hulls(1000))
 
 
@@ -239,7 +239,7 @@ def _made_once(name, make) -> dict:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_suffix(".part.npz")
         np.savez(part, **make())
-        part.replace(path)  # whole or not at all, also if two runs meet
+        part.replace(path)  # complete or not at all, also if two runs meet
     return dict(np.load(path))
 
 
@@ -264,9 +264,9 @@ def make_hulls(count) -> dict:
         _, axes = np.linalg.eigh(mesh.moment_inertia)
         if np.linalg.det(axes) < 0:
             axes[:, 0] *= -1
-        turn = np.eye(4)
-        turn[:3, :3] = axes.T
-        mesh.apply_transform(turn)
+        matrix = np.eye(4)
+        matrix[:3, :3] = axes.T
+        mesh.apply_transform(matrix)
         mesh.density = DENSITY
         out[f"v{k}"], out[f"f{k}"] = mesh.vertices.astype(float), mesh.faces.astype(np.int32)
         masses.append(float(mesh.mass))

@@ -1,11 +1,12 @@
 """Random shots that must not go through: bullets at a thin wall, spinning rods, head-on bullets.
 
-    wall      bullets of five convex shapes, and rings that are meshes, at 300 m/s, any way up and
-              spinning, at a wall of 1 mm
-    rod       a rod of 1 m on a hinge at 100 rad/s, and a post of 1 mm in its way
+    wall      bullets of five convex shapes, and rings that are meshes, at 300 m/s, in any
+              orientation and spinning, at a wall of 1 mm
+    rod       a rod of 1 m on a hinge at 100 rad/s, and a post of 1 mm in its path
     head-on   two bullets of 10 mm at 300 m/s each, up to 9 mm aside
+
 Many shots stand far apart in one world. A shot is missed if the bullet is behind the wall, the rod
-beyond the post, or the bullets fly on as if nothing had been in their way.
+beyond the post, or the bullets fly on as if nothing had been in their path.
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ from drystone.world.io.text_table import text_table
 SPEED, SPIN = 300.0, 100.0  # [m/s], [rad/s]
 APART = 10.0  # [m] between shots
 MOST = 100  # shots in one world
-STEPS = 12  # of 1/240 s: bullets fly 15 m, rods turn by 5 rad
+STEPS = 12  # of 1/240 s: bullets fly 15 m, rods rotate by 5 rad
 RADIUS = 0.005  # [m] of bullets that meet head-on
 COLUMNS = (("shot", "shot", "{}"), ("shots", "shots", "{}"), ("missed", "missed", "{}"))
 
@@ -147,9 +148,9 @@ def _head_on(count, rng) -> int:
         d = _direction(rng)
         aside = np.cross(d, _direction(rng))
         aside *= rng.uniform(0.0, 1.8) * RADIUS / np.linalg.norm(aside)
-        way = rng.uniform(0.05, 3.0) * d
+        displacement = rng.uniform(0.05, 3.0) * d
         one, _ = (
-            world.add_body(ds.Sphere(RADIUS), steel, position=_at(i) + s * way / 2 + o,
+            world.add_body(ds.Sphere(RADIUS), steel, position=_at(i) + s * displacement / 2 + o,
                            velocity=-SPEED * s * d)
             for s, o in ((-1, 0), (1, aside))
         )  # fmt: skip

@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from drystone.bench import drystone_driver, peer_overlap, scaling
-from drystone.bench.chain import chain_figures
+from drystone.bench.chain import chain_statistics
 from drystone.bench.peers import CHAIN_PEERS, PEERS
 from drystone.bench.standard_scenes import SUMMARIES, standard_scene
 from drystone.cli.console import compiling
@@ -74,12 +74,12 @@ def run_bench(
         if names is None:
             return
     with TemporaryDirectory() as folder:
-        keep = Path(pose_folder or folder)
-        keep.mkdir(parents=True, exist_ok=True)
+        pose_folder = Path(pose_folder or folder)
+        pose_folder.mkdir(parents=True, exist_ok=True)
         for name in names or SUMMARIES:
             scene = standard_scene(name, scale)
             ours = dict(sleeping=sleeping, solver=solver)
-            rows = _run_scene(scene, found, python, ours, repeat, keep, Path(folder), screen)
+            rows = _run_scene(scene, found, python, ours, repeat, pose_folder, Path(folder), screen)
             _write(json_file, rows)
             _label(rows)
             title = f"{name}: {SUMMARIES[name]}, sleeping {'on' if sleeping else 'off'}"
@@ -107,7 +107,7 @@ def _start(json_file) -> None:
         json_file.write_text("")
 
 
-def _run_scene(scene, found, python, ours, repeat, keep, folder, screen) -> list[dict]:
+def _run_scene(scene, found, python, ours, repeat, pose_folder, folder, screen) -> list[dict]:
     """Rows of all engines, the best of `repeat` rounds for each.
 
     The engines take turns, so that a minute in which the machine is slow hurts all alike.
@@ -122,7 +122,7 @@ def _run_scene(scene, found, python, ours, repeat, keep, folder, screen) -> list
         for engine, variant in engines:
             if (engine, variant) in slow:
                 continue
-            pose_file = keep / f"{engine}-{variant}-{scene.name}.npz"
+            pose_file = pose_folder / f"{engine}-{variant}-{scene.name}.npz"
             start = perf_counter()
             with screen.status(f"{scene.name}, round {k + 1}: {engine} {variant} ..."):
                 if engine == "drystone":
@@ -134,9 +134,9 @@ def _run_scene(scene, found, python, ours, repeat, keep, folder, screen) -> list
                 slow.add((engine, variant))
             _keep_best(best, rows)
     for engine, variant in engines:
-        pose_file = keep / f"{engine}-{variant}-{scene.name}.npz"
+        pose_file = pose_folder / f"{engine}-{variant}-{scene.name}.npz"
         own = [row for key, row in best.items() if key[:2] == (engine, variant)]
-        _judge(own, scene, scene_file, pose_file, python, screen)
+        _add_pose_statistics(own, scene, scene_file, pose_file, python, screen)
     return list(best.values())
 
 
@@ -156,21 +156,21 @@ def _keep_best(best: dict, rows: list[dict]) -> None:
             best[key] = row
 
 
-def _judge(rows, scene, scene_file, pose_file, python, screen) -> None:
+def _add_pose_statistics(rows, scene, scene_file, pose_file, python, screen) -> None:
     """Add what the final poses say to the row of the last phase that ended."""
     done = [row for row in rows if "error" not in row]
     if not done:
         return
     poses = np.load(pose_file)
-    figures = chain_figures(scene, poses)
+    statistics = chain_statistics(scene, poses)
     if not scene.chain:
         with screen.status(f"{scene.name}: measuring overlap ..."):
-            figures = peer_overlap.overlap(scene, scene_file, pose_file, python)
-        if not figures:
+            statistics = peer_overlap.overlap(scene, scene_file, pose_file, python)
+        if not statistics:
             screen.print(f"{scene.name}: overlap not measured, which needs coal", markup=False)
     for row in done:
         if row["phase"] != "fall":
-            row.update(figures | drystone_driver.standing(scene, poses))
+            row.update(statistics | drystone_driver.standing(scene, poses))
 
 
 def _run_scaling(scale, json_file, screen, results) -> None:

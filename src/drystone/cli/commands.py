@@ -53,7 +53,7 @@ def list_scenes(
 
 @app.command()
 @plainly
-def run(
+def run(  # one argument for each option of the command line, which typer asks for
     scene_name: Annotated[str, typer.Argument(metavar="SCENE", help="See: drystone scenes.")],
     seconds: Annotated[float | None, typer.Option(help="How long, in simulated time.")] = None,
     dt: Annotated[float | None, typer.Option(help="Step in seconds.")] = None,
@@ -160,7 +160,7 @@ HEEDED = {
 
 @app.command()
 @plainly
-def bench(
+def bench(  # one argument for each option, as in run()
     context: typer.Context,
     scenes: Annotated[
         str | None, typer.Option(help="Which, such as S1,S4; all if not given.")
@@ -192,7 +192,7 @@ def bench(
     ] = None,
     sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures as JSON lines.")
+        Path | None, typer.Option("--json", help="Write the statistics as JSON lines.")
     ] = None,
     poses: Annotated[Path | None, typer.Option(help="Folder for the final poses (npz).")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
@@ -239,7 +239,7 @@ def replay(
     """Run a recording again from its first state; with --verify compare every step."""
     from rich.progress import Progress
 
-    from drystone.world.io.recording import replay as run_again
+    from drystone.world.io.replay import replay as run_again
 
     with Progress(console=screen) as bar:
         task = bar.add_task("Replaying", total=None)
@@ -260,6 +260,27 @@ def info(file: Annotated[Path, typer.Argument(help="A recording or saved world (
     from drystone.cli.run import describe_file
 
     results.print(describe_file(file), markup=False, soft_wrap=True)
+
+
+@app.command()
+@plainly
+def hashes(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[SCENE]...", help="Or rockfall; all if none.")
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Of each scene.")] = 300,
+    out: Annotated[Path | None, typer.Option(help="Write the hashes to this file too.")] = None,
+    against: Annotated[
+        Path | None, typer.Option(help="Compare with a file written before; differences exit 1.")
+    ] = None,
+) -> None:
+    """Hash all bits that scenes run through, and compare with before a change."""
+    from drystone.cli.hashes import run_hashes
+
+    differ = run_hashes(names or [], steps, out, against, screen, results)
+    if differ:
+        screen.print(f"Not as in {against}: {', '.join(differ)}.", style="red", markup=False)
+        raise typer.Exit(1)
 
 
 def _refuse_idle(context: typer.Context) -> None:

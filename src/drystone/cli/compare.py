@@ -68,8 +68,8 @@ class Report:
     finished: bool = False
 
     def write(self) -> None:
-        """Write the JSON; whenever that is interrupted, the one before it is still whole."""
-        figures = {
+        """Write the JSON; whenever that is interrupted, the one before it is still complete."""
+        content = {
             "format": FORMAT,
             "what": self.what,
             "kind": self.kind,
@@ -81,9 +81,9 @@ class Report:
             "outcomes": [_as_dict(outcome) for outcome in self.outcomes],
         }
         if self.kind == "folder" and self.outcomes:
-            figures["profile"] = performance_profile(self.outcomes).rows()
+            content["profile"] = performance_profile(self.outcomes).rows()
         part = self.folder / f"{JSON}.part"
-        part.write_text(json.dumps(_plain(figures), indent=1, allow_nan=False) + "\n")
+        part.write_text(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
         os.replace(part, self.folder / JSON)
 
 
@@ -113,7 +113,7 @@ def run_compare(
         _solve_all(report, problems, find_solvers(names, tolerance, measure), screen)
         report.finished = True
     except KeyboardInterrupt:
-        screen.print("Stopped; what was done so far is kept.", markup=False)
+        screen.print("Stopped; what was done so far is saved.", markup=False)
     report.write()
     _show(report, plot, screen, results)
     failed = [o for o in report.outcomes if o.converged == FAILED]
@@ -153,14 +153,14 @@ def _claim(folder: Path, where: str) -> Path:
 
 def _written_about(folder: Path) -> str | None:
     try:
-        figures = json.loads((folder / JSON).read_text())
-        return figures["what"] if figures["format"] == FORMAT else None
+        content = json.loads((folder / JSON).read_text())
+        return content["what"] if content["format"] == FORMAT else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _open_folder(report: Report) -> None:
-    """Make the folder; plots of an earlier run must not stand beside the new figures."""
+    """Make the folder; plots of an earlier run must not stand beside new results."""
     try:
         report.folder.mkdir(parents=True, exist_ok=True)
         for name in (CONVERGENCE, PROFILE):

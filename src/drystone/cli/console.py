@@ -1,4 +1,4 @@
-"""What all commands share: two screens, and how an error that a user caused is told.
+"""Consoles of the command line, and how errors that a user caused are shown.
 
 Talk and progress go to stderr, results to stdout; wrong input exits with 2.
 """

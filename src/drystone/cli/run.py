@@ -12,7 +12,7 @@ from drystone.jit.threads import use_threads
 from drystone.model.checks import not_negative
 from drystone.scenes import find_scene
 from drystone.world.io.recorder import record as record_world
-from drystone.world.run import Watch, progress_bar
+from drystone.world.run import RunStatistics, progress_bar
 
 
 def run_scene(
@@ -35,16 +35,16 @@ def run_scene(
             f"{name}: {len(world)} bodies, {steps} steps of {1e3 * world.dt:.3g} ms", markup=False
         )
         start = world.energy()
-        watch, states = Watch(world), []
+        statistics, states = RunStatistics(world), []
         with ExitStack() as stack:
             if record is not None:
                 record.parent.mkdir(parents=True, exist_ok=True)
                 stack.enter_context(record_world(world, record, every=every))
-            finished = _run(watch, steps, scene, states, screen)
-    figures = summary(watch, start, finished)
+            finished = _run(statistics, steps, scene, states, screen)
+    numbers = summary(statistics, start, finished)
     if json_file is None or str(json_file) != "-":
-        results.print(summary_table(name, figures))
-    write_json(json_file, {"scene": name, "options": options} | figures)
+        results.print(summary_table(name, numbers))
+    write_json(json_file, {"scene": name, "options": options} | numbers)
     if picture is not None:
         picture.parent.mkdir(parents=True, exist_ok=True)
         states.append((world.time, world.positions, world.orientations))
@@ -55,54 +55,54 @@ def run_scene(
     return finished
 
 
-def _run(watch, steps, scene, states, screen) -> bool:
-    world = watch.world
+def _run(statistics, steps, scene, states, screen) -> bool:
+    world = statistics.world
     try:
         if steps:
             with compiling(screen):
                 states.append((world.time, world.positions, world.orientations))
-                watch.advance(1, timed=False)
+                statistics.advance(1, timed=False)
         with progress_bar(screen, steps) as update:
 
-            def show(watch):
+            def show(statistics):
                 update(
-                    completed=watch.steps, time=world.time, contacts=watch.contacts[-1],
-                    pace=watch.block_ms[-1],
+                    completed=statistics.steps, time=world.time, contacts=statistics.contacts[-1],
+                    pace=statistics.block_ms[-1],
                 )  # fmt: skip
 
             pause = round(scene.picture_time / world.dt)
-            if watch.steps < pause < steps:
-                watch.run(pause - watch.steps, show)
+            if statistics.steps < pause < steps:
+                statistics.run(pause - statistics.steps, show)
                 states[:] = [(world.time, world.positions, world.orientations)]
-            watch.run(steps - watch.steps, show)
+            statistics.run(steps - statistics.steps, show)
         return True
     except KeyboardInterrupt:
-        screen.print(f"Stopped at t = {world.time:.3f} s; the world is whole.", markup=False)
+        screen.print(f"Stopped at t = {world.time:.3f} s; the world is intact.", markup=False)
         return False
 
 
-def summary(watch, start, finished) -> dict:
-    """The figures of a run, by name; units in the names."""
-    world, end = watch.world, watch.world.energy()
+def summary(statistics, start, finished) -> dict:
+    """Statistics of a run, by name; units in the names."""
+    world, end = statistics.world, statistics.world.energy()
     return {
         "finished": finished,
         "simulated_s": world.time,
-        "steps": watch.steps,
-        "wall_s": watch.seconds,
-        "ms_per_step": watch.ms_per_step,
+        "steps": statistics.steps,
+        "wall_s": statistics.seconds,
+        "ms_per_step": statistics.ms_per_step,
         "bodies": len(world),
         "sleeping": sum(body.asleep for body in world.bodies),
-        "contacts": watch.contacts[-1] if watch.contacts else 0,
+        "contacts": statistics.contacts[-1] if statistics.contacts else 0,
         "kinetic_start_J": start.kinetic,
         "kinetic_end_J": end.kinetic,
         "potential_start_J": start.potential,
         "potential_end_J": end.potential,
-        "worst_penetration_mm": 1e3 * watch.worst_penetration,
-        "worst_residual_m_s": watch.worst_residual,
+        "worst_penetration_mm": 1e3 * statistics.worst_penetration,
+        "worst_residual_m_s": statistics.worst_residual,
         "tolerance_m_s": world.settings.tolerance,
-        "steps_not_converged": watch.nonconverged,
-        "sweeps_per_step": watch.sweeps / max(watch.steps, 1),
-        "stages_ms": watch.stages_ms,
+        "steps_not_converged": statistics.nonconverged,
+        "sweeps_per_step": statistics.sweeps / max(statistics.steps, 1),
+        "stages_ms": statistics.stages_ms,
         "hash": world.hash(),
     }
 
@@ -129,10 +129,10 @@ def summary_table(name, f) -> Table:
     return table
 
 
-def write_json(path, figures) -> None:
+def write_json(path, statistics) -> None:
     if path is None:
         return
-    text = json.dumps(figures, indent=1, default=str)
+    text = json.dumps(statistics, indent=1, default=str)
     if str(path) == "-":
         print(text)
     else:

@@ -1,14 +1,20 @@
-"""End of the broad phase: the pairs that the narrow phase sees in this step, and their slots.
+"""Active pairs: end of the broad phase, the pairs of this step's narrow phase and their slots.
 
 Pairs that sleep are passed over. A body that is struck may move as fast as the one that strikes it,
-so the reach of a shape spreads to its neighbours before near pairs are selected.
+so the speculative margin (reach) of a shape spreads to its neighbours before pairs are selected.
 """
 
 from drystone.collision.broadphase import boxes_overlap
-from drystone.collision.narrowphase.mesh.triangle_features import MOST_CANDIDATES
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
-from drystone.model.arrays import COUNTER_PAIRS, FIXED, KINEMATIC, MESH, TERRAIN
+from drystone.model.arrays import (
+    COUNTER_PAIRS,
+    FIXED,
+    KINEMATIC,
+    MESH,
+    MOST_MESH_CANDIDATES,
+    TERRAIN,
+)
 
 PAIR_SLOTS = 4  # contacts of a pair at most, after reduction
 
@@ -51,7 +57,7 @@ def _spread_reach(state, boxes, shape_count):
 
 @kernel
 def _overlap_spread(boxes, s, t):
-    """Whether the tight boxes would overlap if grown by what being struck adds to the reach."""
+    """Whether the AABBs would overlap if grown by what being struck adds to the reach."""
     box = boxes.aabb
     grow = boxes.spread[s] - boxes.reach[s] + boxes.spread[t] - boxes.reach[t]
     return (
@@ -69,13 +75,14 @@ def _slots_of(s, t, shapes):
     """Rows that a pair of shapes may need."""
     one, two = shapes.kind[s], shapes.kind[t]
     if one == MESH or two == MESH:
-        return MOST_CANDIDATES if shapes.whole[s] == 1 or shapes.whole[t] == 1 else MESH_SLOTS
+        unreduced = shapes.unreduced[s] == 1 or shapes.unreduced[t] == 1
+        return MOST_MESH_CANDIDATES if unreduced else MESH_SLOTS
     return TERRAIN_SLOTS if one == TERRAIN or two == TERRAIN else PAIR_SLOTS
 
 
 @stage
 def select_near(shapes, kind, state, boxes, near):
-    """List the pairs whose tight boxes overlap and that are awake; returns their number."""
+    """List the pairs whose AABBs overlap and that are awake; returns their number."""
     pair, body = state.pair, shapes.body
     _spread_reach(state, boxes, body.shape[0])
     count, slots = 0, 0

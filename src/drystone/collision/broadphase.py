@@ -1,10 +1,10 @@
-"""Stage 2: which shapes are near each other, in time linear in their number.
+"""Broad phase: hierarchical hashed grid over fat AABBs [Ericson2005, 7.2], linear in the shapes.
 
-Every shape has a tight box, as large as the shape can reach within this step, and a roomy box
-around it. The list of pairs whose roomy boxes overlap stays valid until some tight box leaves
-its roomy box, so a pile at rest never searches. The search is a hashed grid with one level of
-cells for each power of two of size [Ericson2005, 7.2]: a shape stands in the one cell that holds
-the lower corner of its box, at the level whose cells are at least as large as the box.
+Every shape has an AABB, as large as the shape can reach within this step, and a fat AABB around
+it. The list of pairs whose fat AABBs overlap stays valid until some AABB leaves its fat AABB, so a
+pile at rest never searches. The grid has one level of cells for each power of two of size: a shape
+stands in the one cell that holds the lower corner of its fat AABB, at the level whose cells are at
+least as large as that.
 """
 
 from math import ceil, floor, inf, log2, sqrt
@@ -16,28 +16,26 @@ from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import cross, load, mul, pose_position, pose_rotation, rotation_matrix, sub
 from drystone.model.arrays import (
-    CAPSULE,
     COUNTER_BOXES_VALID,
     COUNTER_PAIRS,
-    CYLINDER,
     FIXED,
     FLAG_PLACED,
     HULL,
     KINEMATIC,
     PLANE,
-    SPHERE,
     SWEPT_COLUMNS,
     TERRAIN,
 )
+from drystone.shapes.kinds import extent
 
-# Room around a tight box: this share of the shape's radius, plus this many steps of its motion.
-# More room means fewer searches but more pairs to look at in every step.
-ROOM_SHARE = 0.05
-ROOM_STEPS = 6.0
+# Margin of a fat AABB: this share of the shape's radius, plus this many steps of its motion.
+# A larger margin means fewer searches but more pairs to test in every step.
+FAT_SHARE = 0.05
+FAT_STEPS = 6.0
 
 _LEVELS = 128  # powers of two of size that are told apart, centred on 1 m
 # A box reaches over three cells at most, unless it is so far out that the number of its cell is no
-# whole number any more: then all shapes of the level are looked at.
+# integer any more: then all shapes of the level are tested.
 _FEW_CELLS, _FAR = 4.0, 2.0**62
 _CHUNK = 256  # shapes per task
 
@@ -70,10 +68,9 @@ def place_on(s, local, x, q, pose, row):
 
 
 @inner_kernel
-def tight_box(s, shapes, pose, grow, box):
-    """Box of shape `s` in world axes, grown by `grow` [m] on all sides."""
+def fill_aabb(s, shapes, pose, grow, box):
+    """AABB of shape `s`, grown by `grow` [m] on all sides."""
     kind = shapes.kind[s]
-    size = shapes.size
     r = pose_rotation(pose, s)
     if kind == PLANE:
         for k in range(3):
@@ -81,28 +78,16 @@ def tight_box(s, shapes, pose, grow, box):
             box[s, 3 + k] = inf
         return
     if kind == HULL or kind == TERRAIN:
-        _vertex_box(s, shapes, pose, r, grow, box)
+        _fill_vertex_aabb(s, shapes, pose, r, grow, box)
         return
     for k in range(3):
-        if kind == SPHERE:
-            half = size[s, 0]
-        elif kind == CAPSULE:
-            half = abs(r[3 * k + 2]) * size[s, 1] + size[s, 0]
-        elif kind == CYLINDER:
-            z = r[3 * k + 2]
-            half = abs(z) * size[s, 1] + size[s, 0] * sqrt(max(0.0, 1.0 - z * z))
-        else:
-            half = (
-                abs(r[3 * k]) * size[s, 0]
-                + abs(r[3 * k + 1]) * size[s, 1]
-                + abs(r[3 * k + 2]) * size[s, 2]
-            )
-        box[s, k] = pose[s, k] - half - grow
-        box[s, 3 + k] = pose[s, k] + half + grow
+        low, high = extent(shapes, s, (r[3 * k], r[3 * k + 1], r[3 * k + 2]))
+        box[s, k] = pose[s, k] + low - grow
+        box[s, 3 + k] = pose[s, k] + high + grow
 
 
 @kernel
-def _vertex_box(s, shapes, pose, r, grow, box):
+def _fill_vertex_aabb(s, shapes, pose, r, grow, box):
     t = shapes.table[s]
     if shapes.kind[s] == HULL:
         first, count, vertex = shapes.polytope[t, 0], shapes.polytope[t, 1], shapes.vertex
@@ -123,42 +108,42 @@ def _vertex_box(s, shapes, pose, r, grow, box):
 
 
 @inner_kernel
-def set_out(s, b, bodies, state, settings, pose, way):
-    """Fill row `s` of `way`; returns how far the surface of body `b` can move in this step [m]."""
+def bound_motion(s, b, bodies, state, force, settings, pose, swept):
+    """Fill row `s` of `swept`; returns how far the surface of body `b` can move in the step [m]."""
     if b == FIXED:
         for k in range(SWEPT_COLUMNS):
-            way[s, k] = 0.0
+            swept[s, k] = 0.0
         return 0.0
-    twist, force, dt = state.twist, state.force, settings.dt
+    twist, dt = state.twist, settings.dt
     speed = sqrt(twist[b, 0] ** 2 + twist[b, 1] ** 2 + twist[b, 2] ** 2)
     spin = sqrt(twist[b, 3] ** 2 + twist[b, 4] ** 2 + twist[b, 5] ** 2)
     gravity = sqrt(settings.gravity_x**2 + settings.gravity_y**2 + settings.gravity_z**2)
-    push = sqrt(force[b, 0] ** 2 + force[b, 1] ** 2 + force[b, 2] ** 2) * bodies.inv_mass[b]
-    turn = sqrt(force[b, 3] ** 2 + force[b, 4] ** 2 + force[b, 5] ** 2) * max(
+    linear = sqrt(force[b, 0] ** 2 + force[b, 1] ** 2 + force[b, 2] ** 2) * bodies.inv_mass[b]
+    angular = sqrt(force[b, 3] ** 2 + force[b, 4] ** 2 + force[b, 5] ** 2) * max(
         bodies.inv_inertia[b, 0], bodies.inv_inertia[b, 1], bodies.inv_inertia[b, 2]
     )
     if bodies.kind[b] == KINEMATIC:
         gravity = 0.0
     radius = bodies.radius[b]
     for k in range(3):
-        way[s, k] = dt * twist[b, k]
-    forced, falls = dt * dt * (push + radius * turn), dt * dt * gravity
-    way[s, 3] = dt * radius * spin + forced
+        swept[s, k] = dt * twist[b, k]
+    forced, fall = dt * dt * (linear + radius * angular), dt * dt * gravity
+    swept[s, 3] = dt * radius * spin + forced
     omega = (dt * twist[b, 3], dt * twist[b, 4], dt * twist[b, 5])
     arm = sub(pose_position(pose, s), load(state.position, b))
     at = cross(omega, arm)
     for k in range(3):
-        way[s, 4 + k] = omega[k]
-        way[s, 7 + k] = way[s, k] + at[k]
-    way[s, 10] = forced + 0.5 * radius * (dt * spin) ** 2
-    way[s, 11] = falls
-    return dt * speed + way[s, 3] + falls
+        swept[s, 4 + k] = omega[k]
+        swept[s, 7 + k] = swept[s, k] + at[k]
+    swept[s, 10] = forced + 0.5 * radius * (dt * spin) ** 2
+    swept[s, 11] = fall
+    return dt * speed + swept[s, 3] + fall
 
 
 @kernel
-def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
-    """Place shapes lo..hi; return how many tight boxes have left their roomy boxes."""
-    reach, box, left = boxes.reach, boxes.aabb, 0
+def _place_range(lo, hi, shapes, bodies, state, force, settings, fixed_too, boxes):
+    """Place shapes lo..hi; return how many AABBs have left their fat AABBs."""
+    reach, box, escaped = boxes.reach, boxes.aabb, 0
     for s in range(lo, hi):
         b = shapes.body[s]
         if b == FIXED:
@@ -167,66 +152,69 @@ def _place_range(lo, hi, shapes, bodies, state, settings, fixed_too, boxes):
         elif state.asleep[b] == 1 and not fixed_too:
             continue
         place_shape(s, shapes, state.position, state.rotation, boxes.pose)
-        reach[s] = set_out(s, b, bodies, state, settings, boxes.pose, boxes.swept)
-        tight_box(s, shapes, boxes.pose, reach[s], box)
+        reach[s] = bound_motion(s, b, bodies, state, force, settings, boxes.pose, boxes.swept)
+        fill_aabb(s, shapes, boxes.pose, reach[s], box)
         for k in range(3):
             if box[s, k] < state.fat_aabb[s, k] or box[s, 3 + k] > state.fat_aabb[s, 3 + k]:
-                left += 1
+                escaped += 1
                 break
-    return left
+    return escaped
 
 
 @parallel_kernel
-def _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, left):
+def _place_parallel(chunks, shapes, bodies, state, force, settings, fixed_too, boxes, escaped):
+    """The chunked loop of jit/decorators.py."""
     for chunk in prange(chunks):
         hi = min((chunk + 1) * _CHUNK, shapes.kind.shape[0])
-        left[chunk] = _place_range(
-            chunk * _CHUNK, hi, shapes, bodies, state, settings, fixed_too, boxes
+        escaped[chunk] = _place_range(
+            chunk * _CHUNK, hi, shapes, bodies, state, force, settings, fixed_too, boxes
         )
 
 
 @stage
-def update_aabbs(shapes, bodies, state, settings, boxes, flag):
-    """Poses, reaches and tight boxes of all shapes that move; True if pairs must be searched."""
+def update_aabbs(shapes, bodies, state, force, settings, boxes, flag):
+    """Poses, reaches and AABBs of all shapes that move; True if pairs must be searched."""
     ns = shapes.kind.shape[0]
     fixed_too = flag[FLAG_PLACED] == 0
     flag[FLAG_PLACED] = 1
     if ns <= 2 * _CHUNK:
-        left = _place_range(0, ns, shapes, bodies, state, settings, fixed_too, boxes)
+        escaped = _place_range(0, ns, shapes, bodies, state, force, settings, fixed_too, boxes)
     else:
         chunks = (ns + _CHUNK - 1) // _CHUNK
-        _place_parallel(chunks, shapes, bodies, state, settings, fixed_too, boxes, boxes.left)
-        left = 0
+        _place_parallel(
+            chunks, shapes, bodies, state, force, settings, fixed_too, boxes, boxes.escaped
+        )
+        escaped = 0
         for chunk in range(chunks):
-            left += boxes.left[chunk]
-    return left > 0 or state.counter[COUNTER_BOXES_VALID] == 0
+            escaped += boxes.escaped[chunk]
+    return escaped > 0 or state.counter[COUNTER_BOXES_VALID] == 0
 
 
 @kernel
-def _grow_boxes(shapes, roomy, boxes):
-    """New roomy boxes around the tight ones, and the cell of each."""
+def _fatten(shapes, fat, boxes):
+    """New fat AABBs around the AABBs, and the cell of each."""
     box, cell = boxes.aabb, boxes.cell
     for s in range(shapes.kind.shape[0]):
         if shapes.kind[s] == PLANE:
             cell[s, 0] = -1
             for k in range(6):
-                roomy[s, k] = box[s, k]
+                fat[s, k] = box[s, k]
             continue
         b = shapes.body[s]
-        room = 0.0
+        margin = 0.0
         if b != FIXED:
-            room = ROOM_SHARE * shapes.radius[s] + ROOM_STEPS * boxes.reach[s]
+            margin = FAT_SHARE * shapes.radius[s] + FAT_STEPS * boxes.reach[s]
         extent = 0.0
         for k in range(3):
-            roomy[s, k] = box[s, k] - room
-            roomy[s, 3 + k] = box[s, 3 + k] + room
-            extent = max(extent, roomy[s, 3 + k] - roomy[s, k])
+            fat[s, k] = box[s, k] - margin
+            fat[s, 3 + k] = box[s, 3 + k] + margin
+            extent = max(extent, fat[s, 3 + k] - fat[s, k])
         level = int(ceil(log2(max(extent, 1e-18)))) + _LEVELS // 2
         level = max(0, min(_LEVELS - 1, level))
         side = 2.0 ** (level - _LEVELS // 2)
         cell[s, 0] = level
         for k in range(3):
-            cell[s, 1 + k] = int(floor(roomy[s, k] / side))
+            cell[s, 1 + k] = int(floor(fat[s, k] / side))
 
 
 @kernel
@@ -359,7 +347,7 @@ def _search_level(s, level, shapes, bodies, excluded, box, boxes, count):
 
 @kernel
 def _search_grid(shapes, bodies, excluded, box, boxes, present, count):
-    """Pairs of overlapping roomy boxes, each found once, from the smaller level."""
+    """Pairs of overlapping fat AABBs, each found once, from the smaller level."""
     cell = boxes.cell
     ns = shapes.kind.shape[0]
     for s in range(ns):
@@ -415,7 +403,7 @@ def _sort_pairs(found, count, start, pair):
 
 @kernel
 def _carry_over(state, boxes, count, old_count):
-    """What the last list remembered of a pair goes to its place in the new list."""
+    """What the last list cached of a pair goes to its row in the new list."""
     pair, old = state.pair, boxes.old_pair
     j = 0
     for i in range(count):
@@ -432,9 +420,9 @@ def _carry_over(state, boxes, count, old_count):
 
 @stage(_nrt=True)
 def find_pairs(model, state, boxes):
-    """Search all pairs anew. Returns their number; if it exceeds the room, nothing was changed."""
+    """Search all pairs anew. Returns their number; if it exceeds the capacity, nothing changes."""
     shapes, bodies, excluded = model.shapes, model.bodies, model.pairing.excluded
-    _grow_boxes(shapes, state.fat_aabb, boxes)
+    _fatten(shapes, state.fat_aabb, boxes)
     _fill_buckets(boxes.cell, boxes.bucket_first, boxes.bucket_item)
     present = np.zeros(_LEVELS, np.bool_)
     count = _search_planes(shapes, bodies, excluded, state.fat_aabb, boxes, 0)

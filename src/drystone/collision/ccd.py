@@ -1,29 +1,29 @@
-"""Stage 7b: no body passes through another within a step, however fast it moves or turns.
+"""Continuous collision detection (CCD): time of impact by conservative advancement [Mirtich1996].
 
-A contact found at the start of a step is a plane, and a body that moves far or turns much in one
-step may come round it. Pairs that move by more than a share of the thinner body are therefore
-followed along their way by conservative advancement [Mirtich1996]: the gap g of two bodies shrinks
-at most as fast as the bound L on the motion of their surfaces along the shortest way, so that
-nothing can happen within the next g / L of the step. Where the gap is used up, both bodies
-stop for the rest of the step; what a kinematic body meets is moved along with it. Their velocities
-stay: the next step finds the contact and treats it like any other. Pairs of meshes are followed in
-ccd_mesh.py.
+No body passes through another within a step, however fast it moves or rotates. A contact found at
+the start of a step is a plane, and a body that moves far or rotates much in one step may come round
+it. For pairs that move by more than a share of the thinner body the time of impact (TOI) is
+therefore found: the gap g of two bodies shrinks at most as fast as the bound L on the motion of
+their surfaces along the shortest distance, so that nothing can happen within the next g / L of the
+step. Where the gap is used up, both bodies stop for the rest of the step; what a kinematic body
+meets is moved along with it. Their velocities stay: the next step finds the contact and treats it
+like any other. The TOI of pairs of meshes is found in ccd_mesh.py.
 """
 
 from math import inf, sqrt
 
-from drystone.collision.ccd_mesh import follow_meshes, is_followed_here
+from drystone.collision.ccd_mesh import find_mesh_tois, has_mesh_toi
 from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.collide_2d import collide_flat
-from drystone.collision.narrowphase.mesh.collide import ONE, collide_meshes, has_meshes
-from drystone.collision.narrowphase.mesh.constants import FAR
+from drystone.collision.narrowphase.mesh.collide import NEAREST_ONLY, collide_meshes, has_meshes
+from drystone.collision.narrowphase.mesh.constants import MAX_MARGIN
 from drystone.collision.swept_motion import (
     DEEP,
     DEEP_FREE,
     DEEP_UNSEEN,
     FAST,
     FREE,
-    MOST_STEPS,
+    MAX_ADVANCES,
     place_at,
     span_of,
 )
@@ -32,28 +32,28 @@ from drystone.jit.stage import stage
 from drystone.jit.vec import cross, dot, load, sub
 from drystone.model.arrays import FIXED, INFO_IMPACTS, INFO_NEAR, KINEMATIC, MESH, MIDPOINT, TERRAIN
 
-ROUNDS = 4  # a body that was stopped may be run into by one that follows it
+PASSES = 4  # a body that was stopped may be hit by one behind it
 
 
 @kernel
-def _gap_at(share, a, b, margin, shapes, outlines, state, motion, sweep, dt):
+def _gap_at(share, a, b, margin, shapes, outlines, state, motion, ccd, dt):
     """Least gap of two shapes after this share of the step, and its normal; `margin` if larger."""
-    boxes, near, fraction = sweep.boxes, sweep.near, sweep.fraction
+    boxes, near, fraction = ccd.boxes, ccd.near, ccd.fraction
     place_at(share, a, shapes, state, motion, fraction, dt, boxes.pose, a)
     place_at(share, b, shapes, state, motion, fraction, dt, boxes.pose, b)
     boxes.spread[a], boxes.spread[b] = margin, 0.0
     for k in range(8):
-        sweep.axis[0, k] = 0.0
+        ccd.axis[0, k] = 0.0
     if max(shapes.kind[a], shapes.kind[b]) == MESH:
-        sweep.axis[0, 0] = ONE  # the nearest point of a mesh will do
-    sweep.pair[0, 0], sweep.pair[0, 1] = a, b
+        ccd.axis[0, 0] = NEAREST_ONLY  # the nearest point of a mesh will do
+    ccd.pair[0, 0], ccd.pair[0, 1] = a, b
     near.slot_count[0] = 0
     if outlines is None:
-        collide_near(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+        collide_near(shapes, boxes, ccd.pair, ccd.axis, near, 1)
         if has_meshes(shapes):
-            collide_meshes(shapes, boxes, sweep.pair, sweep.axis, near, 1)
+            collide_meshes(shapes, boxes, ccd.pair, ccd.axis, near, 1)
     else:
-        collide_flat(shapes, outlines, boxes, sweep.pair, near, 1)
+        collide_flat(shapes, outlines, boxes, ccd.pair, near, 1)
     gap, nx, ny, nz = margin, 0.0, 0.0, 0.0
     for row in range(near.slot_count[0]):
         if near.slot[row, 6] < gap:
@@ -63,29 +63,29 @@ def _gap_at(share, a, b, margin, shapes, outlines, state, motion, sweep, dt):
 
 
 @kernel
-def _safe_share(a, b, skin, deep, shapes, outlines, state, motion, sweep, dt):
-    """Share of the step that shapes a and b can go before they meet, 1 if they do not."""
-    ax, ay, az, turn_a = span_of(shapes.body[a], a, shapes, motion, sweep.fraction, dt)
-    bx, by, bz, turn_b = span_of(shapes.body[b], b, shapes, motion, sweep.fraction, dt)
-    x, y, z, turn = ax - bx, ay - by, az - bz, turn_a + turn_b
-    most = sqrt(x * x + y * y + z * z) + turn
+def _time_of_impact(a, b, skin, deep, shapes, outlines, state, motion, ccd, dt):
+    """Share of the step that shapes a and b can move before they meet, 1 if they do not."""
+    ax, ay, az, swing_a = span_of(shapes.body[a], a, shapes, motion, ccd.fraction, dt)
+    bx, by, bz, swing_b = span_of(shapes.body[b], b, shapes, motion, ccd.fraction, dt)
+    x, y, z, swing = ax - bx, ay - by, az - bz, swing_a + swing_b
+    most = sqrt(x * x + y * y + z * z) + swing
     thin = min(shapes.thickness[a], shapes.thickness[b])
     if most < FAST * thin:
         return 1.0
     convex = max(shapes.kind[a], shapes.kind[b]) < TERRAIN
-    farthest = FAR * thin if max(shapes.kind[a], shapes.kind[b]) == MESH else inf
+    farthest = MAX_MARGIN * thin if max(shapes.kind[a], shapes.kind[b]) == MESH else inf
     share, deepest = 0.0, 0.0
-    for step in range(MOST_STEPS):
+    for advance in range(MAX_ADVANCES):
         margin = min(farthest, most * (1.0 - share) + skin)
-        gap, nx, ny, nz = _gap_at(share, a, b, margin, shapes, outlines, state, motion, sweep, dt)
-        if step == 0:
+        gap, nx, ny, nz = _gap_at(share, a, b, margin, shapes, outlines, state, motion, ccd, dt)
+        if advance == 0:
             deepest = -max(skin, DEEP_UNSEEN * thin)
             if gap < margin:
                 deepest = min(gap, 0.0) - deep * thin
         if gap <= deepest:
             return share
         # Convex shapes stay apart along the normal they have now, whatever else comes nearest.
-        closing = min(most, nx * x + ny * y + nz * z + turn) if convex else most
+        closing = min(most, nx * x + ny * y + nz * z + swing) if convex else most
         if closing * (1.0 - share) <= gap - deepest:
             return 1.0
         share += (gap - deepest) / closing
@@ -109,34 +109,34 @@ def _hold_joined(joints, n, fraction, changed):
 
 
 @kernel
-def _stop(body, other, share, of, kind, position, move, sweep):
-    """Let a body go no farther than this share of what `of` says.
+def _stop(body, other, share, of, kind, position, move, ccd):
+    """Let a body move no farther than this share of what `of` says.
 
     Before a kinematic one, which nothing stops, it is moved along for the rest of the step.
     """
     if body == FIXED or kind[body] == KINEMATIC:
         return
-    sweep.changed[body] = 1
-    if other == FIXED or kind[other] != KINEMATIC or sweep.fraction[body] == 0.0:
-        sweep.fraction[body] = min(sweep.fraction[body], share * of[body])
+    ccd.changed[body] = 1
+    if other == FIXED or kind[other] != KINEMATIC or ccd.fraction[body] == 0.0:
+        ccd.fraction[body] = min(ccd.fraction[body], share * of[body])
         return
-    rest = (1.0 - share) / sweep.fraction[body]
-    turn = (move[other, 3], move[other, 4], move[other, 5])
-    way = cross(turn, sub(load(position, body), load(position, other)))
+    rest = (1.0 - share) / ccd.fraction[body]
+    spin = (move[other, 3], move[other, 4], move[other, 5])
+    orbit = cross(spin, sub(load(position, body), load(position, other)))
     for k in range(3):
-        move[body, k] = share * move[body, k] + rest * (move[other, k] + way[k])
-        move[body, 3 + k] = share * move[body, 3 + k] + rest * turn[k]
+        move[body, k] = share * move[body, k] + rest * (move[other, k] + orbit[k])
+        move[body, 3 + k] = share * move[body, 3 + k] + rest * spin[k]
 
 
 @kernel
-def _moves_anew(body, before):
-    return body != FIXED and before[body] == 1
+def _was_changed(body, changed_before):
+    return body != FIXED and changed_before[body] == 1
 
 
 @kernel
-def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
-    """One look at all fast pairs; returns how many were stopped."""
-    near, sweep = work.near, work.ccd
+def _stop_pairs(shapes, outlines, bodies, state, settings, work, first_pass):
+    """One pass over all fast pairs; returns how many were stopped."""
+    near, ccd = work.near, work.ccd
     kind, reach, stopped = bodies.kind, work.boxes.reach, 0
     deep = DEEP_FREE if settings.ccd == FREE else DEEP
     for k in range(int(work.log.info[INFO_NEAR])):
@@ -145,19 +145,20 @@ def _follow_pairs(shapes, outlines, bodies, state, settings, work, first_round):
         if reach[a] + reach[b] <= FAST * thin:
             continue
         i, j = shapes.body[a], shapes.body[b]
-        if not (first_round or _moves_anew(i, sweep.before) or _moves_anew(j, sweep.before)):
+        before = ccd.changed_before
+        if not (first_pass or _was_changed(i, before) or _was_changed(j, before)):
             continue
-        of = sweep.fraction
-        if is_followed_here(shapes, a, b):
-            share, of = near.share[k], sweep.began
+        of = ccd.fraction
+        if has_mesh_toi(shapes, a, b):
+            share, of = near.toi[k], ccd.fraction_before
         else:
             skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
-            share = _safe_share(
-                a, b, skin, deep, shapes, outlines, state, work.motion, sweep, settings.dt
+            share = _time_of_impact(
+                a, b, skin, deep, shapes, outlines, state, work.motion, ccd, settings.dt
             )
         if share < 1.0:
-            _stop(i, j, share, of, kind, state.position, work.motion.move, sweep)
-            _stop(j, i, share, of, kind, state.position, work.motion.move, sweep)
+            _stop(i, j, share, of, kind, state.position, work.motion.move, ccd)
+            _stop(j, i, share, of, kind, state.position, work.motion.move, ccd)
             stopped += 1
     return stopped
 
@@ -173,11 +174,11 @@ def _flies(b, motion, impacts):
 
 @kernel
 def _shorten(b, old, motion, impacts, share, settings):
-    """Let body `b` go this share of its way only.
+    """Let body `b` move this share of its displacement only.
 
     It would else gain the energy of a fall that it has not done. So a body in flight gets that
-    share of its change of velocity, and one that falls among others loses what gravity gave it on
-    the rest of the way.
+    share of its change of velocity, and one that falls among others loses what gravity gave it over
+    the rest of the step.
     """
     twist = motion.twist
     for k in range(6):
@@ -198,7 +199,7 @@ def _shorten(b, old, motion, impacts, share, settings):
 
 @inner_kernel
 def some_fast(near_count, pair, near_pair, thickness, reach):
-    """Whether any near pair may move so far that it has to be followed."""
+    """Whether any near pair may move so far that it needs CCD."""
     for k in range(near_count):
         a, b = pair[near_pair[k], 0], pair[near_pair[k], 1]
         if reach[a] + reach[b] > FAST * min(thickness[a], thickness[b]):
@@ -208,33 +209,33 @@ def some_fast(near_count, pair, near_pair, thickness, reach):
 
 @inner_kernel
 def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
-    """Shorten the displacements of bodies that would meet on their way within this step.
+    """Shorten the displacements of bodies that would meet within this step to their TOI.
 
     Returns how many pairs did.
     """
-    sweep = work.ccd
+    ccd = work.ccd
     n, total = state.position.shape[0], 0
     for b in range(n):
-        sweep.fraction[b], sweep.changed[b] = 1.0, 0
-    for turn in range(ROUNDS):
+        ccd.fraction[b], ccd.changed[b] = 1.0, 0
+    for number in range(PASSES):
         for b in range(n):
-            sweep.before[b], sweep.changed[b] = sweep.changed[b], 0
-            sweep.began[b] = sweep.fraction[b]
+            ccd.changed_before[b], ccd.changed[b] = ccd.changed[b], 0
+            ccd.fraction_before[b] = ccd.fraction[b]
         if outlines is None and has_meshes(shapes):
-            follow_meshes(
-                shapes, work.boxes, state, settings, work.motion, sweep.fraction, sweep.before,
-                work.near, int(work.log.info[INFO_NEAR]), turn == 0,
+            find_mesh_tois(
+                shapes, work.boxes, state, settings, work.motion, ccd.fraction,
+                ccd.changed_before, work.near, int(work.log.info[INFO_NEAR]), number == 0,
             )  # fmt: skip
-        stopped = _follow_pairs(shapes, outlines, bodies, state, settings, work, turn == 0)
+        stopped = _stop_pairs(shapes, outlines, bodies, state, settings, work, number == 0)
         if stopped == 0:
             break
         total += stopped
-        _hold_joined(joints, n, sweep.fraction, sweep.changed)
+        _hold_joined(joints, n, ccd.fraction, ccd.changed)
     if total > 0:
         impacts = int(work.log.info[INFO_IMPACTS])
         for b in range(n):
-            if sweep.fraction[b] < 1.0:
-                _shorten(b, state.twist, work.motion, impacts, sweep.fraction[b], settings)
+            if ccd.fraction[b] < 1.0:
+                _shorten(b, state.twist, work.motion, impacts, ccd.fraction[b], settings)
     return total
 
 

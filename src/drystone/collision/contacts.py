@@ -1,4 +1,4 @@
-"""The contact list of a step, its warm start from the contact cache, and the writing of that."""
+"""Contact list of a step, warm start from the contact cache, and the writing of that cache."""
 
 from numba import prange
 
@@ -22,7 +22,7 @@ _CHUNK = 64  # pairs per task
 
 @kernel
 def number_contacts(slot_count, contact_first, near_count):
-    """Place of the contacts of every near pair in the list of all; returns their number."""
+    """Index of the first contact of every near pair in the list; returns their number."""
     total = 0
     for k in range(near_count):
         contact_first[k] = total
@@ -31,14 +31,14 @@ def number_contacts(slot_count, contact_first, near_count):
 
 
 @kernel
-def _local_point(b, point, position, turn):
+def _local_point(b, point, position, rotation):
     """World point in the axes of body `b`, or as it is for the fixed world."""
     if b == FIXED:
         return point
     r_wb = (
-        turn[b, 0], turn[b, 1], turn[b, 2],
-        turn[b, 3], turn[b, 4], turn[b, 5],
-        turn[b, 6], turn[b, 7], turn[b, 8],
+        rotation[b, 0], rotation[b, 1], rotation[b, 2],
+        rotation[b, 3], rotation[b, 4], rotation[b, 5],
+        rotation[b, 6], rotation[b, 7], rotation[b, 8],
     )  # fmt: skip
     return mul_t(r_wb, sub(point, load(position, b)))
 
@@ -47,19 +47,20 @@ def _local_point(b, point, position, turn):
 def _match(
     first, count, old, old_count, reach, a, b,
     # in
-    position, turn, cached_point, cached_impulse,
+    position, rotation, cached_point, cached_impulse,
     # in and out
-    touch,
+    contacts,
 ):  # fmt: skip
     """Impulses of the last step for contacts first.. of one pair, each from its nearest."""
-    taken = 0  # bit j: kept contact j has found its successor
+    taken = 0  # bit j: cached contact j has found its successor
     for c in range(first, first + count):
-        point = load(touch.place, c)
-        on_a, on_b = _local_point(a, point, position, turn), _local_point(b, point, position, turn)
+        point = load(contacts.place, c)
+        on_a = _local_point(a, point, position, rotation)
+        on_b = _local_point(b, point, position, rotation)
         for j in range(3):
-            touch.point[c, j] = on_a[j]
-            touch.point[c, 3 + j] = on_b[j]
-            touch.warm[c, j] = 0.0
+            contacts.point[c, j] = on_a[j]
+            contacts.point[c, 3 + j] = on_b[j]
+            contacts.warm[c, j] = 0.0
         best, best_j = reach * reach, -1
         for j in range(old_count):
             if (taken >> j) & 1:
@@ -73,11 +74,11 @@ def _match(
         if best_j >= 0:
             taken |= 1 << best_j
             for j in range(3):
-                touch.warm[c, j] = cached_impulse[old + best_j, j]
+                contacts.warm[c, j] = cached_impulse[old + best_j, j]
 
 
 @kernel
-def _gather_range(lo, hi, body, material, radius, state, turn, near, touch):
+def _gather_range(lo, hi, body, material, radius, state, rotation, near, contacts):
     """Contacts of near pairs lo..hi: copy them from the slots and look up their impulses."""
     for k in range(lo, hi):
         count = near.slot_count[k]
@@ -88,32 +89,35 @@ def _gather_range(lo, hi, body, material, radius, state, turn, near, touch):
         for i in range(count):
             c, slot = near.contact_first[k] + i, near.slot_first[k] + i
             for j in range(7):
-                touch.place[c, j] = near.slot[slot, j]
-            touch.body[c, 0], touch.body[c, 1] = body[s], body[t]
-            touch.material[c, 0], touch.material[c, 1] = material[s], material[t]
+                contacts.place[c, j] = near.slot[slot, j]
+            contacts.body[c, 0], contacts.body[c, 1] = body[s], body[t]
+            contacts.material[c, 0], contacts.material[c, 1] = material[s], material[t]
         _match(
             near.contact_first[k], count, state.pair_cached[p, 0], state.pair_cached[p, 1],
             MATCH_SHARE * min(radius[s], radius[t]), body[s], body[t],
-            state.position, turn, state.cached_point, state.cached_impulse, touch,
+            state.position, rotation, state.cached_point, state.cached_impulse, contacts,
         )  # fmt: skip
 
 
 @parallel_kernel
-def _gather_parallel(chunks, near_count, body, material, radius, state, turn, near, touch):
+def _gather_parallel(chunks, near_count, body, material, radius, state, rotation, near, contacts):
+    """The chunked loop of jit/decorators.py."""
     for chunk in prange(chunks):
         hi = min((chunk + 1) * _CHUNK, near_count)
-        _gather_range(chunk * _CHUNK, hi, body, material, radius, state, turn, near, touch)
+        _gather_range(chunk * _CHUNK, hi, body, material, radius, state, rotation, near, contacts)
 
 
 @stage
-def gather_contacts(shapes, state, turn, near, touch, near_count):
+def gather_contacts(shapes, state, rotation, near, contacts, near_count):
     """Fill the list of contacts, in the order of the pairs, with the guess for each impulse."""
     body, material, radius = shapes.body, shapes.material, shapes.radius
     if near_count <= 4 * _CHUNK:
-        _gather_range(0, near_count, body, material, radius, state, turn, near, touch)
+        _gather_range(0, near_count, body, material, radius, state, rotation, near, contacts)
     else:
         chunks = (near_count + _CHUNK - 1) // _CHUNK
-        _gather_parallel(chunks, near_count, body, material, radius, state, turn, near, touch)
+        _gather_parallel(
+            chunks, near_count, body, material, radius, state, rotation, near, contacts
+        )
 
 
 @kernel
@@ -129,8 +133,8 @@ def _world_impulses(count, row_contact, frame, impulse, new):
 
 
 @kernel
-def _hold_sleepers(body, kind, state, touch, count):
-    """Contacts of pairs that sleep go on being kept, behind those of this step."""
+def _keep_sleeping(body, kind, state, contacts, count):
+    """Contacts of pairs that sleep stay in the cache, behind those of this step."""
     for p in range(state.counter[COUNTER_PAIRS]):
         old, old_count = state.pair_cached[p, 0], state.pair_cached[p, 1]
         if old_count == 0:
@@ -141,26 +145,26 @@ def _hold_sleepers(body, kind, state, touch, count):
             continue
         for i in range(old_count):
             for k in range(6):
-                touch.point[count, k] = state.cached_point[old + i, k]
+                contacts.point[count, k] = state.cached_point[old + i, k]
             for k in range(3):
-                touch.impulse[count, k] = state.cached_impulse[old + i, k]
+                contacts.impulse[count, k] = state.cached_impulse[old + i, k]
             count += 1
         state.pair_cached[p, 0] = count - old_count
     return count
 
 
 @stage
-def store_contacts(body, kind, state, near, touch, rows, near_count, count):
-    """Remember where the contacts were and what they carried."""
-    _world_impulses(count, touch.row_contact, rows.frame, rows.impulse, touch.impulse)
-    total = _hold_sleepers(body, kind, state, touch, count)
+def store_contacts(body, kind, state, near, contacts, rows, near_count, count):
+    """Write the contact cache: where the contacts were and what they carried."""
+    _world_impulses(count, contacts.row_contact, rows.frame, rows.impulse, contacts.impulse)
+    total = _keep_sleeping(body, kind, state, contacts, count)
     for k in range(near_count):
         p = near.pair[k]
         state.pair_cached[p, 0] = near.contact_first[k]
         state.pair_cached[p, 1] = near.slot_count[k]
     for c in range(total):
         for k in range(6):
-            state.cached_point[c, k] = touch.point[c, k]
+            state.cached_point[c, k] = contacts.point[c, k]
         for k in range(3):
-            state.cached_impulse[c, k] = touch.impulse[c, k]
+            state.cached_impulse[c, k] = contacts.impulse[c, k]
     state.counter[COUNTER_CACHED] = total

@@ -1,4 +1,4 @@
-"""How far bodies move within a step, and from which motion on they are followed (ccd.py)."""
+"""Swept motion of bodies within a step, and the thresholds of continuous collision detection."""
 
 from math import sqrt
 
@@ -7,20 +7,20 @@ from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import turn_quaternion
 from drystone.model.arrays import CAPSULE, FIXED, SPHERE
 
-# Pairs are followed when they may move by more than this share of the thinner one's half thickness.
+# CCD is for pairs that may move by more than this share of the thinner one's half thickness.
 FAST = 0.5
-# How deep a pair may come before it is stopped, as a share of that thickness: pairs that the step
-# knew nothing of, and pairs with contacts, which are kept apart by these but may roll and pivot.
+# How deep a pair may come before it is stopped, as a share of that thickness: pairs without
+# contacts in this step, and pairs with, which are held apart by these but may roll and pivot.
 DEEP_UNSEEN, DEEP = 0.01, 0.25
 # Where not all contacts act, settings.ccd is FREE and the latter less: spheres that graze each
 # other pass without ever being deep. Advances are as much shorter, so it is not less than this.
 FREE, DEEP_FREE = 2, 0.05
-MOST_STEPS = 200  # of a pair; one that takes more is stopped where it is
+MAX_ADVANCES = 200  # of a pair; one that takes more is stopped where it is
 
 
 @kernel
-def _turning_radius(s, shapes):
-    """How far [m] the surface reaches from the body's centre, less what turning does not move."""
+def _rotation_radius(s, shapes):
+    """How far [m] the surface reaches from the body's centre, less what rotation does not move."""
     x, y, z = shapes.local[s, 0], shapes.local[s, 1], shapes.local[s, 2]
     if shapes.kind[s] == SPHERE:
         core = 0.0
@@ -31,13 +31,13 @@ def _turning_radius(s, shapes):
 
 @inner_kernel
 def span_of(body, s, shapes, motion, fraction, dt):
-    """Translation of a shape's body in this step, and how far turning moves its surface [m]."""
+    """Translation of a shape's body in this step, and how far rotation moves its surface [m]."""
     if body == FIXED:
         return 0.0, 0.0, 0.0, 0.0
-    way, move = fraction[body] * dt, motion.move
-    turn = sqrt(move[body, 3] ** 2 + move[body, 4] ** 2 + move[body, 5] ** 2)
-    turn *= way * _turning_radius(s, shapes)
-    return way * move[body, 0], way * move[body, 1], way * move[body, 2], turn
+    time, move = fraction[body] * dt, motion.move
+    swing = sqrt(move[body, 3] ** 2 + move[body, 4] ** 2 + move[body, 5] ** 2)
+    swing *= time * _rotation_radius(s, shapes)
+    return time * move[body, 0], time * move[body, 1], time * move[body, 2], swing
 
 
 @inner_kernel
@@ -48,10 +48,10 @@ def place_at(share, s, shapes, state, motion, fraction, dt, pose, row):
         for k in range(12):
             pose[row, k] = shapes.local[s, k]
         return
-    way, at, q, move = share * fraction[b] * dt, state.position, state.rotation, motion.move
-    turned = turn_quaternion(
+    time, at, q, move = share * fraction[b] * dt, state.position, state.rotation, motion.move
+    rotated = turn_quaternion(
         (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
-        (way * move[b, 3], way * move[b, 4], way * move[b, 5]),
+        (time * move[b, 3], time * move[b, 4], time * move[b, 5]),
     )
-    x = (at[b, 0] + way * move[b, 0], at[b, 1] + way * move[b, 1], at[b, 2] + way * move[b, 2])
-    place_on(s, shapes.local, x, turned, pose, row)
+    x = (at[b, 0] + time * move[b, 0], at[b, 1] + time * move[b, 1], at[b, 2] + time * move[b, 2])
+    place_on(s, shapes.local, x, rotated, pose, row)

@@ -1,3 +1,1 @@
-"""The constraints of a step: islands, contact rows, joint rows, friction laws, ContactProblem,
-residual.
-"""
+"""Constraints of a step: islands, contact and joint rows, friction laws, ContactProblem."""

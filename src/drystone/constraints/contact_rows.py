@@ -1,4 +1,7 @@
-"""Stage 5: the rows of the contact problem, in the order in which the solver visits them."""
+"""Contact constraints: Jacobians, diagonal Delassus blocks, bias and warm start of every contact.
+
+They are rows of the contact problem, in the order in which the solver visits them.
+"""
 
 from math import sqrt
 
@@ -24,7 +27,7 @@ def inertia_times(b, v, mass):
 
 @inner_kernel
 def fill_block(r, body, frame, arm, mass, block):
-    """Own block of J M⁻¹ Jᵀ of contact `r`."""
+    """Diagonal block of the Delassus matrix J M⁻¹ Jᵀ of contact `r`."""
     for k in range(6):
         block[r, k] = 0.0
     n = (frame[r, 0], frame[r, 1], frame[r, 2])
@@ -51,7 +54,7 @@ def fill_block(r, body, frame, arm, mass, block):
 
 @kernel
 def _start_impulse(r, warm, mu, frame, impulse):
-    """The last step's impulse in the axes of this step, cut to the cone."""
+    """Warm start: the last step's impulse in the axes of this step, cut to the cone."""
     n = (frame[r, 0], frame[r, 1], frame[r, 2])
     pn = dot(warm, n)
     p1 = dot(warm, (frame[r, 3], frame[r, 4], frame[r, 5]))
@@ -117,7 +120,7 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
         rows.friction[r] = pairing.friction[one, two]
         rows.restitution[r] = pairing.restitution[one, two]
         rows.gap[r] = contact[c, 6]
-        # A contact that is still apart may close within the step but not more. [Stewart1996]
+        # Speculative contact: a gap may close within the step but not more. [Stewart1996]
         rows.skin[r] = skin * _smaller_radius(touch.body, c, radius)
         rows.bias[r] = (contact[c, 6] if contact[c, 6] > rows.skin[r] else 0.0) / dt
         _start_impulse(r, load(touch.warm, c), rows.friction[r], rows.frame, rows.impulse)
@@ -126,24 +129,13 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
 @parallel_kernel
 def _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, radius, skin, dt):
     for chunk in prange(chunks):
-        _fill_rows(
-            chunk * _CHUNK,
-            min((chunk + 1) * _CHUNK, count),
-            n,
-            pairing,
-            state,
-            mass,
-            touch,
-            rows,
-            radius,
-            skin,
-            dt,
-        )
+        lo, hi = chunk * _CHUNK, min((chunk + 1) * _CHUNK, count)
+        _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt)
 
 
 @stage
 def assemble_rows(pairing, state, mass, touch, rows, radius, count, skin, dt):
-    """Frames, arms, blocks, targets and starting impulses of all contacts."""
+    """Frames, arms, diagonal blocks, bias and warm start of all contacts."""
     n = state.position.shape[0]
     if count <= 2 * _CHUNK:
         _fill_rows(0, count, n, pairing, state, mass, touch, rows, radius, skin, dt)

@@ -1,4 +1,4 @@
-"""One contact: its velocity, its impulse, its friction cone, and the exact answer for it alone.
+"""Coulomb's law at one contact: velocity, friction cone, and the exact one-contact solution.
 
 u = W p + q, axes (normal, tangent 1, tangent 2). Coulomb's law with a hard contact:
 
@@ -116,8 +116,8 @@ def slide_step(qn, q1, q2, wnn, wn1, wn2, w11, w12, w22, mu, x):
     """Impulse of a contact that slides: on the cone, against the velocity, u_n = 0.
 
     With p_n eliminated, p_t = -(S + x I)^-1 c with x = |u_t| / |p_t| > 0, and the cone gives one
-    equation for x. We solve mu p_n / |p_t| = 1: nearly linear in x, so Newton's method, kept
-    inside a bracket, needs two or three rounds from the guess `x`, fewer when it is the last
+    equation for x. We solve mu p_n / |p_t| = 1: nearly linear in x, so Newton's method, within
+    a bracket, needs two or three iterations from the guess `x`, fewer when it is the last
     visit's answer. [Bonnefon2011] solve the same as a quartic.
     """
     s11, s12, s22 = w11 - wn1 * wn1 / wnn, w12 - wn1 * wn2 / wnn, w22 - wn2 * wn2 / wnn

@@ -1,9 +1,10 @@
 """Elliptic friction in a world: tangent 1 of a contact lies along a direction fixed in a body.
 
 The compiled stages know one coefficient of friction per contact. A world in which it differs with
-the direction has Ellipses beside its Model, and step_with() of timestep.py calls contact_ellipses()
-when the rows of a step are there: it turns the tangents, and the solver is handed friction along
-tangent 1 and along tangent 2 (friction_2). What the law is on an ellipse says friction_sections.py.
+the direction has Ellipses beside its Model, and step_with() of steppers/time_stepping.py calls
+contact_ellipses() when the rows of a step are there: it rotates the tangents, and the solver is
+handed friction along tangent 1 and along tangent 2 (friction_2). The law on an ellipse is that of
+friction_sections.py.
 
 Impacts need no code of their own. With tangent k made shorter by the factor s_k = mu_k / mu, the
 larger friction being mu, the impulse along it is p_k / s_k and the velocity s_k u_k: the ellipse
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from drystone.constraints.problem import fill_blocks, invert_blocks
+from drystone.constraints.problem import fill_diagonal_blocks, invert_blocks
 from drystone.model.arrays import INFO_CONTACTS, INFO_NEAR
 from drystone.model.materials import Material, both_axes, friction_tables
 from drystone.shapes import matrix_from_quaternion
@@ -76,7 +77,7 @@ def _axis(thing) -> np.ndarray:
     direction /= np.abs(direction).max()  # squares of its numbers may be too large or too small
     direction /= np.linalg.norm(direction)
     if hasattr(thing, "_frame"):
-        return matrix_from_quaternion(thing._frame.turn).T @ direction
+        return matrix_from_quaternion(thing._frame.principal_rotation).T @ direction
     return matrix_from_quaternion(thing._pose[1]) @ direction
 
 
@@ -86,7 +87,7 @@ def contact_ellipses(model, state, work, ellipses: Ellipses | None) -> Iterator[
     if ellipses is None:
         yield
         return
-    friction = np.column_stack(lay_tangents(model, state, work, ellipses))
+    friction = np.column_stack(rotate_tangents(model, state, work, ellipses))
     rows, count = work.rows, len(friction)
     larger = friction.max(axis=1)
     share = np.ones((count, 3))
@@ -108,8 +109,8 @@ def _shorten(rows, share: np.ndarray, friction: np.ndarray) -> None:
     invert_blocks(rows.delassus[:count], rows.inverse[:count])
 
 
-def lay_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np.ndarray]:
-    """Turn the tangents of all elliptic contacts; returns friction along tangents 1 and 2.
+def rotate_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np.ndarray]:
+    """Rotate the tangents of all elliptic contacts; returns friction along tangents 1 and 2.
 
     Impulses stay what they are in world axes.
     """
@@ -120,12 +121,12 @@ def lay_tangents(model, state, work, ellipses: Ellipses) -> tuple[np.ndarray, np
     along = axis - (normal * axis).sum(axis=1, keepdims=True) * normal
     length = np.linalg.norm(along, axis=1)
     friction_1 = np.where(length < UPRIGHT, friction_2, friction_1)
-    turned = friction_1 != friction_2
-    pushed = np.einsum("ck,ckx->cx", impulse[turned], frame[turned])
-    frame[turned, 1] = along[turned] / length[turned, None]
-    frame[turned, 2] = np.cross(normal[turned], frame[turned, 1])
-    impulse[turned] = np.einsum("ckx,cx->ck", frame[turned], pushed)
-    fill_blocks(
+    rotated = friction_1 != friction_2
+    pushed = np.einsum("ck,ckx->cx", impulse[rotated], frame[rotated])
+    frame[rotated, 1] = along[rotated] / length[rotated, None]
+    frame[rotated, 2] = np.cross(normal[rotated], frame[rotated, 1])
+    impulse[rotated] = np.einsum("ckx,cx->ck", frame[rotated], pushed)
+    fill_diagonal_blocks(
         rows.body[:count], rows.frame[:count], rows.arm[:count], work.motion.mass,
         rows.delassus[:count],
     )  # fmt: skip
@@ -139,11 +140,9 @@ def _world_axes(model, state, work, ellipses: Ellipses) -> np.ndarray:
     shapes = state.pair[pair][_row_contacts(work)]
     side = ellipses.carrier[_materials(work)]
     carrying = np.take_along_axis(shapes, side[:, None], axis=1)[:, 0]
-    turn = np.vstack(
-        (work.motion.rotation_matrix, np.eye(3).reshape(1, 9))
-    )  # the last one is FIXED
-    turn = turn[model.shapes.body[carrying]].reshape(-1, 3, 3)
-    return np.einsum("cij,cj->ci", turn, ellipses.axis[carrying])
+    matrix = np.vstack((work.motion.rotation_matrix, np.eye(3).reshape(1, 9)))  # last: FIXED
+    matrix = matrix[model.shapes.body[carrying]].reshape(-1, 3, 3)
+    return np.einsum("cij,cj->ci", matrix, ellipses.axis[carrying])
 
 
 def _row_contacts(work) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How wrong an answer is: every measure of every solver, in one pass over the contacts.
+"""Error measures of an answer: those of every solver, in one pass over the contacts.
 
 natural map   | p - P(p - (u + mu |u_t| n)) | over all contacts, relative to |q| [Acary2018]; where
               friction is elliptic, that of the proximal form of friction_sections.py
@@ -33,8 +33,12 @@ def _pyramid_errors(p, u, bound):
 
 
 @kernel
-def _contact_measures(natural, pn, p1, p2, un, u1, u2, qn, q1, q2, bias, mu_1, mu_2):
-    """What one contact with that natural map adds to the sums of MEASURES, and to |q|²."""
+def _contact_measures(natural, p, u, q, bias, mu_1, mu_2):
+    """What one contact with that natural map adds to the sums of MEASURES, and to |q|².
+
+    p, u, q    impulse, velocity with it and without; normal, tangent 1, tangent 2
+    """
+    (pn, p1, p2), (un, u1, u2), (qn, q1, q2) = p, u, q
     natural = natural * natural
     g1, h1 = _pyramid_errors(p1, u1, mu_1 * pn)
     g2, h2 = _pyramid_errors(p2, u2, mu_2 * pn)
@@ -63,7 +67,8 @@ def measure_rows(count, body, frame, arm, bias, friction, impulse, twist, free, 
         un, qn, mu = un + bias[r], qn + bias[r], friction[r]
         pn, p1, p2 = impulse[r, 0], impulse[r, 1], impulse[r, 2]
         natural = contact_error(pn, p1, p2, un, u1, u2, mu, 1.0)
-        part = _contact_measures(natural, pn, p1, p2, un, u1, u2, qn, q1, q2, bias[r], mu, mu)
+        p, u, q = (pn, p1, p2), (un, u1, u2), (qn, q1, q2)
+        part = _contact_measures(natural, p, u, q, bias[r], mu, mu)
         for k in range(MEASURES):
             out[k] += part[k]
         scale += part[MEASURES]
@@ -84,10 +89,8 @@ def measure_velocities(impulse, velocity, free, bias, friction, friction_2, elli
             natural = section_error(pn, p1, p2, un, u1, u2, mu_1, mu_2, 1.0)
         else:
             natural = contact_error(pn, p1, p2, un, u1, u2, mu_1, 1.0)
-        part = _contact_measures(
-            natural, pn, p1, p2, un, u1, u2, free[c, 0], free[c, 1], free[c, 2], bias[c],
-            mu_1, mu_2,
-        )  # fmt: skip
+        p, u, q = (pn, p1, p2), (un, u1, u2), (free[c, 0], free[c, 1], free[c, 2])
+        part = _contact_measures(natural, p, u, q, bias[c], mu_1, mu_2)
         for k in range(MEASURES):
             out[k] += part[k]
         scale += part[MEASURES]

@@ -10,8 +10,8 @@ from math import sqrt
 
 from drystone.jit import kernel
 
-# Newton's method below takes 2 to 6 rounds, seldom more than 10; a bound that is not met.
-MANY_ROUNDS = 60
+# Newton's method below takes 2 to 6 iterations, seldom more than 10; a bound that is not met.
+MAX_ITERATIONS = 60
 # In units of the longer axis: from that far the direction alone counts, and an ellipse that
 # thin is a line, both to far below rounding; their squares and quotients are still floats.
 FAR, THIN = 1e40, 1e-100
@@ -53,7 +53,7 @@ def project_on_ellipse(x, y, a, b):
     norm = gx * gx + gy * gy
     if norm <= 1.0:
         return size * x, size * y
-    for _ in range(MANY_ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         root = sqrt(norm)
         step = norm / (gx * gx / (aa + t) + gy * gy / (bb + t)) * (root - 1.0)
         t += step

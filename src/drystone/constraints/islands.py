@@ -1,13 +1,14 @@
-"""Stage 4: who is connected with whom, and an order of the contacts that cores can share.
+"""Islands of the contact graph, and an order of their contacts that cores can share.
 
 Bodies that touch form islands. Within an island the bodies are numbered by levels: how many
-contacts away they are from a body at its rim. A contact joins bodies of the same or of
-neighbouring levels, so consecutive levels taken together as slabs have this property: all even
-slabs can be swept at once, then all odd ones, and no body is written by two of them; so can
-runs of slabs with one between each two (solvers/gauss_seidel/parallel_sweep.py). The order does not
-depend on the number of threads.
+contacts away they are from a body at its rim. A contact joins bodies of the same or of neighbouring
+levels (level sets of the graph), so consecutive levels taken together as slabs are a colouring with
+two colours: all even slabs can be swept at once, then all odd ones, and no body is written by two
+of them; so can runs of slabs with one between each two (solvers/gauss_seidel/parallel_sweep.py).
+The order does not depend on the number of threads.
 """
 
+from drystone.constraints.joint_rows import list_rows
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import FIXED, KINEMATIC
@@ -253,6 +254,7 @@ def _list_nodes(graph, joint_work):
     for node in range(joint_work.node_body.shape[0]):
         total += 1 if _node_island(node, graph, joint_work) >= 0 else 0
     first[graph.tally[TALLY_GROUPS]] = total
+    list_rows(joint_work, total)
 
 
 @kernel

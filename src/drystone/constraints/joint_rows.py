@@ -1,4 +1,4 @@
-"""Joints within a step: their rows in blocks of three, as Newton's method takes them.
+"""Constraint rows of joints within a step, in blocks of three, as Newton's method takes them.
 
 The rows of a joint (constraints/joints/pack.py) are cut into blocks of three consecutive ones, the
 last filled up with rows that are absent (number -1): a ball joint is one block, a hinge two. In the
@@ -15,9 +15,9 @@ from drystone.jit import inner_kernel, kernel
 from drystone.jit.table import table
 from drystone.model.joint_arrays import JointRows, Joints, joint_rows
 
-# Joints that say the same thing twice (a loop in a plane, two hinges on one door) leave W without
-# an inverse. This share of its diagonal is added to the rows of joints; what they give way for
-# it lies below the tolerance by orders of magnitude.
+# Redundant constraints (a loop in a plane, two hinges on one door) leave the Delassus matrix W
+# without an inverse. This share of its diagonal is added to the rows of joints; what they give way
+# for it lies below the tolerance by orders of magnitude.
 SOFTNESS = 1e-11
 
 
@@ -26,23 +26,29 @@ class JointWork(NamedTuple):
     """The joints of a world in one step."""
 
     rows: JointRows
-    ahead: JointRows  # the same at the poses to which the step leads
+    end_rows: JointRows  # the same at the predicted end of the step; coordinates are shared
     node_row: np.ndarray  # (nodes, 3) int32: rows of each block, -1 where absent
     node_body: np.ndarray  # (nodes, 2) int32
     node_joint: np.ndarray  # (nodes,) int32
     node_list: np.ndarray  # (nodes,) int32: blocks, group by group (islands.py)
     group_node: np.ndarray  # (n + 2,) int32: first of each group in that list
+    row_list: np.ndarray  # (rows,) int32: rows of the blocks in that list
+    row_first: np.ndarray  # (nodes + 1,) int32: first of each block of that list in row_list
     island_group: np.ndarray  # (n + 1,) int32: group of an island with joints, -1 for others
-    loose: np.ndarray  # (n + 2,) int32: groups whose joints miss at the end of the step
-    stiff: np.ndarray  # (n + 1,) what is added to the moments of inertia
-    #                      (solvers/articulated/geometric_stiffness.py) [kg m²]
-    mark: np.ndarray  # (n + 2,) int64: bodies seen, and the number of the look
-    position: np.ndarray  # (n + 1, 3) poses to which the step leads
-    rotation: np.ndarray  # (n + 1, 4)
+    done: np.ndarray  # (n + 2,) int32: 1 for groups that RATTLE has integrated in this step
+    residual: np.ndarray  # (n + 2,) of these [m/s], [rad/s]
+    stabilize: np.ndarray  # (n + 2,) int32: 1 for groups with position errors after the step
+    curve: np.ndarray  # (rows, 3) State.joint_curve of this step, stored when it is finalized
+    added_inertia: np.ndarray  # (n + 1,) added to the moments of inertia
+    #                              (solvers/articulated/geometric_stiffness.py) [kg m²]
+    stamp: np.ndarray  # (n + 2,) int64: last visit of each body, and the number of this visit
+    start_twist: np.ndarray  # (n + 1, 6) velocities at the start of the step that fit the joints
+    end_position: np.ndarray  # (n + 1, 3) predicted poses at the end of the step
+    end_rotation: np.ndarray  # (n + 1, 4)
     filled: np.ndarray  # (nj, 15) poses of A and B and the step for which the rows of a joint are
-    none: np.ndarray  # (rows,) zeros
+    zero: np.ndarray  # (rows,) zeros
     slack: np.ndarray  # (rows,) velocities of rows with a bound, above it [m/s], [rad/s]
-    change: np.ndarray  # (rows,) of the biases, found by a look ahead [m/s], [rad/s]
+    bias_change: np.ndarray  # (rows,) that position errors ask for [m/s], [rad/s]
     trees: KinematicTrees
 
 
@@ -66,29 +72,63 @@ def new_joint_work(joints: Joints, table) -> JointWork:
     node_joint = np.array(node_joint, np.int32).reshape(count)
     rotation = np.zeros((bodies + 1, 4))
     rotation[:, 0] = 1.0
+    rows = joint_rows(joints)
     return JointWork(
-        rows=joint_rows(joints),
-        ahead=joint_rows(joints),
+        rows=rows,
+        end_rows=joint_rows(joints)._replace(value=rows.value),
         node_row=np.array(node_row, np.int32).reshape(count, 3),
         node_body=np.ascontiguousarray(joints.body[node_joint]).reshape(count, 2),
         node_joint=node_joint,
         node_list=np.zeros(count, np.int32),
         group_node=np.zeros(bodies + 2, np.int32),
+        row_list=np.zeros(joints.row_first[-1], np.int32),
+        row_first=np.zeros(count + 1, np.int32),
         island_group=np.zeros(bodies + 1, np.int32),
-        loose=np.zeros(bodies + 2, np.int32),
-        stiff=np.zeros(bodies + 1),
-        mark=np.zeros(bodies + 2, np.int64),
-        position=np.zeros((bodies + 1, 3)),
-        rotation=rotation,
+        done=np.zeros(bodies + 2, np.int32),
+        residual=np.zeros(bodies + 2),
+        stabilize=np.zeros(bodies + 2, np.int32),
+        curve=np.zeros((joints.row_first[-1], 3)),
+        added_inertia=np.zeros(bodies + 1),
+        stamp=np.zeros(bodies + 2, np.int64),
+        start_twist=np.zeros((bodies + 1, 6)),
+        end_position=np.zeros((bodies + 1, 3)),
+        end_rotation=rotation,
         filled=np.full((len(joints.kind), 15), np.nan),
-        none=np.zeros(joints.row_first[-1]),
+        zero=np.zeros(joints.row_first[-1]),
         slack=np.zeros(joints.row_first[-1]),
-        change=np.zeros(joints.row_first[-1]),
+        bias_change=np.zeros(joints.row_first[-1]),
         trees=build_trees(joints, table),
     )
 
 
 # A world without joints has no joint_work: None, which lets Numba leave the rest of a kernel out.
+
+
+@inner_kernel
+def list_rows(joint_work, count):
+    """The rows of the first `count` blocks of node_list, so that a loop over them is one loop."""
+    used = 0
+    for d in range(count):
+        joint_work.row_first[d] = used
+        for k in range(3):
+            r = joint_work.node_row[joint_work.node_list[d], k]
+            if r >= 0:
+                joint_work.row_list[used] = r
+                used += 1
+    joint_work.row_first[count] = used
+
+
+@inner_kernel
+def nodes_of(g, joint_work):
+    """First block of group `g` in node_list, and the one after its last."""
+    return np.int64(joint_work.group_node[g]), np.int64(joint_work.group_node[g + 1])
+
+
+@inner_kernel
+def contacts_of(g, rows):
+    """First contact row of group `g`, and the one after its last."""
+    first, last = rows.group_first[g], rows.group_first[g + 1]
+    return np.int64(rows.slab_first[first]), np.int64(rows.slab_first[last])
 
 
 @inner_kernel
@@ -212,10 +252,28 @@ def joint_law(joint_work, place, c, i, free, links, island):
 
 
 @kernel
+def _start_row(r, rows, last_impulse, mass, twist):
+    p = min(max(last_impulse[r], rows.lower[r]), rows.upper[r])
+    rows.impulse[r] = p
+    push_joint_row(r, p, rows, mass, twist)
+
+
+@kernel
 def start_joints(joint_work, state, mass, twist):
     """The warm start: impulses of the last step, within the bounds of this one."""
     rows = joint_work.rows
     for r in range(rows.impulse.shape[0]):
-        p = min(max(state.joint_impulse[r], rows.lower[r]), rows.upper[r])
-        rows.impulse[r] = p
-        push_joint_row(r, p, rows, mass, twist)
+        _start_row(r, rows, state.joint_impulse, mass, twist)
+
+
+@inner_kernel
+def start_group(first, last, joint_work, state, motion):
+    """Free velocities and the warm start for the blocks first .. last, as start_joints() does."""
+    for d in range(first, last):
+        for side in range(2):
+            b = joint_work.node_body[joint_work.node_list[d], side]
+            for i in range(6):
+                motion.twist[b, i] = motion.free[b, i]
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        _start_row(r, joint_work.rows, state.joint_impulse, motion.mass, motion.twist)

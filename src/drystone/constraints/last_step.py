@@ -1,4 +1,4 @@
-"""What a step leaves behind: its contacts, and its contact problem."""
+"""The last step: its contacts, and its contact problem, from the work arrays."""
 
 from typing import NamedTuple
 
@@ -52,7 +52,7 @@ def last_problem(
 ) -> ContactProblem:
     """The contact problem of the last step; without `joint_work` that of the contacts alone.
 
-    Joints of islands that moved smoothly (solvers/articulated/solve_islands.py) stand in it as they
+    Joints of islands that RATTLE moved (solvers/articulated/solve_islands.py) stand in it as they
     are after the step.
     """
     count, tally, rows = int(work.log.info[INFO_CONTACTS]), work.graph.tally, work.rows

@@ -1,4 +1,4 @@
-"""What a solver may solve, and how far an answer is from it: one velocity per contact [m/s].
+"""Friction laws that a solver may solve, and the error of each: one velocity per contact [m/s].
 
 Every law is written as a fixed point p = P(p - rho u) of a projection, and the error is the
 distance from it divided by the step rho = 3 / trace(block): heavy and light bodies then count
@@ -11,7 +11,7 @@ joint_blocks.py.
     convex       the same without the shift: the cone complementarity problem of [Anitescu2006]
     pyramid      tangents apart from each other, -mu p_n <= p_t <= mu p_n each: NEWTON eq. 42 to 46
     polyhedral   the friction circle replaced by a polygon inside it: CLINE eq. 2.46 to 2.48
-    feasible     no contact closes; what holds it apart, and friction, are not judged: FFD eq. 26
+    feasible     no contact closes; impulses and friction are not measured: FFD eq. 26
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""A contact problem of which only the matrix is known: u = W p + q, as in the libraries of others.
+"""MatrixProblem: a contact problem given by its Delassus matrix alone, u = W p + q.
 
 Two-dimensional problems get a second tangent that nothing couples to: its own entry of W is the
 mean of the contact's diagonal and its q is zero, so that its impulse is zero in every solution.
@@ -6,6 +6,7 @@ mean of the contact's diagonal and its q is zero, so that its impulse is zero in
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -71,7 +72,7 @@ class MatrixProblem:
         return block
 
     def blocks(self) -> np.ndarray:
-        """(nc, 6) own 3x3 block of W of every contact: nn, n1, n2, 11, 12, 22 [1/kg]."""
+        """(nc, 6) diagonal 3x3 block of W of every contact: nn, n1, n2, 11, 12, 22 [1/kg]."""
         return self._blocks.copy()
 
     def islands(self) -> np.ndarray:
@@ -82,7 +83,7 @@ class MatrixProblem:
         )
         return scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the problem as HDF5; an older file of that name survives a failure."""
         w = self.matrix.tocsr()
         arrays = dict(
@@ -92,7 +93,7 @@ class MatrixProblem:
         write_arrays(path, MATRIX_FORMAT, MATRIX_FORMAT_VERSION, arrays)
 
     @classmethod
-    def load(cls, path) -> "MatrixProblem":
+    def load(cls, path: str | Path) -> "MatrixProblem":
         """Read a problem that save() wrote, or one of FCLIB or Siconos; see
         constraints/files/load.py.
         """
@@ -130,8 +131,8 @@ def local_problem(dim: int, matrix, q, friction, friction_2=None) -> MatrixProbl
     trace = matrix.diagonal().reshape(nc, dim).sum(axis=1)
     if nc and trace.min() <= 0.0:
         raise InputError(
-            f"W: contact {trace.argmin()} cannot be pushed apart, the trace of its own block is "
-            f"{trace.min():g}, must be > 0."
+            f"W: contact {trace.argmin()} cannot be pushed apart, the trace of its diagonal block "
+            f"is {trace.min():g}, must be > 0."
         )
     free = np.zeros((nc, 3))
     free[:, :dim] = q.reshape(nc, dim)

@@ -1,17 +1,16 @@
-"""The seam and the judge: the contact problem, what a solve reports, and how it is measured.
+"""ContactProblem: what every contact solver solves, and SolveInfo, what it reports.
 
-Find impulses p so that u = q + J M⁻¹ Jᵀ p obeys Coulomb's law (coulomb.py) at every contact. The
-axes of a contact are (normal, tangent 1, tangent 2); its normal points from body A to B, u is
-the velocity of B seen from A after the step, and p acts on B, -p on A. Rows of joints stand behind
-the contacts in blocks of three (joint_blocks.py): wherever it says (nb, 3), contacts come first.
+Find impulses p so that u = q + W p, W = J M⁻¹ Jᵀ the Delassus matrix, obeys Coulomb's law
+(coulomb.py) at every contact. The axes of a contact are (normal, tangent 1, tangent 2); its normal
+points from body A to B, u is the velocity of B seen from A after the step, and p acts on B, -p on
+A. Rows of joints stand behind the contacts in blocks of three (joint_blocks.py): wherever it says
+(nb, 3), contacts come first.
 """
 
-import os
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import h5py
 import numpy as np
 import scipy.sparse
 
@@ -23,19 +22,16 @@ from drystone.constraints.error_measures import (
     MEASURE_GAP,
     MEASURE_MINMAP,
     MEASURE_NATURAL,
-    MEASURES,
-    measure_velocities,
 )
 from drystone.constraints.joint_blocks import (
     JointBlocks,
-    add_measures,
     check_blocks,
     inverse_masses,
 )
-from drystone.constraints.laws import law_errors
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.model.hdf5 import write_arrays
 
 FORMAT = "drystone-contact-problem"
 FORMAT_VERSION = 1
@@ -56,7 +52,7 @@ class SolveInfo(NamedTuple):
     complementarity: float = 0.0  # sum of |p_n u_n| [J]
     energy_change: float = 0.0  # of the kinetic energy, by the impulses [J]
     islands: int = 0
-    stopped: int = 0  # pairs that would have met on their way within the step (collision/ccd.py)
+    stopped: int = 0  # pairs that continuous collision detection stopped (collision/ccd.py)
     solver: str = ""
     method: str = ""  # which method solved what, if the solver chooses
     work: float = 0.0  # in units of one Gauss-Seidel sweep
@@ -94,7 +90,7 @@ class ContactProblem:
     frame: np.ndarray  # (nc, 9) normal, tangent 1, tangent 2, world axes
     arm: np.ndarray  # (nc, 6) from the centres of mass of A and of B to the point [m]
     friction: np.ndarray  # (nc,)
-    bias: np.ndarray  # (nc,) added to the normal velocity: room to close, drift, restitution [m/s]
+    bias: np.ndarray  # (nc,) added to the normal velocity: gap to close, drift, restitution [m/s]
     gap: np.ndarray  # (nc,) [m]
     mass: np.ndarray  # (n + 1, 7) inverse mass, world inverse inertia xx xy xz yy yz zz
     free: np.ndarray  # (n + 1, 6) twists if no contact acted [m/s, rad/s]
@@ -113,9 +109,9 @@ class ContactProblem:
         return len(self.friction) + (0 if self.joints is None else len(self.joints.body))
 
     def blocks(self) -> np.ndarray:
-        """(nb, 6) own 3x3 block of W of every contact: nn, n1, n2, 11, 12, 22 [1/kg]."""
+        """(nb, 6) diagonal 3x3 block of W of every contact: nn, n1, n2, 11, 12, 22 [1/kg]."""
         block, nc = np.zeros((self.block_count, 6)), self.contact_count
-        fill_blocks(self.body, self.frame, self.arm, self.mass, block[:nc])
+        fill_diagonal_blocks(self.body, self.frame, self.arm, self.mass, block[:nc])
         if self.joints is not None:
             own = self.joints.own(inverse_masses(self.mass))
             block[nc:] = own.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
@@ -205,7 +201,7 @@ class ContactProblem:
         return np.unique(label[mover], return_inverse=True)[1]
 
     def part(self, member: np.ndarray) -> "ContactProblem":
-        """The problem of these blocks alone, contacts first; others keep their hands off."""
+        """The problem of these blocks alone, contacts first; the others have no impulse."""
         nc = self.contact_count
         mine, held = member[member < nc], member[member >= nc] - nc
         names = ("body", "frame", "arm", "friction", "bias", "gap", "friction_2")
@@ -219,30 +215,20 @@ class ContactProblem:
             **{name: None if array is None else array[mine] for name, array in arrays.items()},
         )  # fmt: skip
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the problem as HDF5; an older file of that name survives a failure."""
-        path = Path(path)
-        part = path.with_name(path.name + ".part")
-        try:
-            with h5py.File(part, "w") as file:
-                version = FORMAT_VERSION if self.joints is None else JOINTS_VERSION
-                file.attrs["format"], file.attrs["version"] = FORMAT, version
-                for name, array in self._arrays().items():
-                    file[name] = array
-            os.replace(part, path)
-        except OSError as error:
-            part.unlink(missing_ok=True)
-            raise InputError(f"{path}: the problem could not be written ({error}).") from None
+        version = FORMAT_VERSION if self.joints is None else JOINTS_VERSION
+        write_arrays(path, FORMAT, version, self._arrays())
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by their names in a file."""
+        """All arrays by their names in a file; None where there are none."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         if arrays.pop("joints") is not None:
             arrays |= {f"joints/{name}": x for name, x in self.joints._asdict().items()}
-        return {name: array for name, array in arrays.items() if array is not None}
+        return arrays
 
     @staticmethod
-    def load(path) -> "ContactProblem | MatrixProblem":
+    def load(path: str | Path) -> "ContactProblem | MatrixProblem":
         """Read a problem that save() wrote, or one of FCLIB or Siconos; see
         constraints/files/load.py.
         """
@@ -284,54 +270,10 @@ def check_problem(problem: ContactProblem) -> None:
             raise InputError(f"{name} must rise from 0 to {last}.")
 
 
-def residual(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
-    """Worst violation of `law` over all contacts and joints [m/s]; zero at a solution. See laws.py.
-
-    `facets` counts the sides of the friction polygon of the law "polyhedral".
-    """
-    impulse = np.ascontiguousarray(impulse, dtype=np.float64)
-    errors = law_errors(problem, impulse, problem.velocity(impulse), law, facets)
-    return float(errors.max(initial=0.0))  # a NaN stays one
-
-
-def relative_error(problem, impulse: np.ndarray, law: str = "coulomb", facets: int = 0) -> float:
-    """Norm of the violations of `law` with step 1, relative to |q|; for "coulomb" the natural map
-    error of [Acary2018]. Rows of joints count as in residual()."""
-    impulse = np.ascontiguousarray(impulse, dtype=np.float64)
-    q = problem.q()
-    velocity = q + problem.apply_W(impulse)
-    errors = law_errors(problem, impulse, velocity, law, facets, np.ones(problem.contact_count))
-    size = np.linalg.norm(q)
-    return float(np.linalg.norm(errors) / size if size > 0.0 else np.linalg.norm(errors))
-
-
-def measure(problem, impulse: np.ndarray) -> np.ndarray:
-    """The measures of error_measures.py for `impulse`."""
-    impulse = np.ascontiguousarray(impulse, dtype=np.float64)
-    q = problem.q()
-    return measures_of(problem, impulse, q, q + problem.apply_W(impulse))
-
-
-def measures_of(problem, impulse, q, velocity) -> np.ndarray:
-    """The same from the velocities (nb, 3) without and with `impulse`."""
-    out, nc = np.zeros(MEASURES), problem.contact_count
-    bias = getattr(problem, "bias", np.zeros(nc))
-    elliptic = problem.friction_2 is not None
-    friction_2 = problem.friction_2 if elliptic else problem.friction
-    measure_velocities(
-        impulse[:nc], velocity[:nc], q[:nc], bias, problem.friction, friction_2, elliptic, out
-    )
-    if problem.joints is not None:
-        own = problem.blocks()[nc:, [0, 3, 5]]
-        scale = float((q[:nc] ** 2).sum())
-        add_measures(problem.joints, impulse[nc:], velocity[nc:], q[nc:], own, scale, out)
-    return out
-
-
 def solve_info(
     converged, iterations, error, contacts, gap, measures, islands, solver, method=""
 ) -> SolveInfo:
-    """SolveInfo from the plain figures; `gap` is the smallest one [m]."""
+    """SolveInfo from plain numbers; `gap` is the smallest one [m]."""
     return SolveInfo(
         converged=bool(converged),
         iterations=int(iterations),
@@ -350,7 +292,7 @@ def solve_info(
 
 
 @kernel
-def fill_blocks(body, frame, arm, mass, block):
+def fill_diagonal_blocks(body, frame, arm, mass, block):
     for r in range(block.shape[0]):
         fill_block(r, body, frame, arm, mass, block)
 

@@ -1,4 +1,4 @@
-"""Stage 1 with force elements: their forces at the start of a step, and again at its end.
+"""Velocity Verlet with force elements: their forces at the start of a step, and again at its end.
 
 A step starts with the forces F of the poses and velocities that it finds, which act like the
 constant ones of the user: v' = v + dt F / m. Where a body moves smoothly it is displaced by the
@@ -7,7 +7,7 @@ mean of v and v', and then
     v' += dt (F' - F) / (2 m)         F': the forces at the new poses and velocities
 
 makes the step that of Verlet: of second order, and without it a spring would gain
-energy in every step. Bodies that were struck, or that drift control alone moves, go on with the
+energy in every step. Bodies with an impact, or that drift control alone moves, go on with the
 velocity after the step, and are left alone: for them v' = v + dt F / m is symplectic as it is.
 
 A world without elements has None in place of them, which lets Numba leave all of this out.
@@ -15,41 +15,10 @@ A world without elements has None in place of them, which lets Numba leave all o
 
 from math import isfinite
 
-from drystone.forces.attractor import pole_force
-from drystone.forces.drag import drag_force
-from drystone.forces.spring import spring_force
-from drystone.forces.table import DRAG, POLE, SPRING
+from drystone.forces.dispatch import fill_forces
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import cross, mul, mul_t, rotation_matrix
+from drystone.jit.vec import mul, mul_t, rotation_matrix
 from drystone.model.arrays import DYNAMIC, END_OF_STEP, KINEMATIC
-
-
-@kernel
-def _push(b, force, torque, sign, out):
-    if b < out.shape[0]:
-        for k in range(3):
-            out[b, k] += sign * force[k]
-            out[b, 3 + k] += sign * torque[k]
-
-
-@kernel
-def fill_forces(elements, state, out):
-    """Forces and torques (n, 6) of all elements at the poses and velocities of `state`."""
-    position, rotation, twist = state.position, state.rotation, state.twist
-    for b in range(out.shape[0]):
-        for k in range(6):
-            out[b, k] = 0.0
-    for e in range(elements.kind.shape[0]):
-        a, b = elements.body[e, 0], elements.body[e, 1]
-        if elements.kind[e] == SPRING:
-            arm_a, arm_b, force = spring_force(elements, e, position, rotation, twist)
-            _push(a, force, cross(arm_a, force), -1.0, out)
-            _push(b, force, cross(arm_b, force), 1.0, out)
-        elif elements.kind[e] == DRAG:
-            force, torque = drag_force(elements, e, twist)
-            _push(a, force, torque, 1.0, out)
-        elif elements.kind[e] == POLE:
-            _push(a, pole_force(elements, e, position), (0.0, 0.0, 0.0), 1.0, out)
 
 
 @kernel
@@ -78,43 +47,35 @@ def wake_pulled(elements, bodies, state):
 
 
 @inner_kernel
-def add_forces(elements, bodies, state):
-    """Put the forces of the elements beside those that the user has given."""
+def total_forces(elements, bodies, state, force):
+    """The constant forces that the user gave, and those of the elements beside them."""
+    for b in range(force.shape[0]):
+        for k in range(6):
+            force[b, k] = state.force[b, k]
     if elements is None:
         return
     wake_pulled(elements, bodies, state)
     fill_forces(elements, state, elements.before)
-    for b in range(state.force.shape[0]):
+    for b in range(force.shape[0]):
         for k in range(6):
-            elements.given[b, k] = state.force[b, k]
-            state.force[b, k] += elements.before[b, k]
-
-
-@inner_kernel
-def drop_forces(elements, state):
-    """Leave only what the user has given, to the last bit."""
-    if elements is None:
-        return
-    for b in range(state.force.shape[0]):
-        for k in range(6):
-            state.force[b, k] = elements.given[b, k]
+            force[b, k] += elements.before[b, k]
 
 
 @kernel
 def _kick(b, bodies, state, before, after, dt):
     q = state.rotation
-    turn = rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3])
+    matrix = rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3])
     f = 0.5 * dt
     total = 0.0
     for k in range(6):
         total += after[b, k] - before[b, k]
     if not isfinite(total):
         return  # the next step says so, and leaves this state as the last good one
-    torque = mul_t(turn, (after[b, 3] - before[b, 3], after[b, 4] - before[b, 4],
-                          after[b, 5] - before[b, 5]))  # fmt: skip
+    torque = (after[b, 3] - before[b, 3], after[b, 4] - before[b, 4], after[b, 5] - before[b, 5])
+    torque = mul_t(matrix, torque)
     inverse = bodies.inv_inertia
     spin = mul(
-        turn, (inverse[b, 0] * torque[0], inverse[b, 1] * torque[1], inverse[b, 2] * torque[2])
+        matrix, (inverse[b, 0] * torque[0], inverse[b, 1] * torque[1], inverse[b, 2] * torque[2])
     )
     for k in range(3):
         state.twist[b, k] += f * bodies.inv_mass[b] * (after[b, k] - before[b, k])

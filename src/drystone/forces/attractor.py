@@ -4,7 +4,7 @@
 
 The magnitude is S / |d|^p where |d| is large against the core r, and finite everywhere if r > 0.
 
-Gradient: dF/dc = -S (1 - (p + 1) d dᵀ / u) / u^((p + 1) / 2),  none by velocity or turning.
+Gradient: dF/dc = -S (1 - (p + 1) d dᵀ / u) / u^((p + 1) / 2),  none by velocity or rotation.
 Potential: -S / ((p - 1) u^((p - 1) / 2)),  for p = 1 it is S ln(u) / 2.
 
 number: strength S [N m^p] (negative: repulsor), power p, core r [m]. The place x is the anchor of
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from drystone.forces.force import Element, check_one
-from drystone.forces.table import POLE
 from drystone.jit import inner_kernel
 from drystone.model.checks import not_negative, positive, vector
+
+POLE = 2  # kind of its rows
 
 
 @inner_kernel
@@ -35,18 +36,27 @@ def pole_force(elements, e, position):
     return f * x, f * y, f * z
 
 
-def pole_gradients(number, away):
-    """Derivatives (m, 3, 3) of the force by the centre; `away` (m, 3) is d."""
+def away_from(elements, of, state):
+    """Centres of the bodies as seen from the places of the poles `of` (m, 3): d."""
+    return state.position[elements.body[of, 0]] - elements.anchor[of, :3]
+
+
+def pole_gradients(elements, of, state):
+    """Bodies (m, 1), and derivatives (m, 6, 6) of force and torque by pose, by twist."""
+    number, away = elements.number[of], away_from(elements, of, state)
     strength, power, core = number[:, 0], number[:, 1], number[:, 2]
     u = (away**2).sum(axis=1) + core**2
     u = np.where(u > 0.0, u, np.inf)
     f = (strength * u ** (-0.5 * (power + 1.0)))[:, None, None]
     outer = away[:, :, None] * away[:, None, :]
-    return -f * (np.eye(3) - ((power + 1.0) / u)[:, None, None] * outer)
+    by_pose = np.zeros((len(of), 6, 6))
+    by_pose[:, :3, :3] = -f * (np.eye(3) - ((power + 1.0) / u)[:, None, None] * outer)
+    return elements.body[of, :1], by_pose, np.zeros_like(by_pose)
 
 
-def pole_energy(number, away):
-    """[J] of each (m,); zero at infinity if the power is above 1."""
+def pole_energy(elements, of, state):
+    """[J] of the poles `of` (m,); zero at infinity if the power is above 1."""
+    number, away = elements.number[of], away_from(elements, of, state)
     strength, power, core = number[:, 0], number[:, 1], number[:, 2]
     u = (away**2).sum(axis=1) + core**2
     log = power == 1.0
@@ -66,7 +76,7 @@ class _Pole(Element):
 
     _kind, _fixed, _sign = POLE, ("body",), 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         who = type(self).__name__
         check_one(self)
         object.__setattr__(self, "position", vector(f"{who}: position", self.position))

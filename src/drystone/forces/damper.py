@@ -10,7 +10,7 @@ number: 0, 0, damping c [N s/m].
 from dataclasses import dataclass, field
 
 from drystone.forces.force import Element, check_ends, place_points
-from drystone.forces.table import SPRING
+from drystone.forces.spring import SPRING
 from drystone.model.attachment import Attachment
 from drystone.model.checks import positive
 
@@ -32,7 +32,7 @@ class Damper(Element):
 
     _kind, _fixed = SPRING, ("a", "b", "point_a", "point_b", "attachment")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_ends(self)
         object.__setattr__(self, "damping", positive("Damper: damping", self.damping, "N s/m"))
         place_points(self)

@@ -14,9 +14,10 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.forces.force import Element, check_one
-from drystone.forces.table import DRAG
 from drystone.jit import inner_kernel
 from drystone.model.checks import not_negative
+
+DRAG = 1  # kind of its rows
 
 
 @inner_kernel
@@ -29,16 +30,17 @@ def drag_force(elements, e, twist):
     return (f * x, f * y, f * z), (c * twist[b, 3], c * twist[b, 4], c * twist[b, 5])
 
 
-def drag_gradients(number, twist):
-    """Derivatives (m, 6, 6) of force and torque by the twists (m, 6)."""
-    v = twist[:, :3]
+def drag_gradients(elements, of, state):
+    """Bodies (m, 1), and derivatives (m, 6, 6) of force and torque by pose, by twist."""
+    number, body = elements.number[of], elements.body[of, :1]
+    v = state.twist[body[:, 0], :3]
     speed = np.linalg.norm(v, axis=1)
     out = np.zeros((len(v), 6, 6))
     straight = v / np.where(speed > 0.0, speed, 1.0)[:, None]
     out[:, :3, :3] = -(number[:, 0] + number[:, 1] * speed)[:, None, None] * np.eye(3)
     out[:, :3, :3] -= number[:, 1, None, None] * v[:, :, None] * straight[:, None, :]
     out[:, 3:, 3:] = -number[:, 2, None, None] * np.eye(3)
-    return out
+    return body, np.zeros_like(out), out
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ class Drag(Element):
 
     _kind, _fixed = DRAG, ("body",)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_one(self)
         for name in ("linear", "quadratic", "angular"):
             value = not_negative(f"Drag: {name}", getattr(self, name))

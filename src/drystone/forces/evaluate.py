@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from drystone.forces.apply import fill_forces, kick_bodies, wake_pulled
+from drystone.forces.apply import kick_bodies, wake_pulled
+from drystone.forces.dispatch import fill_forces
 from drystone.forces.pack import pack_elements
 from drystone.forces.user_force import ForceState
 from drystone.model.arrays import COUNTER_STEP, DYNAMIC
@@ -29,21 +30,17 @@ class Forces:
         self.elements = elements_of(world)
         self.functions = [force for force in world._forces if force._kind is None]
         self.built, self.dt, self.origin = world._build, world.dt, world._origin
-        self.ahead = 0.0  # [s] since the last whole step
-        self._given = self._before = None
+        self.ahead = 0.0  # [s] since the last full step
+        self._before = None
 
-    def add(self, state) -> None:
-        """Put the forces beside those that the user has given."""
+    def load(self, state, force) -> None:
+        """Fill `force` (n, 6) with the constant forces of the user and those of this world."""
         if self.elements is not None:
             wake_pulled(self.elements, self.built.model.bodies, state)
-        self._given, self._before = state.force.copy(), self.total(state)
-        state.force[:] += self._before
+        self._before = self.total(state)
+        force[:] = state.force + self._before
         if self.functions:
             self._wake(state)
-
-    def drop(self, state) -> None:
-        """Leave only what the user has given."""
-        state.force[:] = self._given
 
     def settle(self, state, scheme, dt: float) -> None:
         """The second half of a step; see forces/apply.py."""
@@ -68,21 +65,22 @@ class Forces:
 
     def view(self, state, rows) -> ForceState:
         n = len(state.position)
-        place, turned = np.empty((n, 3)), np.empty((n, 4))
+        place, orientation = np.empty((n, 3)), np.empty((n, 4))
         built = self.built
         fill_outside(
-            state.position, state.rotation, built.offset, built.turn, self.origin, place, turned
-        )
+            state.position, state.rotation, built.offset, built.principal_rotation, self.origin,
+            place, orientation,
+        )  # fmt: skip
         return ForceState(
             time=float(state.counter[COUNTER_STEP]) * self.dt + self.ahead,
             centres=state.position[rows] + np.array(self.origin),
-            orientations=turned[rows],
+            orientations=orientation[rows],
             velocities=state.twist[rows, :3].copy(),
             spins=state.twist[rows, 3:].copy(),
         )
 
     def _wake(self, state) -> None:
-        """What a function pushes does not sleep: nobody knows when it will push differently."""
+        """What a function pushes does not sleep: when its force changes cannot be known."""
         for force in self.functions:
             rows = self.rows(force)
             pushed = rows[self._before[rows].any(axis=1)]

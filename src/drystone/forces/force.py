@@ -1,6 +1,7 @@
-"""What all force elements have in common."""
+"""Element: base class of all force elements, and checks that they share."""
 
 from dataclasses import fields, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,17 +13,26 @@ from drystone.model.checks import vector
 class Element:
     """Base of all force elements. `World.add_force` puts one into a world."""
 
-    _world = None  # the world that it acts in
-    _kind: int
+    a: Any  # of forces between two bodies
+    b: Any
+    body: Any  # of those on one
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    _world: Any = None  # the world that it acts in
+    _kind: int | None  # what kernels know it by; None: a function in Python
     _fixed: tuple[str, ...] = ()  # fields that set() leaves alone
+
+    @property
+    def has_two_ends(self) -> bool:
+        """Whether it acts between points of `a` and `b`; else on `body`, or all bodies."""
+        return hasattr(self, "a")
 
     @property
     def bodies(self) -> tuple:
         """A and B, or the one body; None is the fixed world, or all bodies."""
-        ends = (self.a, self.b) if hasattr(self, "a") else (self.body,)
+        ends = (self.a, self.b) if self.has_two_ends else (self.body,)
         return tuple(None if is_world(body) else body for body in ends)
 
-    def set(self, **changes) -> None:
+    def set(self, **changes: Any) -> None:
         """Change numbers or the position, also while the world runs."""
         who = type(self).__name__
         for name in changes:

@@ -20,11 +20,13 @@ from math import sqrt
 import numpy as np
 
 from drystone.forces.force import Element, check_ends, place_points
-from drystone.forces.table import SPRING
 from drystone.jit import inner_kernel
 from drystone.jit.vec import add, cross, dot, mul, rotation_matrix, scale, sub
 from drystone.model.attachment import Attachment
 from drystone.model.checks import check_spring, not_negative
+from drystone.model.rotation import rotation_matrices
+
+SPRING = 0  # kind of its rows, also of those of a Damper
 
 NOWHERE = (0.0, 0.0, 0.0)
 
@@ -39,8 +41,8 @@ def point_on(elements, e, side, position, rotation, twist):
     q = rotation
     arm = mul(rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3]), anchor)
     place = add((position[b, 0], position[b, 1], position[b, 2]), arm)
-    turning = cross((twist[b, 3], twist[b, 4], twist[b, 5]), arm)
-    return arm, place, add((twist[b, 0], twist[b, 1], twist[b, 2]), turning)
+    rotating = cross((twist[b, 3], twist[b, 4], twist[b, 5]), arm)
+    return arm, place, add((twist[b, 0], twist[b, 1], twist[b, 2]), rotating)
 
 
 @inner_kernel
@@ -59,11 +61,12 @@ def spring_force(elements, e, position, rotation, twist):
     return arm_a, arm_b, scale(d, -pull)
 
 
-def spring_gradients(number, arm, apart, rate, spin):
-    """Derivatives (m, 12, 12) of force and torque on A, on B by pose and by twist of A, of B.
-
-    number (m, 4); arm, spin (m, 2, 3) of A and B; apart, rate (m, 3): d and its rate
+def spring_gradients(elements, of, state):
+    """Bodies (m, 2), and derivatives (m, 12, 12) of force and torque on A, on B by pose and by
+    twist of A, of B, of the springs `of`.
     """
+    number = elements.number[of]
+    arm, apart, rate, spin = ends_of(elements, of, state)
     length = np.linalg.norm(apart, axis=1)
     far = length > 0.0
     length = np.where(far, length, 1.0)
@@ -84,8 +87,22 @@ def spring_gradients(number, arm, apart, rate, spin):
     k_x, k_v = lever @ by_pose, lever @ by_rate @ moved
     for side, sign in ((0, -1.0), (1, 1.0)):
         block = slice(6 * side + 3, 6 * side + 6)
-        k_x[:, block, block] += sign * _swing(arm[:, side], force)
-    return k_x, k_v
+        k_x[:, block, block] += sign * _torque_by_rotation(arm[:, side], force)
+    return elements.body[of], k_x, k_v
+
+
+def ends_of(elements, of, state):
+    """Arms (m, 2, 3), d (m, 3), its rate (m, 3) and spins (m, 2, 3) of the springs `of`."""
+    # The fixed world as one more body, not rotated, at the origin.
+    position = np.vstack((state.position, np.zeros((1, 3))))
+    rotation = np.vstack((state.rotation, [(1.0, 0.0, 0.0, 0.0)]))
+    twist = np.vstack((state.twist, np.zeros((1, 6))))
+    body = elements.body[of]
+    anchor = elements.anchor[of].reshape(-1, 2, 3)
+    arm = np.einsum("...ij,...j->...i", rotation_matrices(rotation[body]), anchor)
+    rate = twist[body, :3] + np.cross(twist[body, 3:], arm)
+    place = position[body] + arm
+    return arm, place[:, 1] - place[:, 0], rate[:, 1] - rate[:, 0], twist[body, 3:]
 
 
 def _point_moves(arm, spin):
@@ -99,8 +116,8 @@ def _point_moves(arm, spin):
     return moved, swept
 
 
-def _swing(arm, force):
-    """Derivative of the torque by a turn of the arm alone: (dθ x r) x F."""
+def _torque_by_rotation(arm, force):
+    """Derivative of the torque by a rotation of the arm alone: (dθ x r) x F."""
     inner = (arm * force).sum(axis=1)
     return arm[:, :, None] * force[:, None, :] - inner[:, None, None] * np.eye(3)
 
@@ -112,8 +129,9 @@ def skew(v):
     return out - out.transpose(0, 2, 1)
 
 
-def spring_energy(number, apart):
-    """[J] of each (m,)."""
+def spring_energy(elements, of, state):
+    """[J] of the springs `of` (m,)."""
+    number, apart = elements.number[of], ends_of(elements, of, state)[1]
     return 0.5 * number[:, 1] * (np.linalg.norm(apart, axis=1) - number[:, 0]) ** 2
 
 
@@ -138,7 +156,7 @@ class Spring(Element):
 
     _kind, _fixed = SPRING, ("a", "b", "point_a", "point_b", "attachment")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_ends(self)
         check_spring(self, "Spring")
         here = place_points(self)

@@ -1,4 +1,4 @@
-"""The force elements of a world as arrays.
+"""Force elements of a world as arrays (structure of arrays), for kernels.
 
 A row is one element on one body, or between two. What acts on all bodies has a row for each.
 """
@@ -9,8 +9,6 @@ import numpy as np
 
 from drystone.jit.table import table
 
-SPRING, DRAG, POLE = range(3)
-
 NUMBERS = 4
 
 
@@ -18,10 +16,9 @@ NUMBERS = 4
 class Elements(NamedTuple):
     """Rows of all elements, and scratch of a step; n bodies, n stands for the fixed world."""
 
-    kind: np.ndarray  # (ne,) int32, SPRING ... POLE
+    kind: np.ndarray  # (ne,) int32: SPRING, DRAG ..., each in the file of its force
     body: np.ndarray  # (ne, 2) int32, bodies A and B; what has no other end has n as B
     anchor: np.ndarray  # (ne, 6) points on A, on B, from the centres of mass, body axes [m]
     number: np.ndarray  # (ne, 4) see the file of the kind
-    given: np.ndarray  # (n, 6) scratch: the constant forces of the user, while others are added
     before: np.ndarray  # (n, 6) scratch: forces [N] and torques [N m] at the start of the step
     after: np.ndarray  # (n, 6) scratch: at its end

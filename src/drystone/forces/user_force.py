@@ -1,17 +1,19 @@
-"""Force: a function of the user, F(state), in Python.
+"""Force: a user-defined force F(state), in Python.
 
     F (m, 6): forces [N] and torques [N m] about the centres of mass, world axes
 
 Gradients, given by another function or by central differences of the first:
 
-    dF/dx (6m, 6m) by a shift of the centre [m] and a turn about it [rad], world axes
+    dF/dx (6m, 6m) by a shift of the centre [m] and a rotation about it [rad], world axes
     dF/dv (6m, 6m) by velocity [m/s] and spin [rad/s]
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.forces.force import Element
@@ -43,13 +45,13 @@ class Force(Element):
     on         the m bodies that it sees and acts on; None: all of the world
     """
 
-    function: object
-    gradient: object = None
+    function: Callable[[ForceState], ArrayLike]
+    gradient: Callable[[ForceState], tuple[ArrayLike, ArrayLike]] | None = None
     on: tuple | None = None
 
     _kind, _fixed = None, ("on",)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("function", "gradient"):
             call = getattr(self, name)
             if not callable(call) and not (name == "gradient" and call is None):
@@ -119,15 +121,15 @@ def differences(function, view: ForceState) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shift_pose(view: ForceState, b: int, k: int, step: float) -> ForceState:
-    """Body `b` moved along axis k, or turned about axis k - 3."""
+    """Body `b` moved along axis k, or rotated about axis k - 3."""
     if k < 3:
         centres = view.centres.copy()
         centres[b, k] += step
         return view._replace(centres=centres)
-    angle, turned = [0.0, 0.0, 0.0], view.orientations.copy()
+    angle, rotated = [0.0, 0.0, 0.0], view.orientations.copy()
     angle[k - 3] = step
-    turned[b] = turn_quaternion(tuple(map(float, turned[b])), tuple(angle))
-    return view._replace(orientations=turned)
+    rotated[b] = turn_quaternion(tuple(map(float, rotated[b])), tuple(angle))
+    return view._replace(orientations=rotated)
 
 
 def shift_twist(view: ForceState, b: int, k: int, step: float) -> ForceState:

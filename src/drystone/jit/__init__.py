@@ -1,6 +1,4 @@
-"""How kernels are compiled: decorators, stages by address, tables by pointer, vectors, the
-clock.
-"""
+"""How kernels are compiled: decorators, stages, tables by pointer, vector algebra, the clock."""
 
 from drystone.jit.decorators import (
     cache_folder,

@@ -1,4 +1,4 @@
-"""A clock that compiled code can read: the processor's tick counter, and how long a tick is."""
+"""Clock for compiled code: the processor's time stamp counter, and how long a tick is."""
 
 import time
 from functools import cache

@@ -1,4 +1,4 @@
-"""The one place that decides how kernels are compiled and where they are cached."""
+"""Decorators of kernels: how they are compiled and where they are cached."""
 
 import hashlib
 import os
@@ -35,7 +35,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 # Threads that wait for each other spin before they sleep, by default for a millisecond: where
 # another program has the core that costs a hundred times the step. So short a spin costs nothing
-# on a machine of our own, measured on the wall, and 5 times the step on a busy one.
+# on a machine of our own, in wall-clock time, and 5 times the step on a busy one.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
@@ -62,7 +62,7 @@ def kernel(function=None, **options):
 def entry_of(compiled, args):
     """The version of a kernel that takes arguments of the types of these, as Python calls it.
 
-    It does not look at what it is given: other types crash it.
+    It does not check its arguments: other types crash it.
     """
     if numba.config.DISABLE_JIT:
         return compiled
@@ -97,5 +97,31 @@ def parallel_kernel(function):
 
     What the loop itself writes must be an array argument: a store to a member of a tuple is
     silently lost (Numba 0.68). Called kernels may write to members of tuples.
+
+    The chunked loop. Every stage that runs over pairs, shapes or contacts has the same three
+    kernels; Numba cannot take a kernel as an argument and cache what calls it, so each has its own:
+
+        _CHUNK = 64  # items per task: some 10 us of work or more
+
+        @kernel
+        def _work_range(lo, hi, ...):  # scratch arrays are made here, once a task (_nrt=True)
+            for k in range(lo, hi):
+                ...  # writes row k and no other
+
+        @parallel_kernel
+        def _work_parallel(chunks, count, ...):
+            for chunk in prange(chunks):
+                _work_range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, count), ...)
+
+        @stage
+        def do_work(..., count):
+            if count <= 2 * _CHUNK:  # starting threads costs more than that
+                _work_range(0, count, ...)
+            else:
+                _work_parallel((count + _CHUNK - 1) // _CHUNK, count, ...)
+
+    Chunks depend on the number of items alone, so that the answer is the same for any number of
+    threads. Where neighbouring items cost alike and others far more or less (meshes), task t of n
+    takes the items t, t + n, t + 2 n ... instead: `_work_every(task, tasks, count, ...)`.
     """
     return kernel(function, parallel=True, _nrt=True)

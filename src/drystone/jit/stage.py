@@ -1,6 +1,6 @@
-"""Stages of the step: kernels that others call through an address, not with their code built in.
+"""Stages of the step: separately compiled kernels that others call through function pointers.
 
-What a kernel calls is otherwise taken into it and optimised once more there, and again in every
+What a kernel calls is otherwise inlined and optimised once more there, and again in every
 kernel above: the narrow phase used to be compiled five times over. The price is some nanoseconds
 for every array that is handed over.
 

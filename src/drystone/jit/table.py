@@ -1,4 +1,4 @@
-"""Tables: named tuples of arrays that kernels take as one pointer.
+"""Tables (structures of arrays): named tuples that kernels take as one pointer.
 
 Numba hands a named tuple over array by array, seven words for each, copies all of it wherever one
 member is read, and spells out all members in the name of every kernel that takes it: compiling the

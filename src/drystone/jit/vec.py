@@ -1,8 +1,8 @@
-"""Vectors, quaternions and 3x3 matrices as tuples of floats: the alphabet of every kernel.
+"""Vectors, quaternions and 3x3 matrices as tuples of floats: the algebra of every kernel.
 
 A vector is (x, y, z), a quaternion (w, x, y, z), a matrix nine floats row by row. A pose in
 an array is twelve floats: position, then the rotation matrix row by row (its columns are the
-axes of the turned frame, so `rotate` takes body axes to world axes).
+axes of the rotated frame, so `rotate` takes body axes to world axes).
 """
 
 from math import sqrt, tan
@@ -116,6 +116,19 @@ def mul_t(m, v):
     )
 
 
+@inner_kernel
+def world_inertia(m, x, y, z):
+    """R diag(x, y, z) Rᵀ of the rotation matrix `m`: xx, xy, xz, yy, yz, zz."""
+    return (
+        m[0] * m[0] * x + m[1] * m[1] * y + m[2] * m[2] * z,
+        m[0] * m[3] * x + m[1] * m[4] * y + m[2] * m[5] * z,
+        m[0] * m[6] * x + m[1] * m[7] * y + m[2] * m[8] * z,
+        m[3] * m[3] * x + m[4] * m[4] * y + m[5] * m[5] * z,
+        m[3] * m[6] * x + m[4] * m[7] * y + m[5] * m[8] * z,
+        m[6] * m[6] * x + m[7] * m[7] * y + m[8] * m[8] * z,
+    )
+
+
 @kernel
 def quaternion_product(a, b):
     return (
@@ -140,6 +153,12 @@ def pose_rotation(pose, s):
         pose[s, 6], pose[s, 7], pose[s, 8],
         pose[s, 9], pose[s, 10], pose[s, 11],
     )  # fmt: skip
+
+
+@inner_kernel
+def pose_axis_z(pose, s):
+    """The z axis of row `s` of an (n, 12) array of poses."""
+    return pose[s, 5], pose[s, 8], pose[s, 11]
 
 
 @inner_kernel
@@ -192,9 +211,9 @@ def turn_quaternion(q, angle):
     """Quaternion `q` after the rotation vector `angle` [rad] in world axes."""
     size = sqrt(angle[0] ** 2 + angle[1] ** 2 + angle[2] ** 2)
     if size < 1e-12:
-        turned = quaternion_product((1.0, 0.5 * angle[0], 0.5 * angle[1], 0.5 * angle[2]), q)
+        rotated = quaternion_product((1.0, 0.5 * angle[0], 0.5 * angle[1], 0.5 * angle[2]), q)
     else:
         t = tan(0.5 * size) / size
-        turned = quaternion_product((1.0, t * angle[0], t * angle[1], t * angle[2]), q)
-    f = 1.0 / sqrt(turned[0] ** 2 + turned[1] ** 2 + turned[2] ** 2 + turned[3] ** 2)
-    return turned[0] * f, turned[1] * f, turned[2] * f, turned[3] * f
+        rotated = quaternion_product((1.0, t * angle[0], t * angle[1], t * angle[2]), q)
+    f = 1.0 / sqrt(rotated[0] ** 2 + rotated[1] ** 2 + rotated[2] ** 2 + rotated[3] ** 2)
+    return rotated[0] * f, rotated[1] * f, rotated[2] * f, rotated[3] * f

@@ -1,6 +1,6 @@
-"""The arrays that a world is made of: what is fixed, what changes, what is scratch.
+"""The arrays of a world: Model (constant), State (changing), Work (scratch), Settings.
 
-Float arrays are float64, whole numbers int32 unless said otherwise, all C-contiguous, so that
+Float arrays are float64, integers int32 unless said otherwise, all C-contiguous, so that
 every kernel is compiled once. World axes and SI units unless said otherwise. Positions are
 relative to the world's local origin, so that map coordinates cost no digits.
 
@@ -12,17 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit.table import table
-from drystone.model.joint_arrays import Joints
+from drystone.model.joint_arrays import COORDINATES, Joints
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, HULL, TERRAIN, OUTLINE, MESH = range(9)
+PLANE, SPHERE, CAPSULE, CYLINDER, CONE, BOX, HULL, TERRAIN, OUTLINE, MESH = range(10)
 
 DYNAMIC, KINEMATIC = 0, 1
 
 FIXED = -1  # the body number of the world itself
 SWEPT_COLUMNS = 12  # of Boxes.swept
-CACHED_TRIANGLES = 768  # pairs of triangles that two meshes which touch remember at most
+MOST_MESH_CANDIDATES = 512  # points of two meshes, before reduction; slots of those not reduced
+CACHED_TRIANGLES = 768  # pairs of triangles that two meshes which touch cache at most
 
 
 @table
@@ -32,14 +33,14 @@ class Shapes(NamedTuple):
     kind: np.ndarray  # (ns,) PLANE ... MESH
     body: np.ndarray  # (ns,) the body it belongs to, FIXED for the world
     local: np.ndarray  # (ns, 12) pose in the body's frame: position, rotation row by row
-    size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder: radius, half length along z;
-    #                   box: half sizes, also of the box that holds an outline or a mesh; plane
+    size: np.ndarray  # (ns, 3) [m] sphere: radius; capsule, cylinder, cone: radius, half length on
+    #                   z; box: half sizes, also of the box that holds an outline or a mesh; plane
     #                   (normal is local z), hull, terrain: unused
     radius: np.ndarray  # (ns,) of the sphere about its origin that holds it; inf for a plane
-    thickness: np.ndarray  # (ns,) half of it, about (thickness.py) [m]; inf: it has no other side
+    thickness: np.ndarray  # (ns,) half of it, about (shapes/part.py) [m]; inf: it has no other side
     table: np.ndarray  # (ns,) number of its polytope (box, hull) or terrain (also a mesh), else -1
     surface: np.ndarray  # (ns,) terrain with its triangles; -1: it has none, or nobody asks
-    whole: np.ndarray  # (ns,) 1: a mesh of which all contacts are kept
+    unreduced: np.ndarray  # (ns,) 1: a mesh whose contacts are not reduced to a manifold
     material: np.ndarray  # (ns,)
     group: np.ndarray  # (ns,) bits: what it is
     mask: np.ndarray  # (ns,) bits: what it touches; a pair needs group & mask != 0 both ways
@@ -61,31 +62,31 @@ class Shapes(NamedTuple):
     neighbour: np.ndarray  # (ntt, 3) triangle across the edge from corner k to k+1, -1: none
     cell_first: np.ndarray  # (cells + 1,) first entry in cell_triangle, terrain by terrain
     cell_triangle: np.ndarray  # triangles whose box overlaps the cell (numbers within the terrain)
-    # trees over the triangles of meshes, and of terrains in a world with a mesh; node i has the
+    # BVHs over the triangles of meshes, and of terrains in a world with a mesh; node i has the
     # children i + 1 and node_link[i, 0], or is a leaf: its first triangle and their number
     tree: np.ndarray  # (nt,) first node, -1: none
     node_box: np.ndarray  # (nodes, 6) lower corner, upper corner, in the shape's axes
     node_link: np.ndarray  # (nodes, 2) second child and 0, or first triangle and count (absolute)
-    # the same trees with eight children to a node, see shapes/bvh/wide.py and
+    # the same as wide BVHs with eight children a node, see shapes/bvh/wide.py and
     # shapes/bvh/normal_cones.py
-    block: np.ndarray  # (nt,) first block of eight lanes, -1: none
-    lane_box: np.ndarray  # (48 blocks,) middles and half sizes
-    lane_link: np.ndarray  # (lanes, 2) block of its children and 0, or first triangle and count
-    lane_patch: np.ndarray  # (lanes, 13) where its triangles lie and which way they look
-    block_patch: np.ndarray  # (104 blocks,) the same, numbers of a kind side by side
+    wide_root: np.ndarray  # (nt,) first wide node, -1: none
+    wide_box: np.ndarray  # (48 wide nodes,) centres and half sizes of the children's boxes
+    child_link: np.ndarray  # (children, 2) wide node and 0, or first triangle and count
+    child_cone: np.ndarray  # (children, 13) spatialized normal cone
+    wide_cone: np.ndarray  # (104 wide nodes,) the same, numbers of a kind side by side
     owns: np.ndarray  # (ntt,) bits: the corners and edges it stands for, see shapes/bvh/build.py
-    # distances of meshes and what is held against them; empty if no mesh asks for a field
+    # signed distance fields (SDF) and what is tested against them; empty if no mesh asks for one
     octree: np.ndarray  # (nt,) first cell, -1: none; see shapes/sdf/octree.py
     octree_frame: np.ndarray  # (nt, 4) lower corner and side of the root, in the shape's axes [m]
     octree_child: np.ndarray  # (cells,) first of its eight children (absolute), -1: none
     octree_value: np.ndarray  # (cells, 9) distances at its corners, error [m]
     vertex_normal: np.ndarray  # (ntv, 3) unit, of terrain_vertex
     sample_root: np.ndarray  # (nt,) first node of its samples, see shapes/sdf/feature_samples.py
-    sample_ball: np.ndarray  # (nodes, 4) middle and radius
+    sample_sphere: np.ndarray  # (nodes, 4) centre and radius
     sample_link: np.ndarray  # (nodes, 2) second child and 0, or first sample and count (absolute)
-    segment: np.ndarray  # (samples, 6) both ends
-    around_first: np.ndarray  # (samples + 1,) first row in `around`
-    around: np.ndarray  # (n, 3) unit vectors along the surface
+    sample_segment: np.ndarray  # (samples, 6) both ends
+    tangent_first: np.ndarray  # (samples + 1,) first row in `tangent`
+    tangent: np.ndarray  # (n, 3) unit vectors along the surface at the samples
 
 
 @table
@@ -141,19 +142,25 @@ class State(NamedTuple):
     asleep: np.ndarray  # (n,) 1 if the body sleeps
     rest_time: np.ndarray  # (n,) how long the body has been slow [s]
     counter: np.ndarray  # (8,) int64, see COUNTER_*
-    # broad phase: boxes with room to move, and the pairs whose boxes overlap
+    # broad phase: fat AABBs, which have a margin to move in, and the pairs whose AABBs overlap
     fat_aabb: np.ndarray  # (ns, 6) lower corner, upper corner [m]
     pair: np.ndarray  # (pairs, 2) shapes, sorted by first, then second
-    pair_cached: np.ndarray  # (pairs, 2) first of its kept contacts and their number
-    pair_axis: np.ndarray  # (pairs, 8) what the narrow phase wants to remember of the pair
-    # contacts of the last step, for warm starts
+    pair_cached: np.ndarray  # (pairs, 2) first of its cached contacts and their number
+    pair_axis: np.ndarray  # (pairs, 8) cached by the narrow phase: the separating axis of the pair
+    # contact cache: those of the last step, for warm starts
     cached_point: np.ndarray  # (contacts, 6) the point in the axes of body A, of body B
     cached_impulse: np.ndarray  # (contacts, 3) on B, world axes [N s]
     # joints
-    joint_value: np.ndarray  # (nj, 3) free coordinates, whole turns counted [rad] or [m]
+    joint_value: np.ndarray  # (nj, 3) free coordinates, full revolutions counted [rad] or [m]
     joint_impulse: np.ndarray  # (rows,) of the last step [N s] or [N m s]
     joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
 
+
+# Column 0 of State.pair_axis for polytopes: kind + AXIS_KINDS (i + AXIS_SECOND j), the best
+# separating axis, of faces or edges number i and j within the polytopes.
+AXIS_NONE, AXIS_FACE_A, AXIS_FACE_B, AXIS_EDGES, AXIS_DIRECTION = range(5)
+AXIS_KINDS = 8
+AXIS_SECOND = 1 << 24
 
 COUNTER_STEP, COUNTER_PAIRS, COUNTER_CACHED, COUNTER_BOXES_VALID = range(4)
 COUNTERS = 8
@@ -170,7 +177,7 @@ class Settings(NamedTuple):
     gravity_y: float = 0.0
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
-    max_sweeps: int = 0  # of the solver in a step; 0: as many as sweep_limit() of nsgs.py gives
+    max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
     newton: int = 1  # 1: Newton's method takes over where sweeps over a small island stall
     sleeping: int = 1
     sleep_speed: float = 5e-3  # [m/s] a body slower than this everywhere on it may fall asleep
@@ -185,7 +192,7 @@ class Settings(NamedTuple):
     # 3 post-stabilization alone.
     drift: int = 0
     baumgarte: float = 0.0  # [1/s] share of an error that becomes velocity
-    # 1: pairs that move far are followed along their way (collision/ccd.py); 2: so they are, and
+    # 1: continuous collision detection of pairs that move far (collision/ccd.py); 2: likewise where
     # not all of their contacts act, as in the half steps of steppers/verlet.py.
     ccd: int = 1
     hashing: int = 0  # 1: hash the state after every step
@@ -208,7 +215,7 @@ def new_state(model: Model, position, rotation, twist) -> State:
         pair_axis=np.zeros((0, 8)),
         cached_point=np.zeros((0, 6)),
         cached_impulse=np.zeros((0, 3)),
-        joint_value=np.zeros(model.joints.value.shape),
+        joint_value=np.zeros((len(model.joints.kind), COORDINATES)),
         joint_impulse=np.zeros(model.joints.row_first[-1]),
         joint_curve=np.zeros((model.joints.row_first[-1], 3)),
     )
@@ -223,9 +230,8 @@ class ContactRows(NamedTuple):
     body: np.ndarray  # (m, 2) bodies A and B; n stands for the fixed world
     frame: np.ndarray  # (m, 9) normal, tangent 1, tangent 2
     arm: np.ndarray  # (m, 6) from the centre of mass of A, of B, to the point [m]
-    delassus: (
-        np.ndarray
-    )  # (m, 6) diagonal block of the Delassus matrix W = J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
+    # (m, 6) diagonal block of the Delassus matrix W = J M⁻¹ Jᵀ [1/kg]: nn, n1, n2, 11, 12, 22
+    delassus: np.ndarray
     inverse: np.ndarray  # (m, 6) its inverse
     bias: np.ndarray  # (m,) added to the normal velocity before the law is applied [m/s]
     friction: np.ndarray  # (m,)
@@ -235,12 +241,10 @@ class ContactRows(NamedTuple):
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (motion/stabilization.py) [N s]
-    impact_impulse: (
-        np.ndarray
-    )  # (m, 3) impulses of impacts within the step (solvers/impact.py) [N s]
+    impact_impulse: np.ndarray  # (m, 3) of impacts within the step (solvers/impact.py) [N s]
     round_impulse: np.ndarray  # (m, 3) those of one round
     target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
-    impact_list: np.ndarray  # (m,) rows that can be struck
+    impact_list: np.ndarray  # (m,) rows that an impact can reach
     # (m, 6) what the sweep before changed, and left, see solvers/gauss_seidel/parallel_sweep.py
     previous: np.ndarray
     previous_twist: np.ndarray  # (n + 1, 6) velocities that it left
@@ -275,31 +279,33 @@ class Motion(NamedTuple):
 
     rotation_matrix: np.ndarray  # (n, 9)
     mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz
+    force: np.ndarray  # (n, 6) all forces [N] and torques [N m] but gravity, world axes
     free: np.ndarray  # (n + 1, 8) velocities if nothing touched
     twist: np.ndarray  # (n + 1, 8) solved velocities
     move: np.ndarray  # (n + 1, 8) displacement twists
-    mean: np.ndarray  # (n, 3) spin that turns a body freely over the step
-    later: np.ndarray  # (n, 3) spin at the end of the step after that turn
-    scheme: np.ndarray  # (n + 1,) how it moves in this step, see motion/stabilization.py
-    impact_time: np.ndarray  # (n + 1,) moment of its impact in this step [s], -1 if none
-    impact_displacement: np.ndarray  # (n + 1, 6) way until the impact [m, rad]
-    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move, not straightened
+    mean: np.ndarray  # (n, 3) mean spin of a free rotation over the step
+    later: np.ndarray  # (n, 3) spin at the end of the step after that rotation
+    scheme: np.ndarray  # (n + 1,) MIDPOINT ... HELD, see motion/displacement.py
+    impact_time: np.ndarray  # (n + 1,) time of its impact within this step [s], -1 if none
+    impact_displacement: np.ndarray  # (n + 1, 6) until the impact [m, rad]
+    before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move before stabilization
     after: np.ndarray  # (n + 1, 6) velocities right after the impact
 
 
 @table
 class Boxes(NamedTuple):
-    """Where shapes are, and the grid in which neighbours are searched."""
+    """Poses and AABBs of the shapes, and the hashed grid in which pairs are searched."""
 
     pose: np.ndarray  # (ns, 12)
-    # (ns, WAY_COLUMNS) how far its velocity takes its body's centre (3) [m]; turning and forces its
-    # surface; its turn (3) [rad]; how far its origin goes (3); forces and the bend of its path;
-    # gravity, which is part of no other column
+    # (ns, SWEPT_COLUMNS) bounds of the motion within the step: 0..2 displacement of its body's
+    # centre by its velocity [m]; 3 of its surface by rotation and forces [m]; 4..6 rotation vector
+    # [rad]; 7..9 displacement of its origin [m]; 10 of its surface by forces and the curvature of
+    # its path [m]; 11 by gravity, which is part of no other column [m]
     swept: np.ndarray
-    reach: np.ndarray  # (ns,) how far a shape can move in this step [m]
+    reach: np.ndarray  # (ns,) how far a shape can move in this step: its speculative margin [m]
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
-    left: np.ndarray  # (chunks,) int64
+    escaped: np.ndarray  # (chunks,) int64 AABBs that have left their fat AABBs
     cell: np.ndarray  # (ns, 4) int64 level and cell
     bucket_first: np.ndarray  # (buckets + 1,)
     bucket_item: np.ndarray  # (ns,)
@@ -312,34 +318,33 @@ class Boxes(NamedTuple):
 
 @table
 class Near(NamedTuple):
-    """Pairs that are near, and the slots for what the narrow phase finds."""
+    """Active pairs, whose AABBs overlap, and the slots for what the narrow phase finds."""
 
     pair: np.ndarray  # (pairs,) numbers of the pairs that are near
     slot_first: np.ndarray  # (pairs + 1,)
     slot_count: np.ndarray  # (pairs,)
-    contact_first: np.ndarray  # (pairs,) place of its contacts in Touch
+    contact_first: np.ndarray  # (pairs,) index of its first contact in ContactList
     slot: np.ndarray  # (slots, 7) point, normal, gap
-    # (pairs,) of the step that a pair can go before it meets, see collision/ccd.py
-    # row p: what two meshes that touch, or are near, keep of their surfaces, see mesh_kept.py
-    share: np.ndarray
+    toi: np.ndarray  # (pairs,) time of impact, as a share of the step, see collision/ccd_mesh.py
+    # row p: triangle cache of two meshes, see collision/narrowphase/mesh/triangle_cache.py
     cached_of: np.ndarray  # (pairs, 3) shapes, number of pairs of triangles
-    cached_axis: np.ndarray  # (pairs, 8) how far was looked and where they stood; or nearest points
-    kept: np.ndarray  # (pairs, 2 KEPT) triangles that were near, two and two
-    cached_gap: np.ndarray  # (pairs, KEPT) float32: how far apart they were at least [m]
+    cached_axis: np.ndarray  # (pairs, 8) how far was searched and their pose; or closest points
+    cached_triangle: np.ndarray  # (pairs, 2 CACHED_TRIANGLES) triangles that were near, two and two
+    cached_gap: np.ndarray  # (pairs, CACHED_TRIANGLES) float32: how far apart they were [m]
 
 
 @table
 class Ccd(NamedTuple):
-    """Bodies on their way within a step, see collision/ccd.py."""
+    """Continuous collision detection, see collision/ccd.py."""
 
     boxes: Boxes  # only pose and spread
     near: Near  # of one pair
     pair: np.ndarray  # (1, 2)
     axis: np.ndarray  # (1, 8)
-    fraction: np.ndarray  # (n,) float: share of the step that a body goes
-    changed: np.ndarray  # (n,) 1 if that was shortened in this round
-    before: np.ndarray  # (n,) likewise in the round before
-    began: np.ndarray  # (n,) float: the share at the start of the round
+    fraction: np.ndarray  # (n,) float: share of the step that a body moves
+    changed: np.ndarray  # (n,) 1 if that was shortened in this pass
+    changed_before: np.ndarray  # (n,) likewise in the pass before
+    fraction_before: np.ndarray  # (n,) float: the share at the start of the pass
 
 
 @table
@@ -349,9 +354,9 @@ class ContactList(NamedTuple):
     place: np.ndarray  # (contacts, 7) point, normal, gap
     body: np.ndarray  # (contacts, 2)
     material: np.ndarray  # (contacts, 2)
-    warm: np.ndarray  # (contacts, 3) guess of the impulse, world axes
-    point: np.ndarray  # (contacts, 6) to be kept
-    impulse: np.ndarray  # (contacts, 3) to be kept
+    warm: np.ndarray  # (contacts, 3) warm start of the impulse, world axes
+    point: np.ndarray  # (contacts, 6) to be cached
+    impulse: np.ndarray  # (contacts, 3) to be cached
     row_contact: np.ndarray  # (contacts,) contact of each row
 
 
@@ -372,10 +377,10 @@ class Graph(NamedTuple):
 
 @table
 class Log(NamedTuple):
-    """What a step tells."""
+    """Statistics of a step."""
 
     flag: np.ndarray  # (4,) see FLAG_*
-    info: np.ndarray  # (16,) float, see INFO_*
+    info: np.ndarray  # (17,) float, see INFO_*
     measures: np.ndarray  # (5,) float, see constraints/error_measures.py
     clock: np.ndarray  # (12,) uint64 ticks spent in each stage
     hashes: np.ndarray  # (steps,) uint64
@@ -383,7 +388,7 @@ class Log(NamedTuple):
 
 @table
 class Links(NamedTuple):
-    """Who is coupled with whom among the contacts of a group."""
+    """Which contacts of a group are coupled: sparsity pattern of its Delassus matrix."""
 
     pair: np.ndarray  # (contacts, 2) int32: their bodies
     slot: np.ndarray  # (n + 1,) int32: number of a body within the group, -1 elsewhere
@@ -403,19 +408,19 @@ class Links(NamedTuple):
 class Island(NamedTuple):
     """Contacts that are solved together, numbered from 0, as a problem of its own."""
 
-    first: np.ndarray  # (n + 1,) int32: block rows as in blocks.BlockMatrix
+    first: np.ndarray  # (n + 1,) int32: block rows as in block_matrix.BlockMatrix
     column: np.ndarray  # (blocks,) int32
     value: np.ndarray  # (blocks, 9)
     q: np.ndarray  # (n, 3) free velocities [m/s]
     friction: np.ndarray  # (n,)
-    scale: np.ndarray  # (n,) D: a third of the trace of the own block [1/kg]
+    scale: np.ndarray  # (n,) D: a third of the trace of the diagonal block [1/kg]
     flat: np.ndarray  # (n,) bool: nothing couples to tangent 2, as in two dimensions
     # three rows of a joint in place of a contact (system.py)
     joint: np.ndarray  # (n,) bool
     lower: np.ndarray  # (n, 3) bounds of the impulses [N s]
     upper: np.ndarray  # (n, 3)
-    soft: np.ndarray  # (n, 3) velocity that each row gives way for its impulse [1/kg]
-    own: np.ndarray  # (n, 3) diagonal of W and softness [1/kg]
+    soft: np.ndarray  # (n, 3) compliance of each row [1/kg]
+    own: np.ndarray  # (n, 3) diagonal of W, compliance included [1/kg]
     bounded: np.ndarray  # (1,) bool: whether any bound is neither zero nor infinite
 
 
@@ -484,4 +489,5 @@ FLAG_PLACED, FLAG_COLLIDED = range(2)
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
     INFO_STOPPED,
-) = range(16)
+    INFO_WANTED,
+) = range(17)

@@ -1,4 +1,4 @@
-"""Room for the arrays of a step: at first, and more where a stage asks for it."""
+"""Buffers of a step: allocation, and growth where a stage asks for more capacity."""
 
 import numpy as np
 
@@ -25,20 +25,20 @@ from drystone.model.arrays import (
 
 
 def allocate(model: Model) -> Work:
-    """Scratch for `model`, without room for pairs and contacts at first."""
+    """Scratch for `model`; its capacity for pairs and contacts is zero at first."""
     n, ns = len(model.bodies.kind), len(model.shapes.kind)
     f, i = _floats, _integers
     buckets = 1 << max(4, int(2 * ns).bit_length())
     return Work(
         motion=Motion(
-            rotation_matrix=f(n, 9), mass=f(n + 1, 7), free=_lines(n + 1), twist=_lines(n + 1),
-            move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), scheme=i(n + 1), impact_time=f(n + 1),
-            impact_displacement=f(n + 1, 6),
-            before=f(n + 1, 6), after=f(n + 1, 6),
+            rotation_matrix=f(n, 9), mass=f(n + 1, 7), force=f(n, 6), free=_lines(n + 1),
+            twist=_lines(n + 1), move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), scheme=i(n + 1),
+            impact_time=f(n + 1), impact_displacement=f(n + 1, 6), before=f(n + 1, 6),
+            after=f(n + 1, 6),
         ),
         boxes=Boxes(
             pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
-            left=np.zeros(ns // 64 + 1, np.int64),
+            escaped=np.zeros(ns // 64 + 1, np.int64),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_arrays(0),
         ),
@@ -52,7 +52,7 @@ def allocate(model: Model) -> Work:
         ),
         rows=new_contact_rows(0, n),
         island=island_work(n, -(-int(model.joints.row_first[-1]) // 3) + len(model.joints.kind)),
-        log=Log(i(4), f(16), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
+        log=Log(i(4), f(17), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
     )  # fmt: skip
 
 
@@ -71,18 +71,17 @@ def _integers(*shape: int) -> np.ndarray:
     return np.zeros(shape, np.int32)
 
 
-def _search_arrays(room: int) -> dict:
+def _search_arrays(m: int) -> dict:
     i = _integers
-    return dict(
-        found=i(room, 2), old_pair=i(room, 2), old_cached=i(room, 2), old_axis=_floats(room, 8)
-    )
+    return dict(found=i(m, 2), old_pair=i(m, 2), old_cached=i(m, 2), old_axis=_floats(m, 8))
 
 
 def _near_arrays(pairs: int, slots: int) -> Near:
     i = _integers
     return Near(
         i(pairs), i(pairs + 1), i(pairs), i(pairs), _floats(slots, 7), _floats(pairs),
-        cached_of=i(pairs, 3), cached_axis=_floats(pairs, 8), kept=i(pairs, 2 * CACHED_TRIANGLES),
+        cached_of=i(pairs, 3), cached_axis=_floats(pairs, 8),
+        cached_triangle=i(pairs, 2 * CACHED_TRIANGLES),
         cached_gap=np.zeros((pairs, CACHED_TRIANGLES), np.float32),
     )  # fmt: skip
 
@@ -91,7 +90,7 @@ def _ccd_arrays(n: int, ns: int) -> Ccd:
     f, i = _floats, _integers
     boxes = Boxes(
         pose=f(ns, 12), swept=f(0, SWEPT_COLUMNS), reach=f(0), spread=f(ns), aabb=f(0, 6),
-        left=np.zeros(0, np.int64),
+        escaped=np.zeros(0, np.int64),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_arrays(0),
     )  # fmt: skip
@@ -99,22 +98,21 @@ def _ccd_arrays(n: int, ns: int) -> Ccd:
     return Ccd(boxes, near, i(1, 2), f(1, 8), f(n), i(n), i(n), f(n))
 
 
-def _contact_list(room: int) -> ContactList:
+def _contact_list(m: int) -> ContactList:
     f, i = _floats, _integers
-    return ContactList(
-        f(room, 7), i(room, 2), i(room, 2), f(room, 3), f(room, 6), f(room, 3), i(room)
-    )
+    return ContactList(f(m, 7), i(m, 2), i(m, 2), f(m, 3), f(m, 6), f(m, 3), i(m))
 
 
-def new_contact_rows(room: int, n: int) -> ContactRows:
+def new_contact_rows(m: int, n: int) -> ContactRows:
+    """Buffers of up to `m` contacts between `n` bodies."""
     f, i = _floats, _integers
     return ContactRows(
-        body=i(room, 2), frame=f(room, 9), arm=f(room, 6), delassus=f(room, 6),
-        inverse=f(room, 6), bias=f(room), friction=f(room), restitution=f(room),
-        gap=f(room), skin=f(room),
-        approach=f(room), impulse=f(room, 3), push=f(room), impact_impulse=f(room, 3),
-        round_impulse=f(room, 3),
-        target=f(room), impact_list=i(room), previous=f(room, 6), previous_twist=f(n + 1, 6),
+        body=i(m, 2), frame=f(m, 9), arm=f(m, 6), delassus=f(m, 6),
+        inverse=f(m, 6), bias=f(m), friction=f(m), restitution=f(m),
+        gap=f(m), skin=f(m),
+        approach=f(m), impulse=f(m, 3), push=f(m), impact_impulse=f(m, 3),
+        round_impulse=f(m, 3),
+        target=f(m), impact_list=i(m), previous=f(m, 6), previous_twist=f(n + 1, 6),
         slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 4), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),
@@ -122,46 +120,46 @@ def new_contact_rows(room: int, n: int) -> ContactRows:
     )  # fmt: skip
 
 
-def _grown(array: np.ndarray, room: int) -> np.ndarray:
-    larger = np.zeros((max(room, len(array)), *array.shape[1:]), array.dtype)
+def _grown(array: np.ndarray, capacity: int) -> np.ndarray:
+    larger = np.zeros((max(capacity, len(array)), *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 def grow_pairs(state: State, work: Work, wanted: int) -> tuple[State, Work]:
-    """State and work with room for more than `wanted` pairs."""
-    room = max(int(1.5 * wanted) + 64, len(state.pair))
+    """State and work with capacity for more than `wanted` pairs."""
+    capacity = max(int(1.5 * wanted) + 64, len(state.pair))
     state = state._replace(
-        pair=_grown(state.pair, room),
-        pair_cached=_grown(state.pair_cached, room),
-        pair_axis=_grown(state.pair_axis, room),
+        pair=_grown(state.pair, capacity),
+        pair_cached=_grown(state.pair_cached, capacity),
+        pair_axis=_grown(state.pair_axis, capacity),
     )
     return state, work._replace(
-        boxes=work.boxes._replace(**_search_arrays(room)),
-        near=_near_arrays(room, len(work.near.slot)),
-        graph=work.graph._replace(link=_integers(2 * room + 2 * len(state.joint_value))),
+        boxes=work.boxes._replace(**_search_arrays(capacity)),
+        near=_near_arrays(capacity, len(work.near.slot)),
+        graph=work.graph._replace(link=_integers(2 * capacity + 2 * len(state.joint_value))),
     )
 
 
 def grow_slots(work: Work, wanted: int) -> Work:
-    """Work with room for more than `wanted` slots of the narrow phase."""
+    """Work with capacity for more than `wanted` slots of the narrow phase."""
     return work._replace(near=work.near._replace(slot=_floats(int(1.5 * wanted) + 64, 7)))
 
 
 def grow_contacts(state: State, work: Work, wanted: int) -> tuple[State, Work]:
-    """State and work with room for more than `wanted` contacts."""
-    room = max(int(1.5 * wanted) + 64, len(state.cached_point))
+    """State and work with capacity for more than `wanted` contacts."""
+    capacity = max(int(1.5 * wanted) + 64, len(state.cached_point))
     state = state._replace(
-        cached_point=_grown(state.cached_point, room),
-        cached_impulse=_grown(state.cached_impulse, room),
+        cached_point=_grown(state.cached_point, capacity),
+        cached_impulse=_grown(state.cached_impulse, capacity),
     )
     bodies = len(state.position)
     return state, work._replace(
-        contact_list=_contact_list(room), rows=new_contact_rows(room, bodies)
+        contact_list=_contact_list(capacity), rows=new_contact_rows(capacity, bodies)
     )
 
 
-# What the step has room for.
+# Capacity of the Newton solver within a step.
 MOST_CONTACTS = 512  # of an island; more than that have a band too wide to be worth it
 
 MOST_BLOCKS = 24 * MOST_CONTACTS
@@ -169,7 +167,7 @@ MOST_BLOCKS = 24 * MOST_CONTACTS
 MOST_NUMBERS = 1_000_000  # of the factors, 8 MB
 
 # Chains and trees of joints have narrow bands, however long they are.
-JOINT_BLOCKS = 32  # room for each block of rows of joints: neighbours
+JOINT_BLOCKS = 32  # for each block of rows of joints: neighbours
 
 JOINT_NUMBERS = 300  # and numbers of the factors
 
@@ -194,7 +192,7 @@ def island_work(bodies: int, nodes: int = 0) -> IslandWork:
 
 
 def new_island(n: int, blocks: int) -> Island:
-    """Room for an island of up to `n` contacts and that many blocks."""
+    """Buffers of an island of up to `n` contacts and that many blocks."""
     return Island(
         first=np.zeros(n + 1, dtype=np.int32), column=np.zeros(blocks, dtype=np.int32),
         value=np.zeros((blocks, 9)), q=np.zeros((n, 3)), friction=np.zeros(n), scale=np.zeros(n),
@@ -216,9 +214,9 @@ def newton_work(n: int, capacity: int) -> NewtonWork:
 
 
 def for_new_work(state: State) -> State:
-    """A copy without spare room for pairs.
+    """A copy without spare capacity for pairs.
 
-    A stage asks for room if the state has too little; were there room in the state but none in
+    A stage asks for more if the state has too little; with capacity in the state but none in
     scratch that was just made, pairs would be lost.
     """
     count = int(state.counter[COUNTER_PAIRS])

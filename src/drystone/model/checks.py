@@ -1,4 +1,4 @@
-"""Checks of what a user hands in: a clean copy, or one clear sentence."""
+"""Input checks: a clean copy of what the user gave, or one clear sentence."""
 
 import difflib
 from math import isfinite
@@ -18,9 +18,9 @@ def not_negative(what: str, value) -> float:
 
 
 def bits(what: str, value) -> int:
-    """A set of groups, one for each bit of a whole number; -1 means all of them."""
+    """A set of groups, one for each bit of an integer; -1 means all of them."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise InputError(f"{what} is {value!r}, must be a whole number whose bits are groups.")
+        raise InputError(f"{what} is {value!r}, must be an integer whose bits are groups.")
     x = value.__index__()
     if not -(2**31) <= x < 2**32:
         raise InputError(f"{what} is {x}, must fit in 32 bits; -1 means all groups.")
@@ -87,13 +87,13 @@ def positive(what: str, value, unit: str = "m", fix: str = "") -> float:
     return result
 
 
-def whole(what: str, value, least: int | None = None, most: int | None = None) -> int:
+def integer(what: str, value, least: int | None = None, most: int | None = None) -> int:
     """`value` as an int from `least` to `most`; no text, no fraction, neither True nor False."""
-    if isinstance(value, bool | np.bool_) or not _is_whole(value):
-        raise InputError(f"{what} is {value!r}, must be a whole number{_between(least, most)}.")
+    if isinstance(value, bool | np.bool_) or not _is_integer(value):
+        raise InputError(f"{what} is {value!r}, must be an integer{_between(least, most)}.")
     result = int(value)
     if (least is not None and result < least) or (most is not None and result > most):
-        raise InputError(f"{what} is {result}, must be a whole number{_between(least, most)}.")
+        raise InputError(f"{what} is {result}, must be an integer{_between(least, most)}.")
     return result
 
 
@@ -107,12 +107,12 @@ def within(what: str, value, least: float | None = None, most: float | None = No
 
 def flag(what: str, value) -> bool:
     """`value` as a bool: True, False, or the numbers 1 and 0; no text, however it reads."""
-    if isinstance(value, bool | np.bool_) or (_is_whole(value) and value in (0, 1)):
+    if isinstance(value, bool | np.bool_) or (_is_integer(value) and value in (0, 1)):
         return bool(value)
     raise InputError(f"{what} is {value!r}, must be True or False.")
 
 
-def _is_whole(value) -> bool:
+def _is_integer(value) -> bool:
     return isinstance(value, Integral) or (isinstance(value, Real) and float(value).is_integer())
 
 
@@ -167,6 +167,14 @@ def point_array(what: str, value, least: int) -> np.ndarray:
             f"({len(bad)} such rows). Remove or repair them."
         )
     return points
+
+
+def existing_rows(what: str, value, count: int) -> np.ndarray:
+    """`value`, from a file, as an array of int64, all of them rows of a table of `count`."""
+    array = np.asarray(value)
+    if array.dtype.kind != "i" or not array.size or array.min() < 0 or array.max() >= count:
+        raise InputError(f"{what}: a corner does not exist.")
+    return array.astype(np.int64)
 
 
 def _in(unit: str) -> str:

@@ -1,4 +1,4 @@
-"""Finding: one thing that looks suspicious about a world."""
+"""Finding: one result of a check of a world."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Named arrays in an HDF5 file: written so that a failure harms nothing, read with suspicion."""
+"""Named arrays in HDF5 files: written atomically, read with checks."""
 
 import os
 from contextlib import suppress
@@ -53,17 +53,17 @@ def read_numbers(group, name: str) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def read_wholes(group, name: str) -> np.ndarray:
-    """The one-dimensional array of whole numbers `name`."""
+def read_integers(group, name: str) -> np.ndarray:
+    """The one-dimensional array of integers `name`."""
     array = read_array(group, name)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be a list of whole numbers.")
+        raise InputError(f"{name} must be a list of integers.")
     return array.astype(np.int64)
 
 
-def read_whole(group, name: str) -> int:
-    """The single whole number `name`."""
+def read_integer(group, name: str) -> int:
+    """The single integer `name`."""
     array = read_array(group, name)
     if array.size != 1 or array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be one whole number.")
+        raise InputError(f"{name} must be one integer.")
     return int(array.reshape(-1)[0])

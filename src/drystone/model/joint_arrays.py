@@ -36,7 +36,7 @@ NUMBERS = 6
 
 @table
 class Joints(NamedTuple):
-    """What is fixed about joints, but for `value`, which a run needs to go on bit for bit."""
+    """What is constant about joints."""
 
     kind: np.ndarray  # (nj,) int32, BALL ... FLAT_FIXED
     body: np.ndarray  # (nj, 2) int32, bodies A and B; n stands for the fixed world
@@ -48,7 +48,6 @@ class Joints(NamedTuple):
     drive_mode: np.ndarray  # (nj, 3) int32, DRIVE_NONE ... DRIVE_POSITION
     drive: np.ndarray  # (nj, 3, 4) speed or target, stiffness, damping, largest force
     friction: np.ndarray  # (nj, 3) force or torque [N] or [N m]
-    value: np.ndarray  # (nj, 3) coordinates of the last fill, whole turns counted [rad] or [m]
 
 
 @table
@@ -65,6 +64,7 @@ class JointRows(NamedTuple):
     upper: np.ndarray  # (nr,)
     impulse: np.ndarray  # (nr,) of the last solve, and so the guess for the next
     kind: np.ndarray  # (nr,) int32, ROW_EQUALITY ... ROW_SPRING
+    value: np.ndarray  # (nj, 3) free coordinates of the last fill, revolutions counted [rad], [m]
 
 
 def joint_rows(table: Joints) -> JointRows:
@@ -75,5 +75,5 @@ def joint_rows(table: Joints) -> JointRows:
         body=np.ascontiguousarray(np.repeat(table.body, rows_of, axis=0), np.int32),
         linear=f((count, 3)), angular=f((count, 6)), error=f(count), bias=f(count),
         softness=f(count), lower=f(count), upper=f(count), impulse=f(count),
-        kind=np.zeros(count, np.int32),
+        kind=np.zeros(count, np.int32), value=f((len(table.kind), COORDINATES)),
     )  # fmt: skip

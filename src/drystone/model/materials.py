@@ -1,4 +1,4 @@
-"""Materials, and the one rule that says what holds when two of them meet.
+"""Materials, and the mixing rule for a pair of them.
 
 | of two materials | value for the pair | why |
 |---|---|---|
@@ -16,6 +16,7 @@ they differ alike, as where a material meets itself, that of the body added late
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Material:
     density      [kg/m³], used where no mass is given
     friction     Coulomb's coefficient against itself, >= 0; or two: (along, across) the direction
     restitution  part of the approach speed that comes back, 0 to 1, against itself
-    name         only for people and for telling equal materials apart
+    name         only for reading, and for telling equal materials apart
     friction_direction  in the axes of the shape as it was given, of any length; None: (1, 0, 0)
                  if the friction is elliptic
 
@@ -47,7 +48,7 @@ class Material:
     name: str | None = None
     friction_direction: tuple[float, float, float] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         who = f"Material {self.name!r}" if self.name is not None else "Material"
         if self.name is not None and not isinstance(self.name, str):
             raise InputError(f"{who}: name must be text or None.")
@@ -59,7 +60,7 @@ class Material:
         object.__setattr__(self, "friction_direction", self._direction(who))
         object.__setattr__(self, "restitution", _restitution(who, self.restitution))
 
-    def _direction(self, who: str) -> tuple[float, float, float] | None:
+    def _direction(self, who: str) -> tuple[float, ...] | None:
         """As given: a unit vector made anew after loading might differ in its last digit."""
         if self.friction_direction is None:
             return (1.0, 0.0, 0.0) if is_elliptic(self.friction) else None
@@ -114,7 +115,7 @@ def both_axes(friction) -> tuple[float, float]:
 
 def _overridden(key: str, materials: list, overrides: Mapping | None):
     """(row, row, value) of all overrides of `key`."""
-    rows = {}
+    rows: dict[Material, list[int]] = {}
     for k, material in enumerate(materials):
         rows.setdefault(material, []).append(k)
     for (a, b), values in checked_overrides(overrides or {}).items():
@@ -126,7 +127,7 @@ def _overridden(key: str, materials: list, overrides: Mapping | None):
 
 def checked_overrides(overrides: Mapping) -> dict:
     """The overrides with every value checked; refuses a pair given twice with other values."""
-    checked = {}
+    checked: dict[tuple[Material, Material], dict] = {}
     for pair, values in overrides.items():
         if not (isinstance(pair, tuple) and len(pair) == 2
                 and all(isinstance(m, Material) for m in pair)):  # fmt: skip
@@ -156,7 +157,7 @@ def _checked_values(who: str, values) -> dict:
     return {key: check[key](who, value) for key, value in values.items()}
 
 
-def _friction(who: str, value) -> float | tuple[float, float]:
+def _friction(who: str, value) -> Any:
     """One number, or two where they differ."""
     if np.iterable(value) and not isinstance(value, str):
         along, across = (_friction(who, mu) for mu in vector(f"{who}: friction", value, 2))

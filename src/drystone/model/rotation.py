@@ -10,35 +10,42 @@ from drystone.model.checks import vector
 IDENTITY = np.eye(3)
 IDENTITY.flags.writeable = False
 
-# How far the length of a quaternion from a person may be from 1 before we take it for a
+# How far the length of a quaternion from the user may be from 1 before we take it for a
 # mistake (Euler angles, wrong order) and not for rounding: four printed digits pass.
 UNIT_TOLERANCE = 1e-3
 
 
 def unit_quaternion(what: str, value) -> tuple[float, float, float, float]:
-    """A quaternion from a person, checked and scaled to length 1."""
+    """A quaternion from the user, checked and scaled to length 1."""
     w, x, y, z = vector(what, value, 4)
     length = sqrt(w * w + x * x + y * y + z * z)
     if abs(length - 1.0) > UNIT_TOLERANCE:
         raise InputError(
             f"{what} is {(w, x, y, z)} with length {length:g}, must be a unit quaternion "
-            f"(w, x, y, z); (1, 0, 0, 0) is no turn."
+            f"(w, x, y, z); (1, 0, 0, 0) is no rotation."
         )
     if length == 1.0:
         return w, x, y, z
     return w / length, x / length, y / length, z / length
 
 
+def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
+    """(..., 3, 3) of unit quaternions (..., 4); columns are the axes of the rotated frames.
+
+    The same formula as jit/vec.rotation_matrix(), which kernels call.
+    """
+    w, x, y, z = np.moveaxis(quaternions, -1, 0)
+    entries = (
+        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y),
+    )  # fmt: skip
+    return np.stack(entries, axis=-1).reshape(*quaternions.shape[:-1], 3, 3)
+
+
 def matrix_from_quaternion(quaternion) -> np.ndarray:
-    """The (3, 3) rotation of a unit quaternion; its columns are the axes of the turned frame."""
-    w, x, y, z = (float(c) for c in quaternion)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    """The (3, 3) rotation matrix of one unit quaternion."""
+    return rotation_matrices(np.array(quaternion, dtype=np.float64))
 
 
 def quaternion_from_matrix(rotation) -> np.ndarray:
@@ -65,18 +72,7 @@ def matrix_with_z_along(normal) -> np.ndarray:
     x, y, z = (float(c) for c in normal)
     if z == 1.0:
         return IDENTITY
-    if z < 0.0:  # turn the mirrored one half round x: keeps the divisor below away from zero
+    if z < 0.0:  # rotate the mirrored one by half a turn about x: no divisor near zero below
         return matrix_with_z_along((x, -y, -z)) * np.array([[1.0], [-1.0], [-1.0]])
     a = -1.0 / (1.0 + z)
     return np.array([[1 + x * x * a, x * y * a, x], [x * y * a, 1 + y * y * a, y], [-x, -y, z]])
-
-
-def rotation_matrices(rotation: np.ndarray) -> np.ndarray:
-    """(n, 3, 3) of the unit quaternions (n, 4)."""
-    w, x, y, z = rotation.T
-    entries = (
-        1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
-        2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x),
-        2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y),
-    )  # fmt: skip
-    return np.stack(entries, axis=1).reshape(-1, 3, 3)

@@ -1,4 +1,4 @@
-"""One hash of the state: the bits of all poses, velocities and sleep flags."""
+"""Hash of the state: the bits of all poses, velocities and sleep flags."""
 
 import numpy as np
 

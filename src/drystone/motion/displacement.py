@@ -1,4 +1,4 @@
-"""How far each body moves in a step, and by which scheme.
+"""Displacement of every body in a step: midpoint rule or end-of-step velocity.
 
 A body moves by its displacement twist: the mean of its velocities before and after (midpoint rule)
 where its path is straight, which makes a flight and a slide exact; the velocity after (end of step)
@@ -14,10 +14,10 @@ from drystone.motion.integrate import turn_freely
 # than this share of what gravity adds in a step ...
 PARTING_SHARE = 1e-3
 
-# ... or approached by more than this share and the error of the solver. They were struck, or their
-# way is bent upwards, as that of a ring that swings on a peg: the mean of two velocities, each
-# along the tangent at another place, leads below such a way, and being lifted back would add energy
-# in every step. Where it is bent downwards the mean only takes energy away.
+# ... or approached by more than this share and the error of the solver. They had an impact, or
+# their path is curved upwards, as that of a ring that swings on a peg: the mean of two velocities,
+# each along the tangent at another place, leads below such a path, and being lifted back would add
+# energy in every step. Where it is curved downwards the mean only takes energy away.
 CLOSING_SHARE = 1e-7
 
 
@@ -32,18 +32,21 @@ def choose_schemes(scheme, rows, count, impacts, settings, residual):
             continue
         # A contact that bounced and holds its bodies all the same came back within the step: the
         # mean would leave them at a height that nothing has paid for.
-        struck = impacts > 0 and rows.impact_impulse[r, 0] > 0.0
+        bounced = impacts > 0 and rows.impact_impulse[r, 0] > 0.0
         change = rows.bias[r] + rows.approach[r]
-        if struck or change < -meeting or change > parting:
+        if bounced or change < -meeting or change > parting:
             for side in range(2):
                 b = rows.body[r, side]
                 scheme[b] = max(scheme[b], END_OF_STEP)
 
 
 @inner_kernel(inline="always")  # else handing over all these arrays takes as long
-def displace_body(b, bodies, state, motion, impacts, dt):
-    """Displacement twist of body `b`; its free turn and the spin after it: motion.mean, later."""
-    old, twist, move = state.twist, motion.twist, motion.move
+def displace_body(b, bodies, old, motion, impacts, dt):
+    """Displacement twist of body `b`; free rotation and the spin after it: motion.mean, later.
+
+    old  velocities at the start of the step
+    """
+    twist, move = motion.twist, motion.move
     spin = (twist[b, 3], twist[b, 4], twist[b, 5])
     if bodies.kind[b] == KINEMATIC:
         mean, later = spin, spin
@@ -59,12 +62,12 @@ def displace_body(b, bodies, state, motion, impacts, dt):
         move[b, 3 + k] = mean[k]
         motion.mean[b, k] = mean[k]
         motion.later[b, k] = later[k]
-    impact_impulse = impacts > 0 and motion.impact_time[b] >= 0.0
+    has_impact = impacts > 0 and motion.impact_time[b] >= 0.0
     if motion.scheme[b] < END_OF_STEP:
         for k in range(6):
-            start = motion.after[b, k] if impact_impulse else old[b, k]
+            start = motion.after[b, k] if has_impact else old[b, k]
             move[b, k] += 0.5 * (start - twist[b, k])
-    if impact_impulse:  # fly to the impact with the velocity before it, then on with the one after
+    if has_impact:  # fly to the impact with the velocity before it, then on with the one after
         rest = 1.0 - motion.impact_time[b] / dt
         for k in range(6):
             move[b, k] = motion.impact_displacement[b, k] / dt + rest * move[b, k]
@@ -81,7 +84,7 @@ def displace_bodies(bodies, state, motion, impacts, dt):
             for k in range(3):
                 motion.mean[b, k] = 0.0
                 motion.later[b, k] = 0.0
-        elif motion.scheme[b] != RATTLED:  # solvers/articulated/solve_islands.py has done it
-            displace_body(b, bodies, state, motion, impacts, dt)
+        elif motion.scheme[b] != RATTLED:  # solvers/articulated/rattle.py has done it
+            displace_body(b, bodies, state.twist, motion, impacts, dt)
     for k in range(6):
         motion.move[n, k] = 0.0

@@ -1,4 +1,4 @@
-"""The end of a step: check that every number is finite, then make the new state the state."""
+"""End of a step: the check that every number is finite, then new poses and velocities."""
 
 from math import isfinite
 
@@ -25,7 +25,7 @@ def find_nonfinite(position, rotation, twist, move, later):
 
 
 @kernel
-def _turn_body(b, bodies, state, motion, dt):
+def _rotate_body(b, bodies, state, motion, dt):
     """Orientation and spin of body `b` after its displacement."""
     rotation, move, mean = state.rotation, motion.move, motion.mean
     q = turn_quaternion(
@@ -38,7 +38,6 @@ def _turn_body(b, bodies, state, motion, dt):
     free = move[b, 3] == mean[b, 0] and move[b, 4] == mean[b, 1] and move[b, 5] == mean[b, 2]
     if inertia[0] == inertia[1] and inertia[1] == inertia[2]:
         later = spin  # joints may have changed it since motion.later
-        #                 (solvers/articulated/solve_islands.py)
     elif not free:
         t = motion.rotation_matrix
         r_old = (
@@ -65,5 +64,5 @@ def move_bodies(bodies, state, motion, dt):
         for k in range(3):
             state.position[b, k] += dt * motion.move[b, k]
             state.twist[b, k] = motion.twist[b, k]
-        _turn_body(b, bodies, state, motion, dt)
+        _rotate_body(b, bodies, state, motion, dt)
     state.counter[COUNTER_STEP] += 1

@@ -1,4 +1,4 @@
-"""Stage 6: velocities -> poses, exact for free motion."""
+"""Integration of free rotation, conserving energy and momentum [Simo1991]: velocities -> poses."""
 
 from math import atan, inf, sqrt, tan
 
@@ -13,17 +13,18 @@ from drystone.jit.vec import (
     turn_quaternion,
 )
 
-_ROUNDS = 30  # of the fixed point, or of Newton's method
+_MAX_ITERATIONS = 30  # of the fixed point, or of Newton's method
 
 
 @kernel
 def turn_freely(spin, inertia, r_wb, dt):
     """Free rotation over `dt`: returns the mean spin (world axes) and the spin afterwards.
 
-    Implicit midpoint rule for Euler's equation in body axes, L' = L x w, which conserves the
-    energy and |L| because both are quadratic [Simo1991]. Since L' - L = h (mean L) x (mean w) is
-    a turn of L about the mean w, turning the body by the same angle the other way conserves L in
-    world axes, whatever the scalar h; we take the h that makes the angle exactly |w| dt.
+    Implicit midpoint rule for Euler's equation in body axes, L' = L x w, which conserves the energy
+    and |L| because both are quadratic [Simo1991]. Since L' - L = h (mean L) x (mean w) is a
+    rotation of L about the mean w, rotating the body by the same angle in the opposite direction
+    conserves L in world axes, whatever the scalar h; we take the h that makes the angle exactly |w|
+    dt.
     """
     ix, iy, iz = inertia
     w = mul_t(r_wb, spin)
@@ -34,41 +35,41 @@ def turn_freely(spin, inertia, r_wb, dt):
     size = abs(momentum[0]) + abs(momentum[1]) + abs(momentum[2])
     if dt * (abs(x) + abs(y) + abs(z)) <= 1e-16 * size:
         return spin, spin  # about a principal axis, but for rounding
-    mean, after, good = _turn_by_rounds(momentum, inertia, w, dt)
+    mean, after, good = _rotate_by_fixed_point(momentum, inertia, w, dt)
     if not good:
-        mean, after, good = _turn_by_newton(momentum, inertia, dt)
+        mean, after, good = _rotate_by_newton(momentum, inertia, dt)
     if not good:  # about two radians in a step, or more: keep the energy at least
         q = turn_quaternion((1.0, 0.0, 0.0, 0.0), (dt * w[0], dt * w[1], dt * w[2]))
         start, end = rotation_matrix(1.0, 0.0, 0.0, 0.0), rotation_matrix(q[0], q[1], q[2], q[3])
         return spin, mul(r_wb, carry_spin(w, inertia, start, start, end, False))
     later = (after[0] / ix, after[1] / iy, after[2] / iz)
-    turn_angle = dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
-    if turn_angle > 0.0:
+    angle = dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
+    if angle > 0.0:
         later = _rotate_by(later, (dt * mean[0], dt * mean[1], dt * mean[2]))
     return mul(r_wb, mean), mul(r_wb, later)
 
 
 @kernel
 def _stride(mean, dt):
-    """The h for which a turn by the mean w takes the angle |w| dt."""
+    """The h for which a rotation by the mean w has the angle |w| dt."""
     half = 0.5 * dt * sqrt(mean[0] ** 2 + mean[1] ** 2 + mean[2] ** 2)
     if half > 1.5:
-        half = 1.5  # over half a turn in a step: the angle is cut rather than wrong in sign
+        half = 1.5  # over half a revolution in a step: the angle is cut rather than wrong in sign
     return dt * tan(half) / half if half > 1e-9 else dt
 
 
 @kernel
-def _turn_by_rounds(momentum, inertia, mean, dt):
+def _rotate_by_fixed_point(momentum, inertia, mean, dt):
     """Mean w and L afterwards by a fixed point, and whether it was found.
 
-    A round gains a factor of about spin * dt * largest / smallest inertia: thin rods lose it.
+    An iteration gains a factor of about spin * dt * largest / smallest inertia: thin rods lose it.
     """
     after, before = momentum, inf
-    for k in range(_ROUNDS):
+    for k in range(_MAX_ITERATIONS):
         h = _stride(mean, dt)
         mean = _mean_spin(momentum, after, inertia)
         last = after
-        # Solve after = momentum + h (momentum + after)/2 x mean for this mean: a Cayley turn.
+        # Solve after = momentum + h (momentum + after)/2 x mean for this mean: a Cayley transform.
         after = _cayley(momentum, (-h * mean[0], -h * mean[1], -h * mean[2]))
         change = abs(after[0] - last[0]) + abs(after[1] - last[1]) + abs(after[2] - last[2])
         size = abs(after[0]) + abs(after[1]) + abs(after[2])
@@ -90,40 +91,41 @@ def _mean_spin(momentum, after, inertia):
 
 
 @kernel
-def _turn_as_rod(momentum, inertia, dt):
-    """L afterwards if the two larger moments of inertia were equal: it turns about the least one's
-    axis at a constant rate."""
+def _rotate_as_rod(momentum, inertia, dt):
+    """L afterwards if the two larger moments of inertia were equal: it rotates about the least
+    one's axis at a constant rate."""
     ix, iy, iz = inertia
     x, y, z = momentum
     if iy < ix and iy <= iz:
-        y, z, x = _turn_as_rod_along_x(y, z, x, iy, iz, ix, dt)
+        y, z, x = _rotate_as_rod_along_x(y, z, x, iy, iz, ix, dt)
     elif iz < ix:
-        z, x, y = _turn_as_rod_along_x(z, x, y, iz, ix, iy, dt)
+        z, x, y = _rotate_as_rod_along_x(z, x, y, iz, ix, iy, dt)
     else:
-        x, y, z = _turn_as_rod_along_x(x, y, z, ix, iy, iz, dt)
+        x, y, z = _rotate_as_rod_along_x(x, y, z, ix, iy, iz, dt)
     return x, y, z
 
 
 @kernel
-def _turn_as_rod_along_x(x, y, z, ix, iy, iz, dt):
+def _rotate_as_rod_along_x(x, y, z, ix, iy, iz, dt):
     half = 0.5 * dt * x * (0.5 / iy + 0.5 / iz - 1.0 / ix)  # tangent of half the angle
     f = 2.0 / (1.0 + half * half)
     return x, y - f * half * (z + half * y), z + f * half * (y - half * z)
 
 
 @kernel
-def _turn_by_newton(momentum, inertia, dt):
-    """As _turn_by_rounds(): after - momentum = h mid x (mid / inertia), mid the mean of both.
+def _rotate_by_newton(momentum, inertia, dt):
+    """As _rotate_by_fixed_point(): after - momentum = h mid x (mid / inertia), mid the mean of
+    both.
 
     With the h of the spin at the start; the mean is made such that the angle fits that.
     """
     ix, iy, iz = inertia
     h = _stride(_mean_spin(momentum, momentum, inertia), dt)
     c = 0.5 * h
-    after = _turn_as_rod(momentum, inertia, h)
+    after = _rotate_as_rod(momentum, inertia, h)
     size = abs(momentum[0]) + abs(momentum[1]) + abs(momentum[2])
     good = False
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ITERATIONS):
         mean = _mean_spin(momentum, after, inertia)
         mid = (mean[0] * ix, mean[1] * iy, mean[2] * iz)
         f = cross(mid, mean)
@@ -161,23 +163,23 @@ def _solve_three(a, b, c, g):
 
 @inner_kernel
 def carry_spin(spin, inertia, r_old, r_from, r_new, linked):
-    """Spin after a turn from r_old to r_new that contacts or joints have imposed.
+    """Spin after a rotation from r_old to r_new that contacts or joints have imposed.
 
-    The angular momentum is kept in world axes; if the energy would grow by that, for the turn is
+    The angular momentum stays in world axes; if the energy would grow by that, for the rotation is
     not the free one, it is scaled down. Not so for bodies `linked` by joints alone: there gains and
     losses balance over time, and to cut off the gains would be a brake.
 
-    r_from   where the turn to r_new would have begun if nothing had been straightened on the way.
-             To straighten gives no velocity, but a thin rod tilted by a thousandth would take its
-             angular momentum as a spin about its length.
+    r_from   where the rotation to r_new would have begun without position stabilization. That
+             gives no velocity, but a thin rod tilted by a thousandth would take its angular
+             momentum as a spin about its length.
     """
     ix, iy, iz = inertia
     w = mul_t(r_old, spin)
     before = ix * w[0] * w[0] + iy * w[1] * w[1] + iz * w[2] * w[2]
     w = mul_t(r_from, spin)
-    turned = mul_t(r_new, mul(r_from, (ix * w[0], iy * w[1], iz * w[2])))
-    later = (turned[0] / ix, turned[1] / iy, turned[2] / iz)
-    after = dot(turned, later)
+    momentum = mul_t(r_new, mul(r_from, (ix * w[0], iy * w[1], iz * w[2])))
+    later = (momentum[0] / ix, momentum[1] / iy, momentum[2] / iz)
+    after = dot(momentum, later)
     return mul(r_new, scale(later, sqrt(before / after) if after > before and not linked else 1.0))
 
 
@@ -194,7 +196,7 @@ def _cayley(v, a):
 
 @kernel
 def _rotate_by(v, angle):
-    """Turn `v` by the rotation vector `angle` [rad]."""
+    """Rotate `v` by the rotation vector `angle` [rad]."""
     size = sqrt(angle[0] ** 2 + angle[1] ** 2 + angle[2] ** 2)
     f = 2.0 * tan(0.5 * size) / size
     return _cayley(v, (f * angle[0], f * angle[1], f * angle[2]))

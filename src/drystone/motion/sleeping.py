@@ -1,4 +1,4 @@
-"""Stage 8: islands that have come to rest fall asleep, and wake when something reaches them."""
+"""Sleeping: islands that have come to rest fall asleep, and wake when something reaches them."""
 
 from drystone.constraints.islands import TALLY_ISLANDS
 from drystone.jit import kernel
@@ -7,7 +7,7 @@ from drystone.model.arrays import COUNTER_PAIRS, FIXED, KINEMATIC
 
 
 @kernel
-def _stirs(b, kind, asleep, twist):
+def _disturbs(b, kind, asleep, twist):
     """Whether body `b` can disturb a sleeping one."""
     if b == FIXED:
         return False
@@ -30,7 +30,7 @@ def _wake_joined(kind, joint_body, state):
                 one < n
                 and other < n
                 and state.asleep[one] == 1
-                and _stirs(other, kind, state.asleep, state.twist)
+                and _disturbs(other, kind, state.asleep, state.twist)
             ):
                 state.asleep[one] = 0
                 state.rest_time[one] = 0.0
@@ -52,7 +52,7 @@ def wake_touched(body, kind, joint_body, state, near, near_count):
             if (
                 one != FIXED
                 and state.asleep[one] == 1
-                and _stirs(other, kind, state.asleep, state.twist)
+                and _disturbs(other, kind, state.asleep, state.twist)
             ):
                 state.asleep[one] = 0
                 state.rest_time[one] = 0.0

@@ -1,4 +1,4 @@
-"""Position stabilization of contacts: bodies are kept apart by moving them, not by velocity.
+"""Position stabilization of contacts: overlaps are removed by moving bodies, not by velocity.
 
 Displacements that would let a contact overlap, or leave an overlap as deep as it is, are corrected
 by impulses of their own in the same contacts: normals only, the post-stabilization of CLINE 3.3,
@@ -10,8 +10,10 @@ add_baumgarte().
 from numba import prange
 
 from drystone.constraints.coulomb import normal_velocity_at, push_body
+from drystone.errors import InputError
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
+from drystone.model.checks import choice, positive
 
 PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 
@@ -35,7 +37,7 @@ def gap_wanted(gap, skin, share):
 
 @kernel
 def _push_range(lo, hi, rows, mass, move, share, dt):
-    """One visit of rows lo..hi; returns the largest lack of room that it found, in skins."""
+    """One visit of rows lo..hi; returns the largest lack of gap that it found, in skins."""
     worst = 0.0
     for r in range(lo, hi):
         lack = gap_wanted(rows.gap[r], rows.skin[r], share) - rows.gap[r]
@@ -56,7 +58,7 @@ def _push_range(lo, hi, rows, mass, move, share, dt):
 
 @kernel
 def _lack_range(lo, hi, rows, move, share, dt):
-    """Largest lack of room of rows lo..hi before any correction, in skins."""
+    """Largest lack of gap of rows lo..hi before any correction, in skins."""
     worst = 0.0
     for r in range(lo, hi):
         rows.push[r] = 0.0
@@ -84,7 +86,7 @@ def _push_parallel(colour, slabs, rows, mass, move, share, dt, lack):
 
 @stage
 def push_apart(motion, rows, slabs, count, settings):
-    """Correct the displacements until no contact lacks room; returns the number of sweeps.
+    """Correct the displacements until no contact lacks gap; returns the number of sweeps.
 
     Overlaps below the skin are not worth a sweep.
     """
@@ -110,3 +112,24 @@ def push_apart(motion, rows, slabs, count, settings):
                 worst = max(worst, rows.slab_change[i])
         sweeps += 1
     return sweeps
+
+
+DRIFTS = ("default", "none", "baumgarte", "post")  # as settings.drift counts them
+
+# Of an error, in a step, where Baumgarte's constant is not given: 200 1/s at a step of 1 ms, the
+# best of CLINE 5.2.1. More than 1 would overshoot.
+BAUMGARTE_SHARE = 0.2
+
+
+def drift_settings(settings, drift, baumgarte):
+    """`settings` with the choice of what is done about drift."""
+    number = DRIFTS.index(choice("drift", drift, DRIFTS))
+    if drift != "baumgarte":
+        if baumgarte is not None:
+            raise InputError(f"baumgarte is {baumgarte!r}, but drift is {drift!r}; leave it out.")
+        # Post-stabilization takes all of an overlap away at once (CLINE 3.7), ours half of it.
+        whole = {"push_out": 1.0} if drift == "post" else {}
+        return settings._replace(drift=number, **whole)
+    if baumgarte is None:
+        baumgarte = BAUMGARTE_SHARE / settings.dt
+    return settings._replace(drift=number, baumgarte=positive("baumgarte", baumgarte, "1/s"))

@@ -19,10 +19,10 @@ def piece_shapes() -> list:
 
 
 def leaning_quaternion(rng, most):
-    """Turned any way about the vertical, then leant by at most `most` [rad] to any side."""
-    turn, to, lean = rng.uniform(0, 2 * np.pi, 2).tolist() + [rng.uniform(0, most)]
+    """Rotated by any angle about the vertical, then leant by at most `most` [rad] to any side."""
+    yaw, to, lean = rng.uniform(0, 2 * np.pi, 2).tolist() + [rng.uniform(0, most)]
     c, s = np.cos(lean / 2), np.sin(lean / 2)
-    return c * np.cos(turn / 2), s * np.cos(to), s * np.sin(to), c * np.sin(turn / 2)
+    return c * np.cos(yaw / 2), s * np.cos(to), s * np.sin(to), c * np.sin(yaw / 2)
 
 
 def add_pieces(world, material, rng, count, per_side, lean_deg, bottom):
@@ -73,7 +73,7 @@ def fill_hopper(world, seed=5, count=2016, per_side=12, friction=0.3, outlet=0.8
     top = max(per_side * SPACING / 2 * 2**0.5 + 0.2, outlet + 0.4)
     collar = 0.5 + 0.12 * storeys
     cone = ds.Mesh(*funnel(top, outlet, top - outlet, collar, 0.15))
-    height = 0.15 * count**0.5 / 2 + 0.8  # room for the heap below
+    height = 0.15 * count**0.5 / 2 + 0.8  # space for the heap below
     world.add_fixed(ds.Plane(), wood, name="ground")
     for half, position in container_walls(top + 0.5, 3.0):
         world.add_fixed(ds.Box(*(2 * half)), wood, position=position)

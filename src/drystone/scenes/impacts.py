@@ -42,7 +42,7 @@ def fill_newton_cradle(world, count=5, moving=1, speed=1.0, gap=0.0, radius=0.05
     """Equal balls in a row, `moving` of them thrown at the others.
 
     Balls on strings would need joints, so these lie on a plane without friction, which lets
-    them pass on their momentum in the same way and never turns them.
+    them pass on their momentum likewise and never rotates them.
     """
     steel = ds.Material(density=7800, friction=0.0, restitution=1.0)
     world.add_fixed(ds.Plane(), ds.Material(friction=0.0, restitution=0.0), name="ground")

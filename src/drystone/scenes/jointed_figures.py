@@ -34,12 +34,12 @@ def fill_ragdoll_stairs(
     world.add_fixed(ds.Box(2.0, width, landing), wood, position=(-1.0, 0, landing / 2))
     world.add_fixed(ds.Plane(), wood, name="ground")
     a = radians(lean_deg)
-    turn = np.array([[cos(a), 0, sin(a)], [0, 1, 0], [-sin(a), 0, cos(a)]])
+    rotation = np.array([[cos(a), 0, sin(a)], [0, 1, 0], [-sin(a), 0, cos(a)]])
     parts = add_figure(
         world,
         skin,
         (-0.1, 0, landing + 1.05),
-        turn,
+        rotation,
         arms=(0.3, 0.5, -1),
         joint_friction=joint_friction,
         joint_damping=joint_damping,
@@ -75,11 +75,11 @@ def fill_pain(
     _load(world, load_ratio * LIGHTEST, ball, parts)
 
 
-def _tip(part, way):
+def _tip(part, distance):
     """The point so far [m] from the middle of a part along its own z axis."""
     w, x, y, z = part.orientation
     up = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
-    return part.position + way * up
+    return part.position + distance * up
 
 
 def _load(world, mass, ball, parts):

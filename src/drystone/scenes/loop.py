@@ -3,7 +3,7 @@
 import numpy as np
 
 import drystone as ds
-from drystone.scenes.meshes.tracks import TURN_DEG, loop_pieces, sweep
+from drystone.scenes.meshes.tracks import TURN_DEG, extrude_along, loop_pieces
 from drystone.scenes.scene import Scene
 
 GROOVE, OPENING, BED = 0.16, np.radians(60.0), 0.05  # of the track: radius, angle, thickness [m]
@@ -20,8 +20,9 @@ def fill_loop(
     tan a = 7/2 friction, and it slides: fast at first, later turning, with less energy. It stays
     on the track at the top if v² > g (R - r). Here the least force of the track on the first pass
     is 0.75 of the ball's weight; on the second it leaves the track 132 degrees up the loop. Motion
-    along the track as an ordinary differential equation, which tests/test_mesh_machines.py solves,
-    says 0.97 and 127 degrees: facets and steps take 3 % of the energy of motion in a loop.
+    along the track as an ordinary differential equation (solved in
+    tests/verification/test_mesh_machines.py) says 0.97 and 127 degrees: facets and steps take 3 %
+    of the energy of motion in a loop.
 
     start     how far down the ramp the ball is let go [m]
     turn_deg  the track turns by at most so much from facet to facet; each costs sin² of it
@@ -29,7 +30,7 @@ def fill_loop(
     steel = ds.Material(density=7800, friction=friction)
     slope = np.radians(slope_deg)
     pieces = loop_pieces(drop, slope, 1.25 * loop, loop, loop, 0.5, np.radians(rise_deg))
-    vertices, faces = sweep(pieces, -slope, GROOVE, OPENING, BED, turn_deg=turn_deg)
+    vertices, faces = extrude_along(pieces, -slope, GROOVE, OPENING, BED, turn_deg=turn_deg)
     low = vertices[:, 2].min()
     vertices[:, 2] -= low
     world.add_fixed(ds.Plane(), steel, name="ground")
@@ -53,7 +54,7 @@ SCENES = [
         ours="on the first pass the track presses with at least 0.75 of the ball's weight; on the "
         "second the ball leaves it 132 degrees up the loop",
         finding="stays on the track on the first pass; friction makes it fall on the second",
-        # In a step the ball turns by v dt / R on its way, which costs the square of that.
+        # In a step the path of the ball curves by v dt / R, which costs the square of that.
         settings={"dt": 1 / 2000},
         ranges={
             "slope_deg": (1, 89),

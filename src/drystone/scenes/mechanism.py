@@ -23,8 +23,8 @@ def upright(vertices):
     return np.stack([x, -z, y], axis=1)
 
 
-def turned(outline, angle):
-    """Points (k, 2) turned counter-clockwise by `angle` [rad]."""
+def rotated(outline, angle):
+    """Points (k, 2) rotated counter-clockwise by `angle` [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return outline @ np.array([[c, s], [-s, c]])
 
@@ -37,7 +37,7 @@ def fill_mechanism(world, friction=0.1, pebble=True, rack_density=7800.0):
     """A falling rack turns three gears; the last carries a cam that lifts a follower.
 
     Nothing is held by joints: gears turn on axles that go through their bores, rack and follower
-    slide along guides, two plates keep all in a plane. A pebble falls between the last two
+    slide along guides, two plates hold all in a plane. A pebble falls between the last two
     gears, is drawn in and jams the train: the rack stops half-way. Without it the rack falls to
     the ground, and the gears turn as 1 : 1 : 3/4.
 
@@ -70,7 +70,7 @@ def gear_centres(height=0.6):
 
 
 def gear_phases():
-    """Angles by which the outlines are turned so that gaps face teeth [rad]."""
+    """Angles by which the outlines are rotated so that gaps face teeth [rad]."""
     first = 0.0  # a tooth at +x
     second = pi + pi / TEETH[1]  # a gap at -x; and what that leaves at +x
     facing = (-second / (2 * pi / TEETH[1])) % 1.0  # where in its pitch the second is at +x
@@ -79,12 +79,12 @@ def gear_phases():
 
 
 def _add_gear(world, material, k, x, z):
-    outline = turned(gear_outline(TEETH[k], MODULE, BACKLASH), gear_phases()[k])
+    outline = rotated(gear_outline(TEETH[k], MODULE, BACKLASH), gear_phases()[k])
     if k < 2:
         shape = upright_mesh(*plate(outline, BORE, 2 * THICK))
-    else:  # half as thick, to leave room for the cam, whose nose is up
+    else:  # half as thick, to leave a gap for the cam, whose nose is up
         gear = upright_mesh(*plate(outline, BORE, THICK))
-        cam = upright_mesh(*plate(turned(egg(CAM, LIFT), pi / 2), BORE, THICK))
+        cam = upright_mesh(*plate(rotated(egg(CAM, LIFT), pi / 2), BORE, THICK))
         shape = ds.Compound((gear, (0, THICK / 2, 0)), (cam, (0, -THICK / 2, 0)))
     world.add_body(shape, material, position=(x, 0, z), name=f"gear {k}")
     axle = ds.Cylinder(BORE - PLAY, 3 * THICK)

@@ -7,7 +7,7 @@ from math import cos, pi, radians, sin
 
 import drystone as ds
 from drystone.scenes.meshes.extrusions import channel, plate, square
-from drystone.scenes.meshes.revolutions import torus, turn
+from drystone.scenes.meshes.revolutions import revolve, torus
 from drystone.scenes.scene import Scene
 
 UPRIGHT = (cos(pi / 4), sin(pi / 4), 0.0, 0.0)  # takes the y axis of a shape up
@@ -19,7 +19,7 @@ def peg_mesh(diameter, length, chamfer, sections=40) -> ds.Mesh:
     profile = (
         [(r - chamfer, 0.0), (r, chamfer), (r, length)] if chamfer else [(r, 0.0), (r, length)]
     )
-    return ds.Mesh(*turn(profile, sections))
+    return ds.Mesh(*revolve(profile, sections))
 
 
 def fill_peg_in_hole(

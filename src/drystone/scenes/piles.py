@@ -44,7 +44,7 @@ def container_walls(inner, height, thick=0.2):
     return np.array(walls)
 
 
-def fill_pile(world, shapes, per_side, spacing, rng, friction, turned):
+def fill_pile(world, shapes, per_side, spacing, rng, friction, rotated):
     """Let `shapes` fall from a grid into a container two tenths wider than the grid."""
     stone = ds.Material(density=1000, friction=friction)
     world.add_fixed(ds.Plane(), stone, name="ground")
@@ -54,7 +54,7 @@ def fill_pile(world, shapes, per_side, spacing, rng, friction, turned):
         world.add_fixed(ds.Box(*(2 * half)), stone, position=position)
     positions = grid_positions(len(shapes), per_side, spacing, rng, jitter=0.004)
     for k, (shape, position) in enumerate(zip(shapes, positions, strict=True)):
-        orientation = random_quaternion(rng) if turned else (1.0, 0.0, 0.0, 0.0)
+        orientation = random_quaternion(rng) if rotated else (1.0, 0.0, 0.0, 0.0)
         world.add_body(shape, stone, position=position, orientation=orientation, name=f"body {k}")
 
 
@@ -66,7 +66,7 @@ def fill_sphere_pile(world, seed=7, count=1000, per_side=10, friction=0.5):
 def fill_box_pile(world, seed=7, count=1000, per_side=6, friction=0.5):
     rng = np.random.default_rng(seed)
     box = ds.Box(SIZE, SIZE, SIZE)
-    # Boxes in any orientation need the room of their diagonal.
+    # Boxes in any orientation need the space of their diagonal.
     fill_pile(world, [box] * count, per_side, 1.85 * SIZE, rng, friction, True)
 
 

@@ -1,4 +1,4 @@
-"""A rectangle pushed around by a pointer that goes its own way: pushed-rectangle."""
+"""A rectangle pushed around by a pointer on a path of its own: pushed-rectangle."""
 
 from math import cos, pi, radians, sin
 
@@ -7,11 +7,11 @@ from drystone.scenes.scene import Scene
 
 
 def fill_pushed_rectangle(world, turns_per_second=0.3, strength=40.0, friction=0.2, slope_deg=25.0):
-    """A rectangle in a valley, kept in the x-z plane, and a pointer on a circle that pushes it.
+    """A rectangle in a valley, held in the x-z plane, and a pointer on a circle that pushes it.
 
     strength    force with which the pointer follows its circle [N]; the rectangle weighs 20 N
 
-    The pointer is a ball held to a turning hub by a servo of that strength, so that it gives way
+    The pointer is a ball held to a rotating hub by a servo of that strength, so that it gives way
     where the rectangle cannot, as a hand does.
     """
     wood = ds.Material(density=1000, friction=friction)
@@ -42,7 +42,7 @@ SCENES = [
         fill_pushed_rectangle,
         seconds=10.0,
         expect="it is pushed up a slope and slides back, on one point and on more, without overlap",
-        source="CLINE 5.2.2, where a person pushes it with the mouse",
+        source="CLINE 5.2.2, where the user pushes it with the mouse",
         finding="contact errors grow without stabilization and vanish with post-stabilization",
         view=(0.0, -1.0, 0.1),
     )

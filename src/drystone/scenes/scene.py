@@ -1,11 +1,15 @@
-"""What a named scene is: a function that fills a world, with its defaults and what to look for."""
+"""Scene: a function that fills a world, by name, with its defaults and what to expect."""
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean, flag, whole, within
+from drystone.model.checks import did_you_mean, flag, integer, within
+
+if TYPE_CHECKING:
+    from drystone.world.world import World
 
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -47,7 +51,7 @@ class Scene:
         }
         return [f"{label}: {text}." for label, text in lines.items() if text]
 
-    def build(self, **options):
+    def build(self, **options: Any) -> "World":
         """A new world of this scene; options of the scene and settings of the world alike."""
         from drystone.world.world import World
 
@@ -71,17 +75,17 @@ class Scene:
     def _checked(self, name: str, value):
         """`value` of the kind of the default and in the range of option `name`, or InputError.
 
-        Unless `ranges` says otherwise whole numbers are 1 or more, seeds 0 or more, and other
+        Unless `ranges` says otherwise integers are 1 or more, seeds 0 or more, and other
         numbers finite: shapes and materials refuse what they cannot be.
         """
         what, kind = f"{self.name}: {name}", type(self.options[name])
         if kind is bool:
             return flag(what, value)
         if kind is int:
-            return whole(what, value, *self.ranges.get(name, (0 if name == "seed" else 1, None)))
+            return integer(what, value, *self.ranges.get(name, (0 if name == "seed" else 1, None)))
         return within(what, value, *self.ranges.get(name, (None, None)))
 
-    def read_option(self, name: str, text: str):
+    def read_option(self, name: str, text: str) -> Any:
         """`text` as the kind of value that option `name` holds, for the command line."""
         default = (_world_options() | self.options).get(name)
         if not isinstance(default, _READABLE):  # or unknown: build() says so, with a guess

@@ -24,12 +24,12 @@ def fill_snake(
     """Boxes along an arc, hinged at the middles of their ends; each hinge gives by `limit_deg`.
 
     load_kg         of a box laid on the crown; 0: none
-    joint_friction  torque that resists turning in every hinge [N m]
+    joint_friction  torque that resists rotation in every hinge [N m]
     """
     skin = ds.Material(density=500, friction=friction)
     world.add_fixed(ds.Plane(), skin, name="ground")
     points, heading = arch_points(count, length, radians(arc_deg))
-    # The ends are cut square: their inner edges stand on the ground. A micrometre of room keeps
+    # The ends are cut square: their inner edges stand on the ground. A micrometre of gap keeps
     # rounding from making it an overlap.
     lift = thickness / 2 * cos(heading[0]) - 0.05 * length * sin(heading[0]) + 1e-6
     last, limit = None, radians(limit_deg)

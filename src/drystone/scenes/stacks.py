@@ -7,7 +7,7 @@ from drystone.scenes.scene import Scene
 
 
 def fill_box_stack(world, count=10, size=1.0, turn_deg=0.0, friction=0.5, density=1000.0):
-    """Equal boxes on top of each other, every other one turned by `turn_deg` about the vertical.
+    """Equal boxes on top of each other, every other one rotated by `turn_deg` about the vertical.
 
     What the papers in NEWTON found on it, and what we find from zero impulses. VRIPHYS: Newton
     beats projected Gauss-Seidel, which comes near with enough iterations; here 150 sweeps of pgs

@@ -25,14 +25,14 @@ def fill_torus_chain(
     top = (count + 2) * pitch
     lean = radians(angle_deg)
     along = np.array([sin(lean), 0.0, -cos(lean)])
-    # The axis of a torus is its z: turned to lie across the chain, along y or in the plane.
-    turns = ((cos(radians(45)), sin(radians(45)), 0.0, 0.0), _about_y(radians(90) - lean))
+    # The axis of a torus is its z: rotated to lie across the chain, along y or in the plane.
+    around = ((cos(radians(45)), sin(radians(45)), 0.0, 0.0), _about_y(radians(90) - lean))
     for k in range(count + 1):
         place = np.array([0.0, 0.0, top]) + k * pitch * along
         if k == 0:
-            world.add_fixed(link, steel, position=place, orientation=turns[0], name="hook")
+            world.add_fixed(link, steel, position=place, orientation=around[0], name="hook")
         else:
-            world.add_body(link, steel, position=place, orientation=turns[k % 2], name=f"link {k}")
+            world.add_body(link, steel, position=place, orientation=around[k % 2], name=f"link {k}")
 
 
 def _about_y(angle):
@@ -40,9 +40,9 @@ def _about_y(angle):
 
 
 def fill_torus_pile(world, seed=7, count=500, per_side=8, inner=1.2, friction=0.5, reduce=True):
-    """Tori of radii 0.1 and 0.04 m, 600 triangles each, fall any way up into a box.
+    """Tori of radii 0.1 and 0.04 m, 600 triangles each, fall in any orientation into a box.
 
-    The scene S7 of the benchmark; some get hooked into each other on the way. `reduce` off keeps
+    The scene S7 of the benchmark; some get hooked into each other. `reduce` off leaves
     every contact that is found.
     """
     rng = np.random.default_rng(seed)

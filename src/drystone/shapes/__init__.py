@@ -1,4 +1,9 @@
-"""Shapes of bodies and ground: what a person names, their mass, and their tables."""
+"""Shapes of bodies and ground: what the user names, their mass, and their tables.
+
+A new convex shape is a file of its own (its class, and the kernels that the narrow phase asks for),
+a line in SHAPES below, its kind in model/arrays.py, its branches in kinds.py, and its name in
+drystone/__init__.py.
+"""
 
 from drystone.model.rotation import (
     matrix_from_quaternion,
@@ -8,6 +13,7 @@ from drystone.model.rotation import (
 from drystone.shapes.box import Box
 from drystone.shapes.capsule import Capsule
 from drystone.shapes.compound import Compound
+from drystone.shapes.cone import Cone
 from drystone.shapes.convex_hull import ConvexHull
 from drystone.shapes.cylinder import Cylinder
 from drystone.shapes.mass_properties import MassProperties, principal_axes
@@ -24,10 +30,21 @@ from drystone.shapes.two_dimensions.disc import Disc
 from drystone.shapes.two_dimensions.polygon import Polygon
 from drystone.shapes.two_dimensions.segment import Segment
 
+# All shapes by name, as files know them.
+SHAPES = {
+    shape.__name__: shape
+    for shape in (
+        Plane, Sphere, Box, Capsule, Cylinder, Cone, Disc, Polygon, Segment,
+        Compound, ConvexHull, Mesh, Terrain,
+    )
+}  # fmt: skip
+
 __all__ = [
+    "SHAPES",
     "Box",
     "Capsule",
     "Compound",
+    "Cone",
     "ConvexHull",
     "Cylinder",
     "Disc",

@@ -6,11 +6,13 @@ from math import sqrt
 
 import numpy as np
 
+from drystone.jit import inner_kernel
 from drystone.model.arrays import BOX
 from drystone.model.checks import positive
 from drystone.shapes.mass_properties import MassProperties, centred
 from drystone.shapes.part import Part
-from drystone.shapes.polytope import Polytope, polytope_from_loops
+from drystone.shapes.polytope import Polytope, polytope_from_loops, polytope_surface
+from drystone.shapes.surface import Surface
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Box:
     y: float
     z: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for axis in ("x", "y", "z"):
             object.__setattr__(self, axis, positive(f"Box: size {axis}", getattr(self, axis)))
 
@@ -34,7 +36,11 @@ class Box:
     def parts(self) -> list[Part]:
         half = np.array([0.5 * self.x, 0.5 * self.y, 0.5 * self.z])
         geometry = box_polytope(self.x, self.y, self.z)
-        return [Part(BOX, half, geometry.radius, geometry=geometry)]
+        thickness = float(half.min())
+        return [Part(BOX, half, geometry.radius, geometry=geometry, thickness=thickness)]
+
+    def surfaces(self) -> list[Surface]:
+        return [polytope_surface(box_polytope(self.x, self.y, self.z))]
 
 
 # Vertex k of a box is on the upper side in x, y, z where bit 0, 1, 2 of k is set.
@@ -64,3 +70,25 @@ def box_polytope(x: float, y: float, z: float) -> Polytope:
         _UNIT.star,
         0.5 * sqrt(x * x + y * y + z * z),
     )
+
+
+@inner_kernel
+def box_support(size, q):
+    return (
+        size[0] if q[0] >= 0.0 else -size[0],
+        size[1] if q[1] >= 0.0 else -size[1],
+        size[2] if q[2] >= 0.0 else -size[2],
+    )
+
+
+@inner_kernel
+def box_extent(size, d):
+    half = abs(d[0]) * size[0] + abs(d[1]) * size[1] + abs(d[2]) * size[2]
+    return -half, half
+
+
+@inner_kernel
+def box_corner(size, i):
+    x = size[0] if i & 1 else -size[0]
+    y = size[1] if i & 2 else -size[1]
+    return x, y, size[2] if i & 4 else -size[2]

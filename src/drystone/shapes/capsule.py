@@ -9,10 +9,13 @@ from math import pi
 
 import numpy as np
 
+from drystone.jit import inner_kernel
+from drystone.jit.vec import dot, norm, scale, sub
 from drystone.model.arrays import CAPSULE
 from drystone.model.checks import positive
 from drystone.shapes.mass_properties import MassProperties, centred
 from drystone.shapes.part import Part
+from drystone.shapes.surface import Surface, arc, surface_of_revolution
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Capsule:
     r: float
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Capsule: radius r", self.r))
         length = positive("Capsule: length", self.length, fix="For no length use Sphere(r).")
         object.__setattr__(self, "length", length)
@@ -40,4 +43,28 @@ class Capsule:
 
     def parts(self) -> list[Part]:
         half = 0.5 * self.length
-        return [Part(CAPSULE, np.array([self.r, half, 0.0]), self.r + half)]
+        return [Part(CAPSULE, np.array([self.r, half, 0.0]), self.r + half, thickness=self.r)]
+
+    def surfaces(self) -> list[Surface]:
+        r, half = self.r, 0.5 * self.length
+        return [surface_of_revolution(arc(r, -90.0, 0.0, -half) + arc(r, 0.0, 90.0, half))]
+
+
+@inner_kernel
+def segment_support(size, q):
+    return 0.0, 0.0, size[1] if q[2] >= 0.0 else -size[1]
+
+
+@inner_kernel
+def capsule_extent(size, d):
+    half = abs(d[2]) * size[1] + size[0]
+    return -half, half
+
+
+@inner_kernel
+def capsule_height(size, u, v):
+    """In world axes: `u` is that of the capsule, or anything for a sphere, whose length is 0."""
+    x = scale(u, min(max(dot(v, u), -size[1]), size[1]))
+    d = sub(x, v)
+    length = norm(d)
+    return scale(d, 1.0 / length), length - size[0], length > 0.0

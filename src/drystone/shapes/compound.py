@@ -10,6 +10,7 @@ from drystone.model.checks import planar, vector
 from drystone.model.rotation import matrix_from_quaternion, unit_quaternion
 from drystone.shapes.mass_properties import MassProperties, combine, read_only
 from drystone.shapes.part import Part
+from drystone.shapes.surface import Surface
 from drystone.shapes.two_dimensions.outline import is_flat
 
 
@@ -26,7 +27,7 @@ class Compound:
 
     members: tuple  # of (shape, position, orientation)
 
-    def __init__(self, *members):
+    def __init__(self, *members: tuple) -> None:
         if not members:
             raise InputError("Compound: is empty, needs at least one (shape, position).")
         checked = tuple(_checked(k, member) for k, member in enumerate(members))
@@ -51,6 +52,13 @@ class Compound:
             part.moved(np.array(position), matrix_from_quaternion(orientation))
             for shape, position, orientation in self.members
             for part in shape.parts()
+        ]
+
+    def surfaces(self) -> list[Surface]:
+        return [
+            surface.moved(np.array(position), matrix_from_quaternion(orientation))
+            for shape, position, orientation in self.members
+            for surface in shape.surfaces()
         ]
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import number, whole
+from drystone.model.checks import integer, number
 from drystone.shapes.compound import Compound
 from drystone.shapes.convex_hull import ConvexHull
 
@@ -15,8 +15,8 @@ def decompose(vertices, faces, threshold: float, most: int | None, seed: int) ->
     threshold = number("Mesh: threshold", threshold)
     if not 0.01 <= threshold <= 1.0:  # what coacd takes
         raise InputError(f"Mesh: threshold is {threshold:g}, must be between 0.01 and 1.")
-    most = -1 if most is None else whole("Mesh: most", most, 1, LARGEST_INT)
-    seed = whole("Mesh: seed", seed, 0, LARGEST_INT)
+    most = -1 if most is None else integer("Mesh: most", most, 1, LARGEST_INT)
+    seed = integer("Mesh: seed", seed, 0, LARGEST_INT)
     try:
         import coacd
     except ImportError:

@@ -4,14 +4,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.arrays import HULL
-from drystone.model.checks import point_array
+from drystone.model.checks import existing_rows, point_array, vector
 from drystone.shapes.hull_faces import hull_triangles, merge_faces
 from drystone.shapes.mass_properties import MassProperties, read_only
 from drystone.shapes.part import NO_SIZE, Part, rounded_offset
-from drystone.shapes.polytope import Polytope, polytope_from_loops
+from drystone.shapes.polytope import Polytope, polytope_from_loops, polytope_surface
+from drystone.shapes.surface import Surface
 
 # Parts of the hull's size (diagonal of its box). Points this near to a face, an edge or each
 # other are taken as lying in it: above the rounding of float32 mesh files (6e-8 of the
@@ -32,7 +34,7 @@ class ConvexHull:
     polytope: Polytope  # vertices relative to `offset`
     offset: np.ndarray  # (3,) in the shape's frame, near the centre of mass [m]
 
-    def __init__(self, points):
+    def __init__(self, points: ArrayLike) -> None:
         points = point_array("ConvexHull: points", points, 4)
         polytope, offset = _build(points)
         object.__setattr__(self, "polytope", polytope)
@@ -58,6 +60,34 @@ class ConvexHull:
     def parts(self) -> list[Part]:
         p = self.polytope
         return [Part(HULL, NO_SIZE, p.radius, self.offset, geometry=p)]
+
+    def surfaces(self) -> list[Surface]:
+        return [polytope_surface(self.polytope).moved(self.offset, np.eye(3))]
+
+    def describe(self, put) -> dict:
+        """Plain values for a file; `put` stores an array and returns what stands for it."""
+        p = self.polytope
+        tables = {"vertex": p.vertex, "face_loop": p.face_loop, "loop": p.loop}
+        return {key: put(array) for key, array in (*tables.items(), ("offset", self.offset))}
+
+    @classmethod
+    def restored(cls, value: dict, get) -> "ConvexHull":
+        """The hull that described itself so, bit for bit; `get` is the inverse of `put`."""
+        vertex = point_array("ConvexHull: vertices", get(value["vertex"]), 3)
+        offset = np.array(vector("ConvexHull: offset", get(value["offset"])))
+        loops = _loops(get(value["face_loop"]), get(value["loop"]), len(vertex))
+        hull = cls.__new__(cls)
+        object.__setattr__(hull, "polytope", polytope_from_loops(vertex, loops))
+        object.__setattr__(hull, "offset", offset)
+        return hull
+
+
+def _loops(face_loop, loop, vertex_count: int) -> list[list[int]]:
+    loop = existing_rows("ConvexHull: faces", loop, vertex_count).tolist()
+    faces = [(int(first), int(count)) for first, count in face_loop]
+    if any(first < 0 or count < 3 or first + count > len(loop) for first, count in faces):
+        raise InputError("ConvexHull: a face does not exist.")
+    return [loop[first : first + count] for first, count in faces]
 
 
 def _build(points: np.ndarray) -> tuple[Polytope, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Elevation grids: from heights on a raster to triangles, and the ESRI ASCII file of them."""
+"""Elevation grids (DEM): from heights on a raster to triangles, and the ESRI ASCII file of them."""
 
 from pathlib import Path
 
@@ -34,8 +34,8 @@ def grid_triangles(heights, spacing, origin, first_row: str):
 def _split_cells(there: np.ndarray) -> np.ndarray:
     """Two triangles for every cell whose four corners are there, west to east, then north."""
     rows, columns = there.shape
-    whole = there[:-1, :-1] & there[:-1, 1:] & there[1:, :-1] & there[1:, 1:]
-    i, j = np.nonzero(whole)
+    full = there[:-1, :-1] & there[:-1, 1:] & there[1:, :-1] & there[1:, 1:]
+    i, j = np.nonzero(full)
     if len(i) == 0:
         raise InputError("Terrain: no cell of the grid has heights at all four corners.")
     south_west = i * columns + j

@@ -72,6 +72,18 @@ def polyhedron_mass(vertices: np.ndarray, triangles: np.ndarray) -> MassProperti
     return MassProperties(float(volume), centre + rest, 0.5 * (inertia + inertia.T))
 
 
+def volume_over_area(vertices: np.ndarray, triangles: np.ndarray) -> float:
+    """Of a closed surface [m]: half the thickness of a wide plate, less of anything else.
+
+    What decides whether a body moves fast enough for continuous collision detection
+    (collision/ccd.py).
+    """
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    area = np.cross(b - a, c - a)
+    volume = np.einsum("ij,ij->", area, a) / 6.0
+    return float(volume / (0.5 * np.linalg.norm(area, axis=1).sum()))
+
+
 def _tetrahedra(corners: np.ndarray):
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     det = np.einsum("ij,ij->i", a, np.cross(b, c))

@@ -1,4 +1,4 @@
-"""Mesh: a body bounded by closed triangles, of any form, from arrays or a file.
+"""Mesh: a closed triangle mesh (polyhedron) of any form, from arrays or a file.
 
 A mesh is taken as it is, never replaced by its convex hull. Its triangles lie in the same tables
 as those of a terrain; all bodies that are given the same Mesh share them.
@@ -10,17 +10,20 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.arrays import MESH
-from drystone.model.checks import flag, positive
+from drystone.model.checks import existing_rows, flag, point_array, positive, vector
 from drystone.model.finding import Finding
+from drystone.shapes.compound import Compound
 from drystone.shapes.convex_decomposition import decompose
 from drystone.shapes.mass_properties import MassProperties, polyhedron_mass, read_only
 from drystone.shapes.mesh_repair.check import examine
 from drystone.shapes.mesh_repair.files import read_mesh
 from drystone.shapes.mesh_repair.repair import repair_mesh
 from drystone.shapes.part import Part
+from drystone.shapes.surface import Surface
 from drystone.shapes.triangle_table import TerrainTable, build_table
 
 GENERATORS = ("triangles", "field")
@@ -30,10 +33,10 @@ LARGE_FILE = 10.0
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Mesh:
-    """A solid whose surface is made of triangles: closed, turned outward, not crossing itself.
+    """A solid whose surface is made of triangles: closed, oriented outward, not crossing itself.
 
     vertices   (n, 3) [m]
-    faces      (m, 3) whole numbers, corners counter-clockwise seen from outside
+    faces      (m, 3) integers, corners counter-clockwise seen from outside
     generator  how contacts with other meshes and terrains are found: "triangles", from pairs of
                triangles, or "field", from its signed distance, also if only one of two says so
     repair     True: what can be repaired is, and `findings` says what was done
@@ -41,7 +44,7 @@ class Mesh:
                at most eleven that hold the bodies as well; slow, to compare with
 
     Vertices at the same place, up to rounding, become one. What is suspicious but can be used is
-    in `findings`; what cannot be used raises InputError. Cavities are shells turned inward.
+    in `findings`; what cannot be used raises InputError. Cavities are shells oriented inward.
     """
 
     table: TerrainTable  # vertices relative to `offset`
@@ -53,13 +56,14 @@ class Mesh:
 
     def __init__(
         self,
-        vertices,
-        faces,
+        vertices: ArrayLike,
+        faces: ArrayLike,
         generator: str = "triangles",
         repair: bool = False,
         reduce: bool = True,
-    ):
-        self._set(*_accepted("Mesh", vertices, faces, repair), generator, reduce)
+    ) -> None:
+        vertex, offset, face, findings = _accepted("Mesh", vertices, faces, repair)
+        self._set(vertex, offset, face, findings, generator, reduce)
 
     def _set(self, vertex, offset, faces, findings, generator, reduce) -> None:
         """From welded vertices relative to `offset`, already checked."""
@@ -68,7 +72,7 @@ class Mesh:
         faces.flags.writeable = False
         table = build_table(vertex, faces.astype(np.int64))
         fields = {
-            "table": replace(table, fielded=generator == "field", reduced=reduce),
+            "table": replace(table, uses_sdf=generator == "field", reduced=reduce),
             "offset": offset,
             "faces": faces,
             "generator": generator,
@@ -96,7 +100,7 @@ class Mesh:
     @classmethod
     def load(
         cls,
-        path,
+        path: str | Path,
         scale: float = 1.0,
         repair: bool = False,
         generator: str = "triangles",
@@ -111,7 +115,8 @@ class Mesh:
         with np.errstate(over="ignore"):  # what is too large is named below
             vertices = vertices * scale
         mesh = cls.__new__(cls)
-        mesh._set(*_accepted(path.name, vertices, faces, repair), generator, reduce)
+        vertex, offset, faces, findings = _accepted(path.name, vertices, faces, repair)
+        mesh._set(vertex, offset, faces, findings, generator, reduce)
         size = float(np.ptp(mesh.table.vertex, axis=0).max())
         if scale == 1.0 and size > LARGE_FILE:
             hint = Finding(
@@ -121,18 +126,34 @@ class Mesh:
             object.__setattr__(mesh, "findings", (*mesh.findings, hint))
         return mesh
 
+    def describe(self, put) -> dict:
+        """Plain values for a file; `put` stores an array and returns what stands for it."""
+        tables = {"vertex": self.table.vertex, "triangle": self.faces, "offset": self.offset}
+        return {
+            "generator": self.generator,
+            "reduce": self.reduce,
+            "findings": [list(finding) for finding in self.findings],
+            **{key: put(array) for key, array in tables.items()},
+        }
+
     @classmethod
-    def restored(cls, vertex, offset, faces, findings, generator, reduce) -> "Mesh":
-        """One that was accepted before, bit for bit, from `table.vertex` and the other fields."""
+    def restored(cls, value: dict, get) -> "Mesh":
+        """The mesh that described itself so, bit for bit; `get` is the inverse of `put`."""
+        vertex = point_array("Mesh: vertices", get(value["vertex"]), 3)
+        offset = np.array(vector("Mesh: offset", get(value["offset"])))
+        faces = existing_rows("Mesh: faces", get(value["triangle"]), len(vertex)).reshape(-1, 3)
+        findings = [Finding(*map(str, finding)) for finding in value["findings"]]
         mesh = cls.__new__(cls)
-        mesh._set(vertex, offset, faces, findings, generator, reduce)
+        mesh._set(vertex, offset, faces, findings, value["generator"], value.get("reduce", True))
         return mesh
 
     def check(self) -> list[Finding]:
         """What is suspicious about it, and what repair=True did when it was made."""
         return list(self.findings)
 
-    def decompose(self, threshold: float = 0.05, most: int | None = None, seed: int = 0):
+    def decompose(
+        self, threshold: float = 0.05, most: int | None = None, seed: int = 0
+    ) -> Compound:
         """A Compound of ConvexHulls that covers about the same space, by coacd.
 
         threshold  how hollow a hull may be, as a part of the size; 0.01 is fine, 1 is coarse
@@ -153,6 +174,9 @@ class Mesh:
 
     def parts(self) -> list[Part]:
         return [self._part]
+
+    def surfaces(self) -> list[Surface]:
+        return [Surface(self.vertices, self.faces, smooth=False)]
 
     @cached_property
     def _part(self) -> Part:

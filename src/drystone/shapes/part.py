@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field
 from math import floor, log2
+from typing import Protocol
 
 import numpy as np
 
 from drystone.model.rotation import IDENTITY
+from drystone.shapes.mass_properties import MassProperties
 
 ORIGIN = np.zeros(3)
 ORIGIN.flags.writeable = False
@@ -14,14 +16,20 @@ NO_SIZE = ORIGIN
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Part:
-    """A leaf of a shape, placed in the frame in which a person gave that shape."""
+    """A leaf of a shape, placed in the frame in which the user gave that shape."""
 
     kind: int  # PLANE ... MESH of model/arrays.py
     size: np.ndarray  # (3,) [m] as in arrays.Shapes.size
     radius: float  # of the sphere about the part's own origin that holds it [m]
     position: np.ndarray = field(default_factory=lambda: ORIGIN)  # (3,) [m]
     rotation: np.ndarray = field(default_factory=lambda: IDENTITY)  # (3, 3) part -> shape axes
-    geometry: object = None  # Polytope (box, hull), TerrainTable, or None
+    geometry: object = None  # Polytope (box, hull), TerrainTable, Outline, or None
+    # Half of it where it is thinnest, or less [m]; inf: it has no other side; None: the geometry's
+    thickness: float | None = None
+
+    @property
+    def half_thickness(self) -> float:
+        return self.geometry.half_thickness if self.thickness is None else self.thickness
 
     def moved(self, position: np.ndarray, rotation: np.ndarray) -> "Part":
         """The same part, in a frame in which its shape sits at this pose."""
@@ -32,6 +40,7 @@ class Part:
             position + rotation @ self.position,
             rotation @ self.rotation,
             self.geometry,
+            self.thickness,
         )
 
 
@@ -43,3 +52,13 @@ def rounded_offset(centre: np.ndarray, size: float) -> np.ndarray:
     """
     unit = 2.0 ** (floor(log2(size)) - 20)
     return np.round(centre / unit) * unit + 0.0  # -0 -> 0
+
+
+class Shape(Protocol):
+    """What a user gives to add_body() and add_fixed(): Sphere, Box, Mesh, Plane, ..."""
+
+    def mass_properties(self) -> MassProperties:
+        """Volume, centre and inertia at density 1; raises InputError if it bounds no volume."""
+
+    def parts(self) -> list[Part]:
+        """Its leaves, in the frame in which it was given."""

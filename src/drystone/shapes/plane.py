@@ -1,6 +1,6 @@
 """Plane: all points x with n.x = offset; solid below it, on the side that n points away from."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import inf, sqrt
 
 import numpy as np
@@ -24,7 +24,7 @@ class Plane:
     normal: tuple[float, float, float] = (0.0, 0.0, 1.0)
     offset: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         x, y, z = vector("Plane: normal", self.normal)
         length = sqrt(x * x + y * y + z * z)
         if not length > 0.0:
@@ -37,4 +37,19 @@ class Plane:
 
     def parts(self) -> list[Part]:
         position = self.offset * np.array(self.normal)
-        return [Part(PLANE, NO_SIZE, inf, position, matrix_with_z_along(self.normal))]
+        turned = matrix_with_z_along(self.normal)
+        return [Part(PLANE, NO_SIZE, inf, position, turned, thickness=inf)]
+
+    def surfaces(self) -> list:
+        """None: it is endless, and pictures show as much of it as is in view."""
+        return []
+
+    def describe(self, put) -> dict:
+        return asdict(self)
+
+    @classmethod
+    def restored(cls, value: dict, get) -> "Plane":
+        """Its normal bit for bit: a unit vector made of a unit vector may differ in a last bit."""
+        plane = cls(**value)
+        object.__setattr__(plane, "normal", tuple(value["normal"]))
+        return plane

@@ -1,11 +1,20 @@
-"""The tables of one convex polytope: polygons, their planes, edges and vertex stars."""
+"""The tables of one convex polytope: polygons, their planes, edges and vertex stars.
+
+The kernels below are what the narrow phase asks of boxes and hulls (shapes/kinds.py); points and
+directions are in the shape's own axes.
+"""
 
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.shapes.mass_properties import MassProperties, polyhedron_mass
+from drystone.jit import inner_kernel
+from drystone.jit.vec import dot, load, mad
+from drystone.shapes.mass_properties import MassProperties, polyhedron_mass, volume_over_area
+from drystone.shapes.surface import Surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +45,11 @@ class Polytope:
 
     def mass_properties(self) -> MassProperties:
         return polyhedron_mass(self.vertex, self.triangles)
+
+    @cached_property  # a thousand bodies may share one
+    def half_thickness(self) -> float:
+        """At least that, where it is thinnest [m]: see volume_over_area()."""
+        return volume_over_area(self.vertex, self.triangles)
 
 
 def polytope_from_loops(vertices: np.ndarray, loops: list[list[int]]) -> Polytope:
@@ -99,3 +113,65 @@ def _stars(edge: np.ndarray, vertex_count: int) -> tuple[np.ndarray, np.ndarray]
     count = np.bincount(ends, minlength=vertex_count)
     first = np.cumsum(count) - count
     return np.stack([first, count], axis=1).astype(np.int32), star
+
+
+def polytope_surface(polytope: Polytope) -> Surface:
+    """For drawing, in the axes of the polytope."""
+    loops = [polytope.loop[first : first + count] for first, count in polytope.face_loop]
+    return Surface(polytope.vertex.copy(), loops, smooth=False)
+
+
+@inner_kernel(forceinline=True)
+def hull_support(shapes, s, q):
+    """The vertex of hull `s` farthest along `q`."""
+    polytope, table, vertex = shapes.polytope, shapes.table, shapes.vertex
+    first = polytope[table[s], 0]
+    best, best_height = first, -inf
+    for i in range(first, first + polytope[table[s], 1]):
+        height = q[0] * vertex[i, 0] + q[1] * vertex[i, 1] + q[2] * vertex[i, 2]
+        if height > best_height:
+            best, best_height = i, height
+    return load(vertex, best)
+
+
+@inner_kernel
+def hull_vertex(shapes, s, i):
+    return load(shapes.vertex, shapes.polytope[shapes.table[s], 0] + i)
+
+
+@inner_kernel
+def facing_face(shapes, s, q):
+    """The face of polytope `s` whose normal is nearest to `q`, and its number of corners."""
+    polytope, table, face_plane = shapes.polytope, shapes.table, shapes.face_plane
+    best, best_along = -1, -2.0
+    first = polytope[table[s], 2]
+    for f in range(first, first + polytope[table[s], 3]):
+        along = q[0] * face_plane[f, 0] + q[1] * face_plane[f, 1] + q[2] * face_plane[f, 2]
+        if along > best_along:
+            best, best_along = f, along
+    return best, shapes.face_loop[best, 1]
+
+
+@inner_kernel
+def face_corner(shapes, s, face, i):
+    return hull_vertex(shapes, s, shapes.loop[shapes.face_loop[face, 0] + i])
+
+
+@inner_kernel
+def polytope_height(shapes, s, v):
+    """Outward normal of the face that `v` is farthest out of, height over it, and whether `v` is
+    over that face, or no farther beside it than away from it.
+    """
+    polytope, table, face_plane = shapes.polytope, shapes.table, shapes.face_plane
+    first = polytope[table[s], 2]
+    last = first + polytope[table[s], 3]
+    best, height = first, -1e300
+    for f in range(first, last):
+        h = dot(v, load(face_plane, f)) - face_plane[f, 3]
+        if h > height:
+            best, height = f, h
+    foot, inside = mad(v, load(face_plane, best), -height), True
+    for f in range(first, last):
+        over = dot(foot, load(face_plane, f)) - face_plane[f, 3]
+        inside = inside and (f == best or over <= height or height <= 0.0)
+    return load(face_plane, best), height, inside

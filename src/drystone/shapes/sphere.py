@@ -5,10 +5,12 @@ from math import pi
 
 import numpy as np
 
+from drystone.jit import inner_kernel
 from drystone.model.arrays import SPHERE
 from drystone.model.checks import positive
 from drystone.shapes.mass_properties import MassProperties, centred
 from drystone.shapes.part import Part
+from drystone.shapes.surface import Surface, arc, surface_of_revolution
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Sphere:
 
     r: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Sphere: radius r", self.r))
 
     def mass_properties(self) -> MassProperties:
@@ -26,4 +28,12 @@ class Sphere:
         return centred(volume, moment, moment, moment)
 
     def parts(self) -> list[Part]:
-        return [Part(SPHERE, np.array([self.r, 0.0, 0.0]), self.r)]
+        return [Part(SPHERE, np.array([self.r, 0.0, 0.0]), self.r, thickness=self.r)]
+
+    def surfaces(self) -> list[Surface]:
+        return [surface_of_revolution(arc(self.r, -90.0, 90.0))]
+
+
+@inner_kernel
+def sphere_extent(size):
+    return -size[0], size[0]

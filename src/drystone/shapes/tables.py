@@ -6,15 +6,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from drystone.model.arrays import BOX, HULL, MESH, TERRAIN, Shapes
-from drystone.shapes.bvh.normal_cones import PATCH_COLUMNS
-from drystone.shapes.bvh.wide import LANES, side_by_side
+from drystone.shapes.bvh.normal_cones import CONE_COLUMNS
+from drystone.shapes.bvh.wide import WIDTH, side_by_side
 from drystone.shapes.part import Part
 from drystone.shapes.polytope import Polytope
-from drystone.shapes.sdf.cache import find_field
+from drystone.shapes.sdf.cache import find_sdf
 from drystone.shapes.sdf.closest_point import vertex_normals
 from drystone.shapes.sdf.feature_samples import find_samples
 from drystone.shapes.sdf.octree import VALUES
-from drystone.shapes.thickness import half_thickness
 from drystone.shapes.triangle_table import build_table, flat_faces, with_tree
 from drystone.shapes.two_dimensions.outline import Outline
 
@@ -52,10 +51,10 @@ def build_shapes(entries: list[Entry]) -> Shapes:
         local=local,
         size=np.array([part.size for part in parts], dtype=np.float64).reshape(count, 3),
         radius=np.array([part.radius for part in parts], dtype=np.float64),
-        thickness=np.array([half_thickness(part) for part in parts], dtype=np.float64),
+        thickness=np.array([part.half_thickness for part in parts], dtype=np.float64),
         table=table,
         surface=surface,
-        whole=np.array([_is_whole(part) for part in parts], dtype=np.int32),
+        unreduced=np.array([_is_unreduced(part) for part in parts], dtype=np.int32),
         material=np.array(material, dtype=np.int32),
         group=_bits(group),
         mask=_bits(mask),
@@ -65,7 +64,7 @@ def build_shapes(entries: list[Entry]) -> Shapes:
     )
 
 
-def _is_whole(part) -> bool:
+def _is_unreduced(part) -> bool:
     """Whether all its contacts are kept."""
     return part.kind == MESH and not part.geometry.reduced
 
@@ -85,9 +84,9 @@ def _number_geometries(parts) -> tuple[list, list, np.ndarray]:
         number = numbers.get(part.geometry)
         if number is None:
             assert part.kind in (BOX, HULL, TERRAIN, MESH)
-            kept = terrains if part.kind in (TERRAIN, MESH) else polytopes
-            number = numbers[part.geometry] = len(kept)
-            kept.append(part.geometry)
+            known = terrains if part.kind in (TERRAIN, MESH) else polytopes
+            number = numbers[part.geometry] = len(known)
+            known.append(part.geometry)
         table[s] = number
     return polytopes, terrains, table
 
@@ -174,21 +173,21 @@ def _terrain_tables(terrains) -> dict[str, np.ndarray]:
 
 
 def _tree_tables(terrains, triangles: np.ndarray) -> dict[str, np.ndarray]:
-    nodes, lanes = _counts(terrains, "node_box"), _counts(terrains, "lane_link")
+    nodes, children = _counts(terrains, "node_box"), _counts(terrains, "child_link")
     none = [np.zeros(count, np.int32) for count in triangles]
     owns = [bits if t.owns is None else t.owns for t, bits in zip(terrains, none, strict=True)]
     node_links = [t.node_link for t in terrains]
-    lane_links = [t.lane_link for t in terrains]
-    patches = _stack([t.lane_patch for t in terrains], (PATCH_COLUMNS,), np.float64)
+    child_links = [t.child_link for t in terrains]
+    cones = _stack([t.child_cone for t in terrains], (CONE_COLUMNS,), np.float64)
     return {
         "tree": np.where(nodes > 0, _starts(nodes), -1).astype(np.int32),
         "node_box": _stack([t.node_box for t in terrains], (6,), np.float64),
         "node_link": _shifted(node_links, nodes, _starts(nodes), triangles),
-        "block": np.where(lanes > 0, _starts(lanes) // LANES, -1).astype(np.int32),
-        "lane_box": _stack([t.lane_box for t in terrains], (), np.float64),
-        "lane_link": _shifted(lane_links, lanes, _starts(lanes) // LANES, triangles),
-        "lane_patch": patches,
-        "block_patch": side_by_side(patches),
+        "wide_root": np.where(children > 0, _starts(children) // WIDTH, -1).astype(np.int32),
+        "wide_box": _stack([t.wide_box for t in terrains], (), np.float64),
+        "child_link": _shifted(child_links, children, _starts(children) // WIDTH, triangles),
+        "child_cone": cones,
+        "wide_cone": side_by_side(cones),
         "owns": _stack(owns),
     }
 
@@ -200,17 +199,17 @@ def _kept(known: WeakKeyDictionary, find, table):
 
 
 def _field_tables(terrains) -> dict[str, np.ndarray]:
-    """Tables of those that want a field and of all that may meet them, else of nothing."""
-    terrains = terrains if any(t.fielded for t in terrains) else []
-    fields = [_kept(_fields, find_field, t) if t.fielded else None for t in terrains]
+    """Tables of those that ask for an SDF and of all that may meet them, else of nothing."""
+    terrains = terrains if any(t.uses_sdf for t in terrains) else []
+    fields = [_kept(_fields, find_sdf, t) if t.uses_sdf else None for t in terrains]
     samples = [_kept(_samples, find_samples, t) for t in terrains]
     there = [f for f in fields if f is not None]
     cells = np.array([0 if f is None else len(f.child) for f in fields], dtype=np.int64)
     child = _stack([f.child for f in there])
     child += np.where(child >= 0, np.repeat(_starts(cells), cells), 0).astype(np.int32)
     frames = [[[*f.lower, f.side]] if f is not None else np.zeros((1, 4)) for f in fields]
-    nodes, arounds = _counts(samples, "ball"), _counts(samples, "around")
-    first = [s.around_first[:-1] + a for s, a in zip(samples, _starts(arounds), strict=True)]
+    nodes, tangents = _counts(samples, "sphere"), _counts(samples, "tangent")
+    first = [s.tangent_first[:-1] + a for s, a in zip(samples, _starts(tangents), strict=True)]
     normals = [vertex_normals(t.vertex, t.triangle, t.normal) for t in terrains]
     links, segments = [s.link for s in samples], _counts(samples, "segment")
     return {
@@ -220,16 +219,16 @@ def _field_tables(terrains) -> dict[str, np.ndarray]:
         "octree_value": _stack([f.value for f in there], (VALUES,), np.float64),
         "vertex_normal": _stack(normals, (3,), np.float64),
         "sample_root": _starts(nodes).astype(np.int32),
-        "sample_ball": _stack([s.ball for s in samples], (4,), np.float64),
+        "sample_sphere": _stack([s.sphere for s in samples], (4,), np.float64),
         "sample_link": _shifted(links, nodes, _starts(nodes), segments),
-        "segment": _stack([s.segment for s in samples], (6,), np.float64),
-        "around_first": _stack([*first, [arounds.sum()]]),
-        "around": _stack([s.around for s in samples], (3,), np.float64),
+        "sample_segment": _stack([s.segment for s in samples], (6,), np.float64),
+        "tangent_first": _stack([*first, [tangents.sum()]]),
+        "tangent": _stack([s.tangent for s in samples], (3,), np.float64),
     }
 
 
 def _shifted(links, counts: np.ndarray, first: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Links to nodes (or blocks) and triangles, numbered through all terrains."""
+    """Links to nodes (or wide nodes) and triangles, numbered through all terrains."""
     link = _stack(links, (2,))
     to_node, to_triangle = np.repeat(first, counts), np.repeat(_starts(triangles), counts)
     link[:, 0] += np.where(link[:, 1] > 0, to_triangle, to_node).astype(np.int32)

@@ -1,16 +1,19 @@
-"""Terrain: fixed ground of one-sided triangles, from arrays, a mesh file or an elevation grid."""
+"""Terrain: fixed one-sided triangle mesh, from arrays, a mesh file or an elevation grid (DEM)."""
 
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.arrays import TERRAIN
-from drystone.model.checks import point_array
+from drystone.model.checks import existing_rows, point_array, vector
 from drystone.shapes.elevation_grid import grid_triangles, read_ascii_grid
 from drystone.shapes.mass_properties import MassProperties, massless
 from drystone.shapes.part import NO_SIZE, Part, rounded_offset
+from drystone.shapes.surface import Surface
 from drystone.shapes.triangle_table import TerrainTable, build_table, flat_faces, weld
 
 
@@ -20,7 +23,7 @@ class Terrain:
 
     vertices  (n, 3) [m]; map coordinates cost no digits, for inside they are kept relative to
               a round number near their middle
-    faces     (m, 3) whole numbers, corners counter-clockwise seen from the side that carries
+    faces     (m, 3) integers, corners counter-clockwise seen from the side that carries
 
     Vertices at the same place, up to rounding, become one, so that neighbours know each other
     and inner edges are not felt. The order of the faces is kept.
@@ -29,7 +32,7 @@ class Terrain:
     table: TerrainTable  # vertices relative to `offset`
     offset: np.ndarray  # (3,) in the shape's frame [m]
 
-    def __init__(self, vertices, faces):
+    def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None:
         vertices = point_array("Terrain: vertices", vertices, 3)
         self._set(vertices, _face_array(faces, len(vertices)), np.zeros(3))
 
@@ -61,7 +64,7 @@ class Terrain:
         return vertex.min(axis=0) + self.offset, vertex.max(axis=0) + self.offset
 
     @classmethod
-    def load(cls, path) -> "Terrain":
+    def load(cls, path: str | Path) -> "Terrain":
         """From a file in metres: a mesh (STL, OBJ, PLY, ... whatever trimesh reads) or an
         elevation grid (ESRI ASCII, `.asc`).
 
@@ -78,7 +81,13 @@ class Terrain:
         return cls(vertices, faces)
 
     @classmethod
-    def from_grid(cls, heights, spacing, origin=(0.0, 0.0), first_row: str = "south") -> "Terrain":
+    def from_grid(
+        cls,
+        heights: ArrayLike,
+        spacing: ArrayLike,
+        origin: ArrayLike = (0.0, 0.0),
+        first_row: str = "south",
+    ) -> "Terrain":
         """From heights [m] at the points of a regular grid.
 
         heights    (rows, columns); columns run east (x); NaN where there is no ground
@@ -99,7 +108,27 @@ class Terrain:
         raise massless(self)
 
     def parts(self) -> list[Part]:
-        return [Part(TERRAIN, NO_SIZE, self.table.radius, self.offset, geometry=self.table)]
+        radius, table = self.table.radius, self.table
+        return [Part(TERRAIN, NO_SIZE, radius, self.offset, geometry=table, thickness=inf)]
+
+    def surfaces(self) -> list[Surface]:
+        return [Surface(self.vertices, self.faces, smooth=False)]
+
+    def describe(self, put) -> dict:
+        """Plain values for a file; `put` stores an array and returns what stands for it."""
+        tables = {"vertex": self.table.vertex, "triangle": self.table.triangle}
+        return {key: put(array) for key, array in (*tables.items(), ("offset", self.offset))}
+
+    @classmethod
+    def restored(cls, value: dict, get) -> "Terrain":
+        """The terrain that described itself so, bit for bit; `get` is the inverse of `put`."""
+        vertex = point_array("Terrain: vertices", get(value["vertex"]), 3)
+        offset = np.array(vector("Terrain: offset", get(value["offset"])))
+        triangle = existing_rows("Terrain: faces", get(value["triangle"]), len(vertex))
+        terrain = cls.__new__(cls)
+        object.__setattr__(terrain, "table", build_table(vertex, triangle.reshape(-1, 3)))
+        object.__setattr__(terrain, "offset", offset)
+        return terrain
 
 
 def _middle_and_size(vertices: np.ndarray) -> tuple[np.ndarray, float]:
@@ -121,7 +150,7 @@ def _face_array(faces, vertex_count: int) -> np.ndarray:
     if len(array) == 0:
         raise InputError("Terrain: has no faces, needs at least one triangle.")
     if array.dtype.kind not in "iu":
-        raise InputError(f"Terrain: faces are {array.dtype}, must be whole numbers of vertices.")
+        raise InputError(f"Terrain: faces are {array.dtype}, must be integers (vertices).")
     array = array.astype(np.int64)
     bad = np.flatnonzero(((array < 0) | (array >= vertex_count)).any(axis=1))
     if len(bad):

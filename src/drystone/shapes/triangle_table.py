@@ -1,14 +1,16 @@
-"""The tables of one terrain: welded triangles, normals, neighbours and a grid to find them by."""
+"""Triangle table of a terrain or mesh: welded triangles, normals, adjacency, a uniform grid."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
 
 from drystone.errors import InputError
 from drystone.shapes.bvh.build import build_tree, find_owned
-from drystone.shapes.bvh.normal_cones import PATCH_COLUMNS, find_patches
-from drystone.shapes.bvh.wide import build_lanes
+from drystone.shapes.bvh.normal_cones import CONE_COLUMNS, find_cones
+from drystone.shapes.bvh.wide import build_wide
+from drystone.shapes.mass_properties import volume_over_area
 from drystone.shapes.triangle_grid import cell_numbers, count_triangles, list_triangles
 
 # Vertices nearer than this part of the median edge are one: only rounding tells them apart.
@@ -40,15 +42,20 @@ class TerrainTable:
     # Made by with_tree(), as in `arrays.Shapes`; a terrain in a world without meshes has none.
     node_box: np.ndarray = field(default_factory=lambda: np.empty((0, 6)))
     node_link: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
-    lane_box: np.ndarray = field(default_factory=lambda: np.empty(0))
-    lane_link: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
-    lane_patch: np.ndarray = field(default_factory=lambda: np.empty((0, PATCH_COLUMNS)))
+    wide_box: np.ndarray = field(default_factory=lambda: np.empty(0))
+    child_link: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    child_cone: np.ndarray = field(default_factory=lambda: np.empty((0, CONE_COLUMNS)))
     owns: np.ndarray | None = None  # (nt,)
-    fielded: bool = False  # whether its contacts are found from its signed distance
-    reduced: bool = True  # whether few of them are kept
+    uses_sdf: bool = False  # whether its contacts are found from its signed distance
+    reduced: bool = True  # whether its contacts are reduced to few
 
     def __repr__(self) -> str:
         return f"TerrainTable({len(self.triangle)} triangles, {self.cells[0]} x {self.cells[1]})"
+
+    @cached_property  # a thousand bodies may share one
+    def half_thickness(self) -> float:
+        """Of the mesh that it bounds, at least that [m]: see volume_over_area()."""
+        return volume_over_area(self.vertex, self.triangle)
 
 
 def build_table(vertices: np.ndarray, faces: np.ndarray) -> TerrainTable:
@@ -89,8 +96,8 @@ def with_tree(table: TerrainTable) -> TerrainTable:
     cell = np.repeat(np.arange(len(table.cell_first) - 1), np.diff(table.cell_first))
     cell_triangle = place[table.cell_triangle]
     owns = find_owned(table.vertex, triangle, normal, neighbour)
-    patch = find_patches(table.vertex, triangle, normal, neighbour, owns, node_link)
-    lane_box, lane_link, lane_node = build_lanes(node_box, node_link)
+    cone = find_cones(table.vertex, triangle, normal, neighbour, owns, node_link)
+    wide_box, child_link, child_node = build_wide(node_box, node_link)
     tables = {
         "triangle": triangle,
         "normal": normal,
@@ -98,9 +105,9 @@ def with_tree(table: TerrainTable) -> TerrainTable:
         "cell_triangle": cell_triangle[np.lexsort((cell_triangle, cell))],
         "node_box": node_box,
         "node_link": node_link,
-        "lane_box": lane_box,
-        "lane_link": lane_link,
-        "lane_patch": patch[lane_node],
+        "wide_box": wide_box,
+        "child_link": child_link,
+        "child_cone": cone[child_node],
         "owns": owns,
     }
     for array in tables.values():
@@ -116,12 +123,12 @@ def weld(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     used = np.zeros(len(vertices), dtype=bool)
     used[faces] = True
-    kept = np.flatnonzero(used)
+    in_use = np.flatnonzero(used)
     edge = np.linalg.norm(vertices[faces[:, 0]] - vertices[faces[:, 1]], axis=1)
     tolerance = WELD_TOLERANCE * float(np.median(edge))
-    first = _first_alike(vertices[kept])
-    alone = np.flatnonzero(first == np.arange(len(kept)))
-    points = vertices[kept[alone]]
+    first = _first_alike(vertices[in_use])
+    alone = np.flatnonzero(first == np.arange(len(in_use)))
+    points = vertices[in_use[alone]]
     pairs = cKDTree(points, balanced_tree=False).query_pairs(tolerance, output_type="ndarray")
     label = np.arange(len(points))
     if len(pairs):
@@ -129,10 +136,10 @@ def weld(vertices: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarra
         _, component = connected_components(graph, directed=False)
         _, keep, label = np.unique(component, return_index=True, return_inverse=True)
         points = points[keep]
-    place = np.empty(len(kept), dtype=np.int64)
+    place = np.empty(len(in_use), dtype=np.int64)
     place[alone] = label
     number = np.full(len(vertices), -1, dtype=np.int64)
-    number[kept] = place[first]
+    number[in_use] = place[first]
     return np.ascontiguousarray(points), number
 
 

@@ -1,23 +1,35 @@
 """Contact solvers by name. To add one: write its file, add its line here, run the tests."""
 
-from drystone.solvers.auto import Auto
-from drystone.solvers.ffd.solver import Ffd
-from drystone.solvers.fischer_newton import FischerNewton
-from drystone.solvers.lemke import Lemke
-from drystone.solvers.nsgs import Nsgs
-from drystone.solvers.pgs import Pgs
-from drystone.solvers.pgs_sm import PgsSm
-from drystone.solvers.prox import Prox
-from drystone.solvers.prox_newton import ProxNewton
+from importlib import import_module
+from typing import Any
 
-SOLVERS = {
-    "auto": Auto,
-    "nsgs": Nsgs,
-    "prox-newton": ProxNewton,
-    "prox": Prox,
-    "pgs": Pgs,
-    "pgs-sm": PgsSm,
-    "fischer-newton": FischerNewton,
-    "lemke": Lemke,
-    "ffd": Ffd,
+SOLVERS: dict[str, type[Any]]
+
+# Where the class of each solver is. They are imported, and SOLVERS, {name: class}, is made of them,
+# when they are first asked for: the step needs other files of this folder, but neither Lemke nor
+# SuperLU.
+_HOME = {
+    "auto": "auto.Auto",
+    "nsgs": "nsgs.Nsgs",
+    "prox-newton": "prox_newton.ProxNewton",
+    "prox": "prox.Prox",
+    "pgs": "pgs.Pgs",
+    "pgs-sm": "pgs_sm.PgsSm",
+    "fischer-newton": "fischer_newton.FischerNewton",
+    "lemke": "lemke.Lemke",
+    "ffd": "ffd.solver.Ffd",
 }
+
+
+def __getattr__(name: str) -> Any:
+    if name == "SOLVERS":
+        return globals().setdefault(name, {key: _find(place) for key, place in _HOME.items()})
+    for place in _HOME.values():
+        if place.endswith(f".{name}"):
+            return _find(place)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _find(place: str) -> type[Any]:
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(f"{__name__}.{module}"), name)

@@ -14,15 +14,15 @@ import numpy as np
 from drystone.constraints.error_measures import MEASURE_NATURAL, MEASURES
 from drystone.constraints.laws import law_errors
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import History, measures_of, solve_info
-from drystone.solvers.gauss_seidel.block_matrix import block_matrix, islands_of
+from drystone.constraints.problem import ContactProblem, History, SolveInfo, solve_info
+from drystone.constraints.residual import measures_of
+from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.newton.hybrid import (
     FAILED,
     LARGE,
-    bounds_of,
-    report_room,
-    room_for,
-    solve_islands,
+    empty_report,
+    hybrid_work,
+    solve_each_island,
 )
 from drystone.solvers.options import check_options, refuse_elliptic
 from drystone.solvers.prox_newton import ProxNewton
@@ -48,10 +48,10 @@ class Auto:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "auto")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "auto")
         if problem.block_count == 0:
@@ -88,21 +88,20 @@ class Auto:
 
     def _solve(self, problem, q, impulse):
         """Improve `impulse`; what became of the islands, and the work in sweeps over all."""
-        blocks = block_matrix(problem.W())
-        member, start = islands_of(blocks)
+        blocks = block_problem(problem)
+        member, start = islands_of(blocks.matrix)
         goals = self._goals(q, np.diff(start))
-        report = report_room(len(goals))
-        bounds, friction = bounds_of(problem), np.zeros(len(q))
-        friction[: problem.contact_count] = problem.friction
-        solve_islands(
-            member, start, blocks, q, friction, bounds, self.measure == "relative", goals,
-            self.max_sweeps or MANY_SWEEPS, room_for(blocks, member, start), impulse, report,
+        report = empty_report(len(goals))
+        solve_each_island(
+            member, start, blocks, self.measure == "relative", goals,
+            self.max_sweeps or MANY_SWEEPS, hybrid_work(blocks.matrix, member, start), impulse,
+            report,
         )  # fmt: skip
         for i in np.flatnonzero(report.method == LARGE):
             self._solve_large(
                 problem, q, member[start[i] : start[i + 1]], goals[i], i, report, impulse
             )
-        return report, report.work.sum() / len(blocks.column)
+        return report, report.work.sum() / len(blocks.matrix.column)
 
     def _goals(self, q, count) -> np.ndarray:
         """The error that each island may have (islands,), from the number of its contacts."""

@@ -1,21 +1,15 @@
-"""The judge at a solver's side: when to stop, which iterate was best, how the errors fell."""
+"""Convergence monitor of an iterative solver: stopping test, best iterate, history of errors."""
 
 from time import perf_counter
 
 import numpy as np
 
-from drystone.constraints.problem import (
-    History,
-    SolveInfo,
-    measure,
-    relative_error,
-    residual,
-    solve_info,
-)
+from drystone.constraints.problem import History, SolveInfo, solve_info
+from drystone.constraints.residual import measure, relative_error, residual
 
 
-class Judge:
-    """Judges the iterates of one solve. A solver asks `done` after each iteration.
+class ConvergenceMonitor:
+    """Measures the iterates of one solve. A solver asks `done` after each iteration.
 
     solver    its law, tolerance, measure ("velocity": residual(), "relative": relative_error())
               and history count; what is not there is the default
@@ -26,19 +20,19 @@ class Judge:
         self.problem, self.limit, self.name = problem, limit, name
         self.law, self.facets = solver.law, getattr(solver, "facets", 0)
         self.tolerance, self.measure = solver.tolerance, getattr(solver, "measure", "velocity")
-        self.keeps_history = getattr(solver, "history", False)
+        self.with_history = getattr(solver, "history", False)
         self.iterations, self.work, self.seconds = 0, 0.0, 0.0
         self.best, self.error = impulse.copy(), np.inf
         self.rows = []
         self.since = perf_counter()
-        self._look(impulse)
+        self._evaluate(impulse)
 
     def done(self, impulse: np.ndarray, work: float = 1.0, count: int = 1) -> bool:
         """Count `count` iterations, which took `work` sweeps; whether the solve is over."""
         self.seconds += perf_counter() - self.since
         self.iterations += count
         self.work += work
-        self._look(impulse)
+        self._evaluate(impulse)
         return self.converged or self.iterations >= self.limit
 
     @property
@@ -46,7 +40,7 @@ class Judge:
         return self.error <= self.tolerance
 
     def report(self, impulse: np.ndarray, method: str = "") -> SolveInfo:
-        """The best iterate goes into `impulse`; what the solve came to is returned."""
+        """The best iterate goes into `impulse`; the statistics of the solve are returned."""
         p = self.problem
         impulse[:] = self.best
         return solve_info(
@@ -57,8 +51,8 @@ class Judge:
             method=method, work=self.work, seconds=self.seconds, history=self._history()
         )  # fmt: skip
 
-    def _look(self, impulse) -> None:
-        """Measure `impulse`, outside the clock."""
+    def _evaluate(self, impulse) -> None:
+        """Evaluate the residual of `impulse`; that time is not counted."""
         p, law, facets = self.problem, self.law, self.facets
         if self.measure == "velocity":
             error = residual(p, impulse, law, facets)
@@ -67,11 +61,11 @@ class Judge:
         if error < self.error:  # a NaN never is
             self.error = error
             self.best[:] = impulse
-        if self.keeps_history:
+        if self.with_history:
             velocity_error = residual(p, impulse, law, facets)
-            clock = (self.iterations, self.seconds, self.work)
-            self.rows.append((*clock, velocity_error, *measure(p, impulse)))
+            cost = (self.iterations, self.seconds, self.work)
+            self.rows.append((*cost, velocity_error, *measure(p, impulse)))
         self.since = perf_counter()
 
     def _history(self) -> History | None:
-        return History(*np.array(self.rows).T) if self.keeps_history else None
+        return History(*np.array(self.rows).T) if self.with_history else None

@@ -1,18 +1,20 @@
-"""A solver by its name, and one problem solved by itself."""
+"""Dispatch of solvers by name, and solve() for one problem by itself."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import ContactProblem, SolveInfo
+from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
 from drystone.errors import InputError
 from drystone.model.checks import choice, positive
 from drystone.solvers import SOLVERS
 from drystone.solvers.supported_features import require
 
 
-def make_solver(solver, tolerance: float | None = None):
+def make_solver(solver: Any, tolerance: float | None = None) -> Any:
     """The solver of that name, or the given one, with `tolerance` [m/s] if there is any."""
     if isinstance(solver, str):
         solver = SOLVERS[choice("solver", solver, SOLVERS)]()
@@ -28,13 +30,13 @@ def make_solver(solver, tolerance: float | None = None):
 
 def solve(
     problem: ContactProblem | MatrixProblem,
-    solver="auto",
+    solver: str | ContactSolver = "auto",
     tolerance: float | None = None,
     measure: str = "velocity",
-    guess=None,
+    guess: ArrayLike | None = None,
     history: bool = False,
 ) -> tuple[np.ndarray, SolveInfo]:
-    """Impulses (nb, 3) [N s] of `problem`, and what the solver says.
+    """Impulses (nb, 3) [N s] of `problem`, and the statistics of the solve.
 
     Contacts first, each with its normal first; then the joints, in blocks of three rows.
 
@@ -42,7 +44,7 @@ def solve(
     tolerance   where to stop; None: the solver's own
     measure     of what: "velocity": residual() [m/s]; "relative": natural-map error [Acary2018]
     guess       (nb, 3) impulses to start from; None: zero
-    history     whether the report holds the course of all measures
+    history     whether the statistics hold the course of all measures
     """
     if not isinstance(problem, ContactProblem | MatrixProblem):
         raise InputError(f"solve: {problem!r} is no ContactProblem, such as world.problem().")
@@ -51,7 +53,6 @@ def solve(
     if impulse.shape != shape or not np.isfinite(impulse).all():
         raise InputError(f"solve: guess must hold {shape[0]} x 3 finite numbers.")
     choice("measure", measure, ("velocity", "relative"))
-    solver = replace(make_solver(solver, tolerance), measure=measure, history=history)
-    require(problem, solver)
-    info = solver.solve(problem, impulse)
-    return impulse, info
+    chosen = replace(make_solver(solver, tolerance), measure=measure, history=history)
+    require(problem, chosen)
+    return impulse, chosen.solve(problem, impulse)

@@ -1,4 +1,4 @@
-"""Generalized Newton on the Fischer function of the pyramid law: quadratic where it converges.
+"""Generalized (semismooth) Newton on the Fischer-Burmeister function of the pyramid law.
 
 NEWTON, VRIPHYS paper; numbers in brackets are its equations, Alg. 2 and eq. 5x are of NEWTON 4.3.
 Complementarity a >= 0, b >= 0, a b = 0 is phi(a, b) = sqrt(a² + b²) - a - b = 0 (21). The pyramid
@@ -31,9 +31,11 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.jit import kernel
 from drystone.model.checks import choice
-from drystone.solvers.convergence import Judge
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.options import check_options, refuse_elliptic
 
 DIRECTIONS = ("exact", "fletcher-reeves")
@@ -140,7 +142,7 @@ def _factorised(equation, jacobian, right):
     from scipy.sparse.linalg import splu  # takes 0.2 s or more, for which others need not wait
 
     try:
-        # Pivots on the diagonal keep the fill of the symmetric W, a tenth of what others make
+        # Pivots on the diagonal have the fill of the symmetric W, a tenth of what others make
         # of a pile; a direction that they spoil gains nothing, and the next shift is tried.
         factors = splu(jacobian, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0)
     except RuntimeError:
@@ -219,16 +221,16 @@ class FischerNewton:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "fischer-newton")
         choice("fischer-newton: direction", self.direction, DIRECTIONS)
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "fischer-newton")
-        judge = Judge(self, problem, impulse, self.max_iterations, "fischer-newton")
-        if judge.converged:
-            return judge.report(impulse)
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "fischer-newton")
+        if monitor.converged:
+            return monitor.report(impulse)
         equation = FischerEquation(problem)
         x = impulse.ravel() / equation.scale
         equation.frictional = not self.staggered
@@ -237,7 +239,7 @@ class FischerNewton:
             if not equation.frictional:
                 normal_error = np.abs(equation.phi(x) / equation.scale).max()
                 equation.frictional = (
-                    normal_error <= START_TOLERANCE or judge.iterations >= START_ITERATIONS
+                    normal_error <= START_TOLERANCE or monitor.iterations >= START_ITERATIONS
                 )
             if self.direction == "exact":
                 step, shift = _exact_step(equation, x, shift)
@@ -251,6 +253,6 @@ class FischerNewton:
                 equation.frictional = True
                 continue
             x = x + step
-            done = judge.done((equation.scale * x).reshape(-1, 3), equation.work)
+            done = monitor.done((equation.scale * x).reshape(-1, 3), equation.work)
             equation.work = 0.0
-        return judge.report(impulse)
+        return monitor.report(impulse)

@@ -1,17 +1,17 @@
-"""Stage 4b: impacts that bounce, at the moment within the step at which they happen.
+"""Impacts with restitution, at their time of impact within the step (generalized reflections).
 
 A contact with restitution e that closes faster than `bounce_speed` within this step is an impact:
-its bodies fly to the moment t of touch, the impulses act, and the rest of the step goes on with
+its bodies fly to the time of impact t, the impulses act, and the rest of the step goes on with
 the velocities after. Heights and times of bounces are then exact for any step size, where a
 bounce at the end or the start of the step would be off by speed * dt.
 
-Impulses follow Newton's law u_n+ = -e u_n- (CLINE 4.16) with friction on the true cone, in rounds
-[Smith2012]: all contacts that approach are struck together, then those that approach now, and so
-on. One round of all contacts at once would move the balls of Newton's cradle as a block.
+Impulses obey Newton's law u_n+ = -e u_n- (CLINE 4.16) with friction on the true cone, in rounds
+[Smith2012]: all contacts that approach bounce together, then those that approach now, and so
+on. One round of all contacts at once would move the balls of Newton's cradle as one body.
 An impact never adds kinetic energy: a round that would (Newton's law with friction can, [Kane1985])
-is taken again with smaller e. Joints pass the blows on, by impulses that are found in the same
-sweeps as those of the contacts. They fit before the first round: what they pull bodies to is no
-part of a blow, and a joint that kept tearing through it would do work.
+is taken again with smaller e. Impulses propagate through joints, found in the same sweeps as those
+of the contacts. The velocities of joints are made to fit before the first round: drift correction
+is excluded from the impact, or a joint would do work in it.
 """
 
 from math import sqrt
@@ -23,16 +23,16 @@ from drystone.jit.stage import stage
 from drystone.model.joint_arrays import ROW_EQUALITY
 from drystone.solvers.gauss_seidel.joint_sweep import own_block
 
-ROUNDS = 20  # of striking; after that e = 0, which ends the chatter of contacts that are left
+ROUNDS = 20  # of impacts; after that e = 0, which ends the chatter of contacts that are left
 SWEEPS = 60  # within a round
-# Where joints take part: sweeps for a blow to run through ten links, and the share of a blow's work
-# that may seem to be energy gained because the joints have not quite passed it on.
+# Where joints take part: sweeps for an impulse to propagate through ten links, and the share of an
+# impact's work that may seem to be energy gained because it has not quite propagated.
 LINKED_SWEEPS, UNPASSED = 600, 1e-6
 PRECISION = 1e-8  # of the velocities in a round, relative to the fastest approach
 
 
 @kernel
-def _moment(gap, speed, acceleration, dt):
+def _time_of_impact(gap, speed, acceleration, dt):
     """When a gap that changes with `speed` and `acceleration` is closed, or -1 if not by dt [s]."""
     if gap <= 0.0:
         return 0.0
@@ -47,15 +47,15 @@ def _moment(gap, speed, acceleration, dt):
 
 
 @kernel
-def _find_moments(rows, count, motion, settings):
-    """Earliest impact of every body into motion.strike (-1: none); True if there is any."""
+def _find_impacts(rows, count, motion, settings):
+    """Time of the first impact of every body, motion.impact_time (-1: none); True if any has."""
     any_impact = False
     for r in range(count):
         if rows.restitution[r] <= 0.0 or rows.approach[r] > -settings.bounce_speed:
             continue
         free, _, _ = velocity_at(r, rows.body, rows.frame, rows.arm, motion.free)
         acceleration = (free - rows.approach[r]) / settings.dt
-        t = _moment(rows.gap[r], rows.approach[r], acceleration, settings.dt)
+        t = _time_of_impact(rows.gap[r], rows.approach[r], acceleration, settings.dt)
         if t < 0.0:
             continue
         if not any_impact:
@@ -71,7 +71,7 @@ def _find_moments(rows, count, motion, settings):
 
 @kernel
 def _take_over(one, other, motion):
-    """Let a body without a moment take over that of a struck neighbour; True if it did."""
+    """Let a body without a time of impact take over that of its neighbour; True if it did."""
     if motion.impact_time[one] < 0.0 or motion.impact_time[other] >= 0.0:
         return False
     if motion.mass[one, 0] == 0.0 or motion.mass[other, 0] == 0.0:
@@ -82,7 +82,7 @@ def _take_over(one, other, motion):
 
 @kernel
 def _spread_over_joints(joint_work, motion):
-    """As _spread_moments() does over contacts; True if a body has taken over a moment."""
+    """As _spread_impacts() does over contacts; True if a body has taken over a time."""
     more = False
     if joint_work is not None:
         for d in range(joint_work.node_body.shape[0]):
@@ -93,9 +93,9 @@ def _spread_over_joints(joint_work, motion):
 
 @kernel
 def _hold_joints(joint_work, motion):
-    """Visit once the rows of joints between struck bodies; the largest correction [m/s], [rad/s].
+    """Visit once the rows of joints of bodies with an impact; largest correction [m/s], [rad/s].
 
-    Only those that always hold: blows on limits, motors and springs are left to the solver.
+    Only those that always hold: impacts on limits, motors and springs are left to the solver.
     """
     worst = 0.0
     if joint_work is not None:
@@ -115,18 +115,15 @@ def _hold_joints(joint_work, motion):
 
 
 @kernel
-def _spread_moments(rows, count, joint_work, motion, touching):
-    """Bodies that touch a struck one, or are joined to it, take over its moment.
+def _spread_impacts(rows, count, joint_work, motion, touching):
+    """Bodies that touch one with an impact, or are joined to it, take over its time.
 
-    Lists the rows that can be struck.
+    Lists the rows that an impact can reach.
     """
     listed = 0
     for r in range(count):
-        rows.impact_impulse[r, 0], rows.impact_impulse[r, 1], rows.impact_impulse[r, 2] = (
-            0.0,
-            0.0,
-            0.0,
-        )
+        for k in range(3):
+            rows.impact_impulse[r, k] = 0.0
     more = True
     while more:
         more = False
@@ -148,8 +145,8 @@ def _spread_moments(rows, count, joint_work, motion, touching):
 
 
 @kernel
-def _fly_to_moment(b, state, motion, dt):
-    """Velocity of body `b` at its impact into motion.twist, its way to it into motion.flown."""
+def _fly_to_impact(b, state, motion, dt):
+    """Velocity of body `b` at its impact, and its displacement until then."""
     t = max(motion.impact_time[b], 0.0)
     for k in range(6):
         old = state.twist[b, k]
@@ -160,7 +157,7 @@ def _fly_to_moment(b, state, motion, dt):
 
 @kernel
 def _closes(r, rows, motion, touching):
-    """Whether contact `r` is closed at the moment of its bodies' impact."""
+    """Whether contact `r` is closed at the time of its bodies' impact."""
     if rows.gap[r] <= touching:
         return True
     t = max(motion.impact_time[rows.body[r, 0]], motion.impact_time[rows.body[r, 1]])
@@ -169,16 +166,16 @@ def _closes(r, rows, motion, touching):
 
 
 @kernel
-def _strike_round(listed, rows, joint_work, motion, share, settings, touching):
-    """Strike all listed contacts that approach, together. Returns False if none approaches.
+def _solve_round(listed, rows, joint_work, motion, share, settings, touching):
+    """Impulses of all listed contacts that approach, together. False if none approaches.
 
-    `share` scales the restitution. What each contact received is left in rows.blow.
+    `share` scales the restitution. The impulses are left in rows.round_impulse.
     """
-    body, frame, arm = rows.body, rows.frame, rows.arm
+    body, frame, arm, impulse = rows.body, rows.frame, rows.arm, rows.round_impulse
     fastest = 0.0
     for i in range(listed):
         r = rows.impact_list[i]
-        rows.round_impulse[r, 0], rows.round_impulse[r, 1], rows.round_impulse[r, 2] = 0.0, 0.0, 0.0
+        impulse[r, 0], impulse[r, 1], impulse[r, 2] = 0.0, 0.0, 0.0
         rows.target[r] = 1.0  # does not take part
         un, _, _ = velocity_at(r, body, frame, arm, motion.twist)
         if un < -1e-3 * settings.bounce_speed and _closes(r, rows, motion, touching):
@@ -194,22 +191,12 @@ def _strike_round(listed, rows, joint_work, motion, share, settings, touching):
             if rows.target[r] > 0.0:
                 continue
             un, u1, u2 = velocity_at(r, body, frame, arm, motion.twist)
-            pn, p1, p2 = solve_contact(
-                r, un + rows.target[r], u1, u2, rows.delassus, rows.inverse, rows.friction[r],
-                rows.round_impulse,
-            )  # fmt: skip
-            dn, d1, d2 = (
-                pn - rows.round_impulse[r, 0],
-                p1 - rows.round_impulse[r, 1],
-                p2 - rows.round_impulse[r, 2],
-            )
+            un, mu = un + rows.target[r], rows.friction[r]
+            pn, p1, p2 = solve_contact(r, un, u1, u2, rows.delassus, rows.inverse, mu, impulse)
+            dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
             change = max(change, (abs(dn) + abs(d1) + abs(d2)) * rows.delassus[r, 0])
             push(r, dn, d1, d2, body, frame, arm, motion.mass, motion.twist)
-            rows.round_impulse[r, 0], rows.round_impulse[r, 1], rows.round_impulse[r, 2] = (
-                pn,
-                p1,
-                p2,
-            )
+            impulse[r, 0], impulse[r, 1], impulse[r, 2] = pn, p1, p2
         if change <= PRECISION * fastest:
             break
     return True
@@ -217,7 +204,7 @@ def _strike_round(listed, rows, joint_work, motion, share, settings, touching):
 
 @kernel
 def _gains(listed, rows, motion, slack):
-    """Did the blows of the last round add kinetic energy, sum of p . (u before + u after) / 2?
+    """Did the impulses of the last round add kinetic energy, sum of p . (u before + u after) / 2?
 
     More than the share `slack` of what the normal impulses did against the approach.
     """
@@ -242,13 +229,13 @@ def solve_impacts(state, settings, motion, rows, count, joint_work):
     """Let the contacts that bounce within this step bounce; returns the number of rounds.
 
     Afterwards motion.free is the velocity at the end of the step if nothing else touched,
-    motion.flown the way until the impact, and motion.after the velocity right after it.
+    motion.impact_displacement that until the impact, motion.after the velocity right after it.
     """
-    if not _find_moments(rows, count, motion, settings):
+    if not _find_impacts(rows, count, motion, settings):
         return 0
     dt = settings.dt
     touching = settings.bounce_speed * dt  # [m] closer than this is in touch
-    listed = _spread_moments(rows, count, joint_work, motion, touching)
+    listed = _spread_impacts(rows, count, joint_work, motion, touching)
     n = motion.impact_time.shape[0] - 1
     for b in range(n):
         if motion.mass[b, 0] == 0.0:
@@ -256,7 +243,7 @@ def solve_impacts(state, settings, motion, rows, count, joint_work):
     motion.impact_time[n] = -1.0
     for b in range(n):
         if motion.impact_time[b] >= 0.0:
-            _fly_to_moment(b, state, motion, dt)
+            _fly_to_impact(b, state, motion, dt)
         else:
             for k in range(6):
                 motion.twist[b, k] = state.twist[b, k]
@@ -271,7 +258,7 @@ def solve_impacts(state, settings, motion, rows, count, joint_work):
     rounds, slack = 0, 0.0 if joint_work is None else UNPASSED
     while rounds < 2 * ROUNDS:
         share = 1.0 if rounds < ROUNDS else 0.0
-        if not _strike_round(listed, rows, joint_work, motion, share, settings, touching):
+        if not _solve_round(listed, rows, joint_work, motion, share, settings, touching):
             break
         rounds += 1
         less = 0.01
@@ -279,7 +266,7 @@ def solve_impacts(state, settings, motion, rows, count, joint_work):
             less *= 2.0  # most gains are small, and so is what ends them
             share = max(share - less, 0.0)
             _copy_all(motion.before, motion.twist)
-            _strike_round(listed, rows, joint_work, motion, share, settings, touching)
+            _solve_round(listed, rows, joint_work, motion, share, settings, touching)
         for i in range(listed):
             r = rows.impact_list[i]
             for k in range(3):

@@ -1,4 +1,4 @@
-"""Contact by pivoting: friction on a polyhedral cone as a linear complementarity problem.
+"""Contact by Lemke's algorithm: friction on a polyhedral cone as a linear complementarity problem.
 
 Of a contact the unknowns are its normal impulse p_n, the impulses f_k >= 0 along `facets`
 directions d_k of the tangent plane, the first along tangent 1, and gamma, the speed of sliding.
@@ -21,8 +21,10 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.errors import InputError
-from drystone.solvers.convergence import Judge
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.lcp.lemke import follow_path
 from drystone.solvers.options import check_options, refuse_elliptic
 
@@ -43,24 +45,25 @@ class Lemke:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "lemke")
         if self.facets % 2:
             raise InputError(f"lemke: facets is {self.facets}, must be an even number.")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver.
 
         Pivoting has no use for a guess, except to see that it solves the problem already.
         """
         refuse_elliptic(problem, "lemke")
-        judge = Judge(self, problem, impulse, 1, "lemke")
-        pivots, endings = 0, set()
-        if not judge.converged:
+        monitor = ConvergenceMonitor(self, problem, impulse, 1, "lemke")
+        pivots = 0
+        endings: set[str] = set()
+        if not monitor.converged:
             answer = np.zeros_like(impulse)
             pivots, multiplications, endings = self._solve_islands(problem, answer)
-            judge.done(answer, multiplications / max(problem.W().nnz, 1))
-        info = judge.report(impulse, ", ".join(sorted(endings)))
+            monitor.done(answer, multiplications / max(problem.W().nnz, 1))
+        info = monitor.report(impulse, ", ".join(sorted(endings)))
         return info._replace(iterations=pivots)
 
     def _solve_islands(self, problem, impulse) -> tuple[int, float, set]:
@@ -101,21 +104,21 @@ def contact_rows(friction, facets) -> tuple:
     """
     angle = 2.0 * np.pi * np.arange(facets) / facets
     first = np.concatenate(([0], np.cumsum(np.where(friction > 0.0, facets + 2, 1))))
-    scheme = np.flatnonzero(friction > 0.0)
-    normal, gamma = first[scheme], first[scheme] + facets + 1
+    rough = np.flatnonzero(friction > 0.0)
+    normal, gamma = first[rough], first[rough] + facets + 1
     force = normal[:, None] + 1 + np.arange(facets)
     nc = len(friction)
-    ones, many = np.ones(nc), np.ones((len(scheme), facets))
+    ones, many = np.ones(nc), np.ones((len(rough), facets))
     G = _sparse(  # noqa: N806
         (first[:-1], 3 * np.arange(nc), ones),
-        (force, 3 * scheme[:, None] + 1, many * np.cos(angle)),
-        (force, 3 * scheme[:, None] + 2, many * np.sin(angle)),
+        (force, 3 * rough[:, None] + 1, many * np.cos(angle)),
+        (force, 3 * rough[:, None] + 2, many * np.sin(angle)),
         shape=(first[-1], 3 * nc),
     )
     C = _sparse(  # noqa: N806
         (force, gamma[:, None], many),
         (gamma[:, None], force, -many),
-        (gamma, normal, friction[scheme]),
+        (gamma, normal, friction[rough]),
         shape=(first[-1], first[-1]),
     )
     return G, C, first

@@ -1,8 +1,8 @@
-"""Block Gauss-Seidel with an exact step for each contact on the true friction cone.
+"""Nonsmooth Gauss-Seidel (NSGS) with an exact step for each contact on the true friction cone.
 
-The method of [Jourdan1998]; solvers/gauss_seidel/solve_islands.py has its kernels, which are those
-of the step, and solvers/gauss_seidel/block_sweep.py its textbook form for problems that are given
-by their matrix, or have joints.
+The block Gauss-Seidel method of [Jourdan1998]; solvers/gauss_seidel/solve_islands.py has its
+kernels, which are those of the step, and solvers/gauss_seidel/block_sweep.py its textbook form for
+problems that are given by their matrix, or have joints.
 """
 
 from dataclasses import dataclass
@@ -11,16 +11,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from drystone.constraints.problem import invert_blocks, measure, residual, solve_info
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo, invert_blocks, solve_info
+from drystone.constraints.residual import measure, residual
 from drystone.model.capacity import new_contact_rows
-from drystone.solvers.convergence import Judge
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.gauss_seidel.block_sweep import solve_matrix
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.gauss_seidel.sweep import sweep_limit
 from drystone.solvers.options import check_options, refuse_elliptic
 
-# With a history, or the relative measure, rounds of two sweeps; beyond 40 sweeps, of 1/20 of them.
-LOOK_SHARE = 40
+# With a history, or the relative measure, the error is evaluated after every two sweeps; beyond 40
+# sweeps, after every 1/20 of them.
+CHECK_SHARE = 40
 
 
 @dataclass(frozen=True)
@@ -39,16 +42,16 @@ class Nsgs:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "nsgs")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "nsgs")
         if not hasattr(problem, "body") or problem.joints is not None:
             return solve_matrix(self, problem, impulse)
         if self.measure == "relative" or self.history:
-            return self._solve_in_rounds(problem, impulse)
+            return self._solve_monitored(problem, impulse)
         return self._solve_at_once(problem, impulse)
 
     def _solve_at_once(self, p, impulse):
@@ -67,19 +70,19 @@ class Nsgs:
             error <= self.tolerance, sweeps, error, nc, gap, measure(p, impulse), islands, "nsgs"
         )._replace(work=float(sweeps), seconds=seconds)
 
-    def _solve_in_rounds(self, p, impulse):
-        """All groups alike, with a look at the measures in between."""
+    def _solve_monitored(self, p, impulse):
+        """All groups alike; the measures are evaluated in between."""
         rows, groups, twist = _rows_of(p, impulse)
         sizes = np.diff(p.slab_first[p.group_first])
         limit = sweep_limit(self.max_sweeps, sizes.max(initial=0))
-        judge = Judge(self, p, impulse, limit, "nsgs")
-        over = judge.converged
+        monitor = ConvergenceMonitor(self, p, impulse, limit, "nsgs")
+        over = monitor.converged
         while not over:
-            # An even number, so that small islands go on forth and back in turns.
-            wanted = min(2 * (1 + judge.iterations // LOOK_SHARE), limit - judge.iterations)
+            # An even number, so that small islands go on alternately forward and backward.
+            wanted = min(2 * (1 + monitor.iterations // CHECK_SHARE), limit - monitor.iterations)
             solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, wanted, False, twist)
-            over = judge.done(rows.impulse, work=wanted, count=wanted)
-        return judge.report(impulse)
+            over = monitor.done(rows.impulse, work=wanted, count=wanted)
+        return monitor.report(impulse)
 
 
 def _rows_of(p, impulse):

@@ -1,12 +1,12 @@
-"""What a solver refuses before it starts."""
+"""Options of solvers: checked before they start."""
 
 from dataclasses import fields
 
 from drystone.errors import InputError, UnsupportedFeature
-from drystone.model.checks import choice, flag, not_negative, whole
+from drystone.model.checks import choice, flag, integer, not_negative
 
 MEASURES = ("velocity", "relative")
-# Whole numbers are 1 or more, up to what compiled code counts with, except for these: 0 of a limit
+# Integers are 1 or more, up to what compiled code counts with, except for these: 0 of a limit
 # means as many as usual, and no rounds of pgs-sm leave its sweeps.
 LEAST = {"max_sweeps": 0, "max_pivots": 0, "rounds": 0, "tangents": 3, "facets": 4}
 MOST = 2**31 - 1
@@ -15,14 +15,14 @@ MOST = 2**31 - 1
 def check_options(solver, name: str) -> None:
     """Every option of a solver as the kind it is declared to be, or InputError.
 
-    A whole number becomes a float where one is declared: compiled code has a version for each kind.
+    An integer becomes a float where one is declared: compiled code has a version for each kind.
     """
     for option in fields(solver):
         what, value = f"{name}: {option.name}", getattr(solver, option.name)
         if option.type is bool:
             value = flag(what, value)
         elif option.type is int:
-            value = whole(what, value, LEAST.get(option.name, 1), MOST)
+            value = integer(what, value, LEAST.get(option.name, 1), MOST)
         elif option.type is float:
             value = not_negative(what, value)
         elif option.name == "measure":

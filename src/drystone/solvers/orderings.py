@@ -1,4 +1,4 @@
-"""In which order projected Gauss-Seidel visits its rows: the heuristics of NEWTON (WSCG paper) 5.
+"""Orderings of the rows of projected Gauss-Seidel: the heuristics of NEWTON (WSCG paper) 5.
 
 A contact has three rows: normal, tangent 1, tangent 2. An ordering is a permutation of them,
 made once before the first iteration from what is then known:
@@ -7,7 +7,7 @@ made once before the first iteration from what is then known:
     impulse-propagation   contacts by their normal velocity, the fastest approach first
     coordinate            contacts by their place along an axis; "-y", the paper's best, descends
     greedy-staggered      normals or tangents, whichever set is more wrong, in each iteration anew
-    extreme-staggered     normals and tangents in turns, one set per iteration: eq. 19 to 21
+    extreme-staggered     normals and tangents alternately, one set per iteration: eq. 19 to 21
 
 Three rows of one contact stay together and its normal comes first, so that the friction bounds are
 those of this visit. The staggered ones list all normals, then all tangents; which of the two an

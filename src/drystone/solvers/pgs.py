@@ -1,4 +1,4 @@
-"""Projected Gauss-Seidel, Jacobi and SOR on single rows: NEWTON (WSCG paper) eq. 7 to 18.
+"""Projected Gauss-Seidel (PGS), Jacobi and SOR on single rows: NEWTON (WSCG paper) eq. 7 to 18.
 
 With A = W, b = q, lambda the impulses and y = A lambda + b, each row i of a contact has bounds
 l_i <= lambda_i <= u_i: 0 and infinity for the normal, -mu lambda_n and mu lambda_n for a tangent.
@@ -19,42 +19,60 @@ both, else the fixed points would not be those of Coulomb's law.
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.jit.table import table
 from drystone.model.checks import choice
 from drystone.solvers.options import check_options, check_relaxation, refuse_elliptic
 from drystone.solvers.orderings import AXES, ORDERINGS, STAGGERED, visiting_order
 
 SPLITTINGS = ("jacobi", "gauss-seidel", "sor")
 FRICTIONS = ("pyramid", "cone")
-JACOBI, SWEEP, GREEDY, EXTREME = range(4)
+JACOBI, GAUSS_SEIDEL, GREEDY, EXTREME = range(4)
 
 # Iterations after which y is computed afresh: rounding adds up by some 1e-16 of y in each of the
 # hundred or so updates that an iteration makes to it, so that it stays below 1e-12 of y.
 REFRESH = 100
 
 
+@table
+class RowProblem(NamedTuple):
+    """A problem by its rows, for kernels."""
+
+    cone: int  # 1: friction on the disc
+    rows: np.ndarray  # int32: the rows in the order in which they are visited
+    normals: int  # how many of them are normals, where these come first
+    start: np.ndarray  # (3 nc + 1,) int32: entries of the columns of A
+    index: np.ndarray  # type: ignore[assignment]  # int32; hides tuple.index()
+    value: np.ndarray
+    step: np.ndarray  # (3 nc,) omega / A_ii
+    friction: np.ndarray  # (nc,)
+    free: np.ndarray  # (3 nc,) b
+
+
 @kernel
-def _move(i, change, start, index, value, velocity):
+def _move(i, change, p, velocity):
     """Add to the velocities what `change` of the impulse of row `i` does."""
     if change != 0.0:
-        for e in range(start[i], start[i + 1]):
-            velocity[index[e]] += value[e] * change
+        for e in range(p.start[i], p.start[i + 1]):
+            velocity[p.index[e]] += p.value[e] * change
 
 
 @kernel
-def _target(i, cone, step, friction, impulse, velocity):
+def _target(i, p, impulse, velocity):
     """Where row `i` goes, and the row after it, which counts only for the tangents of a cone."""
-    c = i // 3
+    c, step = i // 3, p.step
     wish = impulse[i] - step[i] * velocity[i]
     if i == 3 * c:
         return max(0.0, wish), 0.0
-    bound = friction[c] * max(0.0, impulse[3 * c])
-    if not cone:
+    bound = p.friction[c] * max(0.0, impulse[3 * c])
+    if p.cone == 0:
         return min(bound, max(-bound, wish)), 0.0
     other = impulse[i + 1] - step[i + 1] * velocity[i + 1]
     length = sqrt(wish * wish + other * other)
@@ -64,44 +82,44 @@ def _target(i, cone, step, friction, impulse, velocity):
 
 
 @kernel
-def _sweep(lo, hi, cone, rows, start, index, value, step, friction, impulse, velocity):
-    """Visit rows[lo:hi] one after the other."""
+def _sweep(lo, hi, p, impulse, velocity):
+    """Visit p.rows[lo:hi] one after the other."""
     for k in range(lo, hi):
-        i = rows[k]
-        new, other = _target(i, cone, step, friction, impulse, velocity)
+        i = p.rows[k]
+        new, other = _target(i, p, impulse, velocity)
         change = new - impulse[i]
         impulse[i] = new
-        if cone and i % 3 == 1:
+        if p.cone == 1 and i % 3 == 1:
             change_other = other - impulse[i + 1]
             impulse[i + 1] = other
-            _move(i + 1, change_other, start, index, value, velocity)
-        _move(i, change, start, index, value, velocity)
+            _move(i + 1, change_other, p, velocity)
+        _move(i, change, p, velocity)
 
 
 @kernel
-def _move_all(cone, rows, start, index, value, step, friction, impulse, velocity, change):
+def _move_all(p, impulse, velocity, change):
     """Jacobi: all rows at once, with velocities and bounds of the last iterate."""
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        new, other = _target(i, cone, step, friction, impulse, velocity)
+    for k in range(p.rows.shape[0]):
+        i = p.rows[k]
+        new, other = _target(i, p, impulse, velocity)
         change[i] = new - impulse[i]
-        if cone and i % 3 == 1:
+        if p.cone == 1 and i % 3 == 1:
             change[i + 1] = other - impulse[i + 1]
     for i in range(impulse.shape[0]):
         impulse[i] += change[i]
-        _move(i, change[i], start, index, value, velocity)
+        _move(i, change[i], p, velocity)
 
 
 @kernel
-def set_errors(cone, friction, impulse, velocity):
+def _set_errors(p, impulse, velocity):
     """Sums of squares of the min map (eq. 22) over the normals, and over the tangents."""
-    normals, tangents = 0.0, 0.0
+    normals, tangents, friction = 0.0, 0.0, p.friction
     for c in range(friction.shape[0]):
         pn, p1, p2 = impulse[3 * c], impulse[3 * c + 1], impulse[3 * c + 2]
         u1, u2 = velocity[3 * c + 1], velocity[3 * c + 2]
         normals += min(pn, velocity[3 * c]) ** 2
         bound = friction[c] * pn
-        if cone:
+        if p.cone == 1:
             q1, q2 = p1 - u1, p2 - u2
             length = sqrt(q1 * q1 + q2 * q2)
             if length > bound:
@@ -114,36 +132,34 @@ def set_errors(cone, friction, impulse, velocity):
 
 
 @kernel
-def iterate(
-    count, done, scheme, cone,
-    # problem: `start`, `index`, `value` are the columns of A; `normals` counts those in `rows`
-    rows, normals, start, index, value, step, friction, free,
-    # in and out, and scratch
-    impulse, velocity, change,
-):  # fmt: skip
-    """Iterate `count` times after the first `done`; how often the normals alone were visited."""
+def iterate(count, done, scheme, p, impulse, velocity, change):
+    """Iterate `count` times after the first `done`; how often the normals alone were visited.
+
+    p         RowProblem
+    change    scratch
+    """
     visits = 0
     for k in range(done, done + count):
         if k % REFRESH == 0:
-            for i in range(free.shape[0]):
-                velocity[i] = free[i]
-            for i in range(free.shape[0]):
-                _move(i, impulse[i], start, index, value, velocity)
+            for i in range(p.free.shape[0]):
+                velocity[i] = p.free[i]
+            for i in range(p.free.shape[0]):
+                _move(i, impulse[i], p, velocity)
         if scheme == JACOBI:
-            _move_all(cone, rows, start, index, value, step, friction, impulse, velocity, change)
+            _move_all(p, impulse, velocity, change)
             continue
-        lo, hi = 0, rows.shape[0]
-        if scheme != SWEEP:
+        lo, hi = 0, p.rows.shape[0]
+        if scheme != GAUSS_SEIDEL:
             normals_next = k % 2 == 0
             if scheme == GREEDY:
-                of_normals, of_tangents = set_errors(cone, friction, impulse, velocity)
+                of_normals, of_tangents = _set_errors(p, impulse, velocity)
                 normals_next = of_normals >= of_tangents
             if normals_next:
-                hi = normals
+                hi = p.normals
                 visits += 1
             else:
-                lo = normals
-        _sweep(lo, hi, cone, rows, start, index, value, step, friction, impulse, velocity)
+                lo = p.normals
+        _sweep(lo, hi, p, impulse, velocity)
     return visits
 
 
@@ -151,25 +167,28 @@ class Iteration:
     """One solve by `solver`: its arrays, and iterations on them."""
 
     def __init__(self, solver: "Pgs", problem, impulse: np.ndarray):
-        columns = problem.W().tocsc()
-        self.start = columns.indptr.astype(np.int32)
-        self.index = columns.indices.astype(np.int32)
-        self.value = np.ascontiguousarray(columns.data, dtype=np.float64)
-        self.cone = solver.friction == "cone"
-        stiffness = row_stiffness(problem.blocks(), self.cone)
-        self.step = np.zeros_like(stiffness)  # a row that nothing moves stays where it is
-        np.divide(solver.relaxation, stiffness, out=self.step, where=stiffness > 0.0)
+        columns, cone = problem.W().tocsc(), solver.friction == "cone"
+        stiffness = row_stiffness(problem.blocks(), cone)
+        step = np.zeros_like(stiffness)  # a row that nothing moves stays where it is
+        np.divide(solver.relaxation, stiffness, out=step, where=stiffness > 0.0)
         rows = visiting_order(problem, impulse, solver.ordering, solver.axis)
-        self.rows = rows[rows % 3 != 2] if self.cone else rows
-        self.normals = problem.contact_count
-        self.scheme = JACOBI if solver.splitting == "jacobi" else SWEEP
+        self.problem = RowProblem(
+            cone=int(cone),
+            rows=rows[rows % 3 != 2] if cone else rows,
+            normals=problem.contact_count,
+            start=columns.indptr.astype(np.int32),
+            index=columns.indices.astype(np.int32),
+            value=np.ascontiguousarray(columns.data, dtype=np.float64),
+            step=step,
+            friction=np.ascontiguousarray(problem.friction, dtype=np.float64),
+            free=problem.q().reshape(-1),
+        )
+        self.scheme = JACOBI if solver.splitting == "jacobi" else GAUSS_SEIDEL
         if solver.ordering in STAGGERED:
             self.scheme = (GREEDY, EXTREME)[STAGGERED.index(solver.ordering)]
-        self.friction = np.ascontiguousarray(problem.friction, dtype=np.float64)
-        self.free = problem.q().reshape(-1)
         self.impulse = np.array(impulse, dtype=np.float64).reshape(-1)
-        self.velocity, self.change = np.zeros_like(self.free), np.zeros_like(self.free)
-        entries = np.diff(self.start)
+        self.velocity, self.change = np.zeros((2, len(self.impulse)))
+        entries = np.diff(self.problem.start)
         self.normal_share = entries[::3].sum() / max(1, entries.sum())
         self.done = 0
         self.normal_visits = 0  # iterations of a staggered ordering that went to the normals
@@ -177,13 +196,11 @@ class Iteration:
     def run(self, count: int) -> float:
         """Iterate `count` times; the work of it in sweeps over all rows."""
         visits = iterate(
-            count, self.done, self.scheme, self.cone,
-            self.rows, self.normals, self.start, self.index, self.value, self.step,
-            self.friction, self.free, self.impulse, self.velocity, self.change,
-        )  # fmt: skip
+            count, self.done, self.scheme, self.problem, self.impulse, self.velocity, self.change
+        )
         self.done += count
         self.normal_visits += visits
-        if self.scheme in (JACOBI, SWEEP):
+        if self.scheme in (JACOBI, GAUSS_SEIDEL):
             return float(count)
         return visits * self.normal_share + (count - visits) * (1.0 - self.normal_share)
 
@@ -214,7 +231,7 @@ class Pgs:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "pgs")
         choice("pgs: splitting", self.splitting, SPLITTINGS)
         choice("pgs: friction", self.friction, FRICTIONS)
@@ -232,19 +249,19 @@ class Pgs:
     def law(self) -> str:
         return "coulomb" if self.friction == "cone" else "pyramid"
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.solvers.convergence import Judge
+        from drystone.solvers.convergence import ConvergenceMonitor
 
         refuse_elliptic(problem, "pgs")
-        judge = Judge(self, problem, impulse, self.max_iterations, "pgs")
-        if not judge.converged:
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "pgs")
+        if not monitor.converged:
             iteration = Iteration(self, problem, impulse)
             while True:
                 work = iteration.run(1)
                 # Jacobi with too long a step grows until it overflows; the best iterate counts.
                 if not np.isfinite(iteration.impulse).all():
                     break
-                if judge.done(iteration.impulse.reshape(-1, 3), work):
+                if monitor.done(iteration.impulse.reshape(-1, 3), work):
                     break
-        return judge.report(impulse)
+        return monitor.report(impulse)

@@ -22,6 +22,8 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.model.checks import choice
 from drystone.solvers.options import check_options, refuse_elliptic
 from drystone.solvers.pgs import Iteration, Pgs
@@ -30,9 +32,9 @@ REDUCED = ("factorisation", "cg")
 DAMPED = ("friction", "all")
 
 # Of the mean diagonal. What no velocity depends on moves by (what is out of reach) / SHIFT, which
-# at 1e-10 threw contacts with unequal gaps about by more than they carry. What does matter falls
-# short by SHIFT / (its share of the mean), cubed by refining twice; at 1e-4 that kept 1000 kg on
-# 1 kg from converging. From 1e-8 to 1e-6 all but the largest of our problems converge.
+# at 1e-10 moved contacts with unequal gaps by more than they carry. What does matter falls short by
+# SHIFT / (its share of the mean), cubed by refining twice; at 1e-4 that hindered 1000 kg on 1 kg
+# from converging. From 1e-8 to 1e-6 all but the largest of our problems converge.
 SHIFT = 1e-7
 REFINEMENTS = 2
 
@@ -58,37 +60,38 @@ class PgsSm:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "pgs-sm")
         choice("pgs-sm: reduced", self.reduced, REDUCED)
         choice("pgs-sm: damped", self.damped, DAMPED)
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
-        from drystone.solvers.convergence import Judge
+        from drystone.solvers.convergence import ConvergenceMonitor
 
         refuse_elliptic(problem, "pgs-sm")
-        judge = Judge(self, problem, impulse, self.max_iterations, "pgs-sm")
-        if not judge.converged:
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "pgs-sm")
+        if not monitor.converged:
             iteration = Iteration(Pgs(), problem, impulse)
             subspace = Subspace(self, problem)
             over = False
             while not over:
-                over = self._sweep(iteration, judge) or self._minimise(iteration, subspace, judge)
+                over = self._sweep(iteration, monitor)
+                over = over or self._minimise(iteration, subspace, monitor)
                 if self.fallback:
-                    iteration.impulse[:] = judge.best.reshape(-1)
+                    iteration.impulse[:] = monitor.best.reshape(-1)
                 iteration.done = 0  # the impulses were changed behind its back
-        return judge.report(impulse)
+        return monitor.report(impulse)
 
-    def _sweep(self, iteration, judge) -> bool:
+    def _sweep(self, iteration, monitor) -> bool:
         """Lines 2 to 5 of the algorithm in section 4.3; whether the solve is over."""
         for _ in range(self.sweeps):
             work = iteration.run(1)
-            if judge.done(iteration.impulse.reshape(-1, 3), work):
+            if monitor.done(iteration.impulse.reshape(-1, 3), work):
                 return True
         return False
 
-    def _minimise(self, iteration, subspace, judge) -> bool:
+    def _minimise(self, iteration, subspace, monitor) -> bool:
         """Lines 6 to 19; whether the solve is over."""
         low, high = subspace.bounds(iteration.impulse)
         before = None
@@ -106,7 +109,7 @@ class PgsSm:
                 low, high = subspace.bounds(trial)
             trial = np.where(active, np.clip(trial, low, high), np.where(upper, high, low))
             iteration.impulse[:] = trial
-            if judge.done(trial.reshape(-1, 3), work):
+            if monitor.done(trial.reshape(-1, 3), work):
                 return True
         return False
 
@@ -134,7 +137,7 @@ class Subspace:
         return low, high
 
     def index_sets(self, impulse, low, high):
-        """-1 for the rows in L, 0 in A, 1 in U (eq. 19). Rows without any room are in L."""
+        """-1 for the rows in L, 0 in A, 1 in U (eq. 19). Rows whose bounds are equal are in L."""
         return np.where(impulse <= low, -1, np.where(impulse >= high, 1, 0))
 
     def solve(self, impulse, active):

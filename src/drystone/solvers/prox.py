@@ -1,6 +1,7 @@
-"""Fixed point of the proximal form: project each contact's impulse less r times its velocity.
+"""Proximal fixed-point iteration (projected Jacobi and Gauss-Seidel, contact by contact).
 
-NEWTON eq. 73, with the velocities u = q + W p in place of 73a:
+Each contact's impulse less r times its velocity is projected: NEWTON eq. 73, with the velocities u
+= q + W p in place of 73a:
 
     p_n <- max(0, p_n - r_n u_n)                          73b
     p_t <- projection of p_t - r_t u_t on the section     73c, of the size mu times the new p_n
@@ -16,7 +17,7 @@ leaves the choice of r [kg] to [Foerg2006]; here it is one of
     adaptive    gauss-seidel's diagonal r, for either scheme, times one factor for all contacts,
                 which starts large and is halved when the residual has grown, as in [Erleben2017].
                 We let it double before we call it grown, do not undo the iteration, and let the
-                factor recover: residuals rise a little on their way down, and under the plain
+                factor recover: residuals rise a little now and then, and under the plain
                 rule the factor went to zero, and the solve stood still, on half of our scenes.
                 A residual that does not fall for long is a cycle, and counts as grown, too.
 """
@@ -28,9 +29,11 @@ from typing import ClassVar
 import numpy as np
 
 from drystone.constraints.friction_sections import project_on_section
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.jit import kernel
 from drystone.model.checks import choice, positive
-from drystone.solvers.convergence import Judge
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.options import check_options
 
 STRATEGIES = ("fixed", "diagonal", "adaptive")
@@ -96,18 +99,18 @@ class Prox:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "prox")
         choice("prox: scheme", self.scheme, SCHEMES)
         choice("prox: strategy", self.strategy, STRATEGIES)
         if self.r is not None:
             object.__setattr__(self, "r", positive("prox: r", self.r, "kg"))
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
-        judge = Judge(self, problem, impulse, self.max_iterations, "prox")
-        if judge.converged:
-            return judge.report(impulse)
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "prox")
+        if monitor.converged:
+            return monitor.report(impulse)
         matrix = problem.W()
         rows = block_rows(matrix, problem)
         r = self._r_factors(matrix, problem.blocks())
@@ -118,8 +121,8 @@ class Prox:
             old = new if self.scheme == "gauss-seidel" else new.copy()
             times = factor.value if self.strategy == "adaptive" else 1.0
             factor.learn(sweep_sections(*rows, r, times, old, new))
-            done = judge.done(new)
-        return judge.report(impulse)
+            done = monitor.done(new)
+        return monitor.report(impulse)
 
     def _r_factors(self, matrix, block) -> np.ndarray:
         """(nc, 2) r of the normal and of the tangents of every contact [kg]."""

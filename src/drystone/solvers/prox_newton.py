@@ -1,11 +1,12 @@
 """Semismooth Newton on the proximal equations of all contacts, with sparse factors.
 
 NEWTON 6.2 names it as what is to follow its fixed-point scheme (73); the equations are those of
-[Alart1991]. W is singular where contacts are redundant, so Newton works on a row of problems with
-the matrix W + alpha D around the last answer, the proximal point method [Rockafellar1976]; all of
-it is explained in drystone/newton.py, which does the same compiled, for one island at a time. Here
-all contacts are taken together, and the linear equations go to SuperLU. Rows of joints between
-their bounds have the unknown p and the equation w = 0, those at a bound have none
+[Alart1991]. W is singular where contacts are redundant, so Newton works on a sequence of problems
+with the matrix W + alpha D around the last answer, the proximal point method [Rockafellar1976]; all
+of it is explained in solvers/newton/semismooth.py, which does the same compiled, for one island at
+a time, because a compiled step cannot call SuperLU. Here all contacts are taken together, and the
+linear equations go to SuperLU, whose sparse factors fit where banded ones do not. Rows of joints
+between their bounds have the unknown p and the equation w = 0, those at a bound have none
 (solvers/newton/system.py); trees of joints fill up no factors, so that their cost grows with their
 length.
 """
@@ -17,7 +18,9 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from drystone.solvers.convergence import Judge
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, SolveInfo
+from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.newton.semismooth import (
     EASY,
     FIRST_ALPHA,
@@ -47,21 +50,21 @@ class ProxNewton:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "prox-newton")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver."""
         refuse_elliptic(problem, "prox-newton")
-        judge = Judge(self, problem, impulse, self.max_iterations, "prox-newton")
+        monitor = ConvergenceMonitor(self, problem, impulse, self.max_iterations, "prox-newton")
         equations = Equations(problem)
         alpha, floor, patience, waited = FIRST_ALPHA, LEAST_ALPHA, PATIENCE, 0
         centre = impulse.copy()
         velocity = problem.velocity(centre)
         press_touching(len(centre), equations.joint, equations.scale, velocity, centre)
-        over = judge.converged
+        over = monitor.converged
         while not over and alpha <= LARGEST_ALPHA:
-            steps, settled, answer, over = equations.solve_near(centre, alpha, judge)
+            steps, settled, answer, over = equations.solve_near(centre, alpha, monitor)
             if not settled:
                 alpha *= 10.0
                 floor, patience, waited = alpha, 2 * patience, 0
@@ -71,7 +74,7 @@ class ProxNewton:
                 floor, waited = max(LEAST_ALPHA, 0.1 * floor), 0
             if steps < EASY:
                 alpha = max(0.1 * alpha, floor)
-        return judge.report(impulse)
+        return monitor.report(impulse)
 
 
 class Equations:
@@ -88,7 +91,7 @@ class Equations:
         bounds = (np.zeros((0, 3)),) * 2 if joints is None else (joints.lower, joints.upper)
         self.lower, self.upper = bounds
 
-    def solve_near(self, centre, alpha, judge):
+    def solve_near(self, centre, alpha, monitor):
         """Newton around `centre`: steps, whether it settled, the answer, whether all is done."""
         p = centre.copy()
         start = np.linalg.norm(self.errors(p, self.velocity(p, centre, alpha), alpha))
@@ -98,7 +101,7 @@ class Equations:
             error = np.linalg.norm(self.errors(p, u, alpha))
             answer = p.copy()
             cut_to_cones(len(answer), self.joint, self.friction, answer)
-            over = judge.done(answer, work)
+            over = monitor.done(answer, work)
             if over or error <= SETTLED * start or not np.isfinite(error):
                 return step, error <= SETTLED * start, answer, over
         return step, False, answer, over

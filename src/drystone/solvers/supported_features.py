@@ -1,4 +1,4 @@
-"""What each solver can honour: declared by the solver, enforced here, and tabled for people.
+"""Supported features of each solver: declared by the solver, enforced here, and documented.
 
 A solver declares `supports`, a set of names out of FEATURES. What it does not name raises
 UnsupportedFeature. `python -m drystone.solvers.supported_features`, in the root of the sources,

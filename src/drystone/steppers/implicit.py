@@ -20,11 +20,10 @@ import numpy as np
 import scipy.sparse
 from scipy.sparse.linalg import splu
 
-from drystone import timestep
 from drystone.constraints.joint_rows import SOFTNESS
 from drystone.constraints.last_step import last_problem
 from drystone.constraints.matrix_problem import STRIP, MatrixProblem
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces
 from drystone.forces.gradients import stiffness
@@ -32,7 +31,7 @@ from drystone.model.arrays import DYNAMIC, END_OF_STEP, HELD, INFO_CONTACTS
 from drystone.model.joint_arrays import DRIVE_NONE, ROW_LIMIT
 from drystone.model.rotation import rotation_matrices
 from drystone.solvers.supported_features import require_features
-from drystone.steppers import time_stepping
+from drystone.steppers.driver import Step
 
 
 class System(NamedTuple):
@@ -51,9 +50,9 @@ class ImplicitForces(Forces):
         super().__init__(world)
         self.gravity, self.system = world.gravity, None
 
-    def add(self, state) -> None:
-        super().add(state)
-        total = state.force.copy()
+    def load(self, state, force) -> None:
+        super().load(state, force)
+        total = force.copy()
         system, by_pose = _system(self, state)
         self.system = system
         weight = np.zeros_like(total)
@@ -63,30 +62,43 @@ class ImplicitForces(Forces):
         change[system.free] = splu(system.matrix.tocsc()).solve(change[system.free])
         accelerated = np.einsum("bij,bj->bi", system.mass, change.reshape(-1, 6)) / self.dt
         felt = system.felt
-        state.force[felt] = (accelerated - weight)[felt]
+        force[felt] = (accelerated - weight)[felt]
 
     def settle(self, state, scheme, dt: float) -> None:
         """Nothing is left to do: F' has been foreseen."""
 
 
-def step(world):
+def take_steps(world, count: int):
     """One step of `world`: state, work and report."""
     require_features(("matrix",), world._solver)
-    built, settings, joint_work = world._build, world._settings, world._linkage
-    model, forces = built.model, ImplicitForces(world)
-    _refuse(joint_work, built)
-    state, work = time_stepping.find_contacts(
-        model, world._state, world._work, settings, world._linkage, forces
-    )
-    timestep.pose_rows(model, state, settings, work, joint_work)
-    timestep.start_rows(state, settings, work, joint_work)
-    work.motion.scheme[: len(state.position)][forces.system.felt] = END_OF_STEP
-    if joint_work is not None:
-        work.motion.scheme[joint_work.node_body] = HELD
-    solved = _solve(world, state, work, joint_work, forces.system)
-    if joint_work is not None:
-        joint_work.loose[:] = 1  # all joints are straightened
-    return time_stepping.end_step(model, state, work, settings, joint_work, forces, solved)
+    _refuse(world._joint_work, world._build)
+    return _ImplicitStep(world).run()
+
+
+class _ImplicitStep(Step):
+    def __init__(self, world):
+        super().__init__(
+            world._build.model, world._state, world._work, world._settings, world._joint_work,
+            ImplicitForces(world),
+        )  # fmt: skip
+        self.world = world
+
+    def impacts(self):
+        super().impacts()
+        scheme = self.work.motion.scheme
+        scheme[: len(self.state.position)][self.external.system.felt] = END_OF_STEP
+        if self.joint_work is not None:
+            scheme[self.joint_work.node_body] = HELD
+
+    def rattle(self):
+        """Joints are part of the implicit system."""
+
+    def solve(self):
+        self.solved(
+            *_solve(self.world, self.state, self.work, self.joint_work, self.external.system)
+        )
+        if self.joint_work is not None:
+            self.joint_work.stabilize[:] = 1
 
 
 def _refuse(joint_work, built) -> None:

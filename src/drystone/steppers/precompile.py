@@ -21,11 +21,11 @@ from drystone import timestep
 from drystone.collision import broadphase, contacts
 from drystone.collision.active_pairs import select_near
 from drystone.collision.ccd import stop_fast_solids
-from drystone.collision.ccd_mesh import follow_meshes
+from drystone.collision.ccd_mesh import find_mesh_tois
 from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.dispatch import collide_pairs
 from drystone.collision.narrowphase.mesh.collide import collide_meshes
-from drystone.collision.narrowphase.sdf.collide import collide_fields
+from drystone.collision.narrowphase.sdf.collide import collide_sdfs
 from drystone.constraints import islands
 from drystone.constraints.contact_rows import assemble_rows
 from drystone.constraints.error_measures import measure_rows
@@ -137,7 +137,7 @@ def _empty_world():
 
 
 def run_geometry() -> None:
-    """Stages 2 to 4, on nothing."""
+    """Collision stages and islands, on nothing."""
     model, state, work = _empty_world()
     shapes, bodies, near, boxes = model.shapes, model.bodies, work.near, work.boxes
     collide_pairs(
@@ -145,7 +145,9 @@ def run_geometry() -> None:
         near.slot_first, near.slot_count, near.slot, 0, 0, np.zeros((256, 4)),
     )  # fmt: skip
     collide_near(shapes, boxes, state.pair, state.pair_axis, near, 0)
-    broadphase.update_aabbs(model.shapes, bodies, state, Settings(), boxes, work.log.flag)
+    broadphase.update_aabbs(
+        model.shapes, bodies, state, work.motion.force, Settings(), boxes, work.log.flag
+    )
     broadphase.find_pairs(model, state, boxes)
     select_near(shapes, bodies.kind, state, boxes, near)
     sleeping.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
@@ -165,16 +167,16 @@ def run_meshes() -> None:
 def run_following() -> None:
     """Fast meshes followed along their way, on nothing."""
     model, state, work = _empty_world()
-    follow_meshes(
+    find_mesh_tois(
         model.shapes, work.boxes, state, Settings(), work.motion, work.ccd.fraction,
-        work.ccd.before, work.near, 0, True,
+        work.ccd.changed_before, work.near, 0, True,
     )  # fmt: skip
 
 
 def run_fields() -> None:
     """Contacts of meshes from their distances, on nothing."""
     model, state, work = _empty_world()
-    collide_fields(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+    collide_sdfs(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
 def _order_contacts(joint_work) -> None:
@@ -186,7 +188,7 @@ def _order_contacts(joint_work) -> None:
 
 
 def run_dynamics() -> None:
-    """Stages 1 and 5 to 8, on nothing."""
+    """Free velocities, contact rows, solve and motion, on nothing."""
     model, state, work = _empty_world()
     settings, bodies, motion, rows = Settings(), model.bodies, work.motion, work.rows
     free_twists(bodies, state, settings, motion)
@@ -233,6 +235,7 @@ def run_joint_solver() -> None:
     """The solver of islands with joints, on nothing."""
     _solve_by_newton(empty_joint_work())
     solve_articulated(*_linked_arguments())
+    rattle.rattle_islands(*_linked_arguments())
 
 
 def run_joint_rows() -> None:

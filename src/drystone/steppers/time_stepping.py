@@ -1,43 +1,40 @@
-"""Steps as Python asks for them: by the compiled loop, or one by one with a solver in Python.
+"""stepper="time-stepping", the default: forces at the start of the step, contacts implicit.
 
-`run_steps` calls `timestep.advance`. `step_with` is its twin for solvers and functions written in
-Python: the same stages, called one by one.
+`run_steps` calls the compiled loop `timestep.advance`. `SolverStep` is its twin for solvers and
+forces that are written in Python: the same stages, called one by one (driver.py).
 """
 
-from functools import cache
 from operator import is_
 
 import numpy as np
 
-from drystone.constraints.elliptic_friction import contact_ellipses
 from drystone.constraints.joint_blocks import keep_impulses
 from drystone.constraints.last_step import last_impulse, last_problem
-from drystone.constraints.problem import measure
+from drystone.constraints.residual import measure
+from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
-from drystone.jit.clock import tick_seconds, ticks
-from drystone.model import capacity
-from drystone.model.arrays import HELD, INFO_CONTACTS, Model, Outlines, Settings, State, Work
-from drystone.model.state_hash import hash_state
-from drystone.steppers import precompile
+from drystone.model.arrays import HELD, INFO_CONTACTS, INFO_WANTED, Model, Settings, State, Work
+from drystone.steppers.body_velocities import BodyVelocityStep
+from drystone.steppers.driver import Step, compile_once, compiled_name, grow, part, surfaces
 from drystone.steppers.step_report import StepReport, step_report
-from drystone.timestep import (
-    DONE,
-    MORE_PAIRS,
-    MORE_SLOTS,
-    NOT_FINITE,
-    STAGES,
-    advance,
-    detect,
-    finish,
-    follow_bodies,
-    measure_step,
-    pose_rows,
-    solve,
-    start_rows,
-)
+from drystone.timestep import DONE, NOT_FINITE, advance
 
-# A place of the clock behind the stages: when the contacts were found, less what was noted by then.
-FOUND = len(STAGES)
+
+def take_steps(world, count: int):
+    """Up to `count` steps of `world`: new state, work and the report of the engine."""
+    built, solver = world._build, world._solver
+    if solver.compiled and not has_functions(world):
+        elements = elements_of(world) if world._forces else None
+        return run_steps(
+            built.model, world._state, world._work, world._settings, count, world._joint_work,
+            elements, world._loop,
+        )  # fmt: skip
+    external = Forces(world) if world._forces else None
+    kind = BodyVelocityStep if hasattr(solver, "solve_bodies") else SolverStep
+    return kind(
+        solver, built.model, world._state, world._work, world._settings, world._joint_work,
+        external, built.ellipses,
+    ).run()  # fmt: skip
 
 
 class Loop:
@@ -53,7 +50,7 @@ class Loop:
 
     def __call__(self, model, state, settings, work, joint_work, elements, steps):
         if model is not self._model:
-            self._model, self._parts = model, _part(model)
+            self._model, self._parts = model, part(model)
         given = (*self._parts, state, settings, work, joint_work, elements)
         if len(given) != len(self._given) or not all(map(is_, given, self._given)):
             self._given, self._entry = given, None
@@ -76,145 +73,60 @@ def run_steps(
     elements=None,
     loop: Loop | None = None,
 ) -> tuple[State, Work, StepReport]:
-    """Run `count` steps, making room where a stage asks for it. Nothing is ever dropped.
+    """Run `count` steps, growing arrays where a stage asks for it. Nothing is ever dropped.
 
-    linkage     the joints (constraints/joint_rows.py); None in a world without: that engine
-    compiles sooner elements    the force elements (forces/table.py), or None
+    joint_work  scratch of the joints (joint_rows.py); None in a world without: that engine compiles
+                sooner
+    elements    the force elements (forces/table.py), or None
     loop        of the world; spares time where steps are run one by one
     """
-    _compile_once(joint_work is not None, *_surfaces(model.shapes))
+    compile_once(joint_work is not None, *surfaces(model.shapes))
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
     done, hashes, loop = 0, [], loop or Loop()
     while True:
-        ran, status, number = loop(model, state, settings, work, joint_work, elements, count - done)
+        ran, status = loop(model, state, settings, work, joint_work, elements, count - done)
         done += ran
         if settings.hashing:
             hashes.append(work.log.hashes[:ran].copy())
         if status in (DONE, NOT_FINITE):
             break
-        state, work = _grow(state, work, status, int(number))
-    solver = "auto" if settings.newton == 1 else "nsgs"
-    return state, work, step_report(work, settings, done, status == NOT_FINITE, hashes, solver)
+        state, work = grow(state, work, status, int(work.log.info[INFO_WANTED]))
+    failed, solver = status == NOT_FINITE, compiled_name(settings)
+    return state, work, step_report(work, settings, done, failed, hashes, solver)
 
 
-def _part(model: Model) -> tuple[Model, Outlines | None]:
-    """The outlines apart, so that other stages are compiled once for two and three dimensions."""
-    return model._replace(outlines=None), model.outlines
+class SolverStep(Step):
+    """A step with a solver that may be written in Python, and with elliptic friction.
 
-
-def _surfaces(shapes) -> tuple[bool, bool]:
-    """Whether there are meshes, and fields of them."""
-    return len(shapes.lane_box) > 0, len(shapes.octree_child) > 0
-
-
-@cache
-def _compile_once(linked: bool, meshed: bool, fielded: bool) -> None:
-    """At the first step of this process, at the first with joints, with meshes, with fields."""
-    precompile.compile_engine(linked, meshed, fielded)
-
-
-def step_with(
-    model: Model,
-    state: State,
-    work: Work,
-    settings: Settings,
-    solver,
-    ellipses=None,
-    joint_work=None,
-    forces=None,
-) -> tuple[State, Work, StepReport]:
-    """One step, stage by stage: the twin of advance() for what is written in Python.
-
-    That is solvers, and with `forces` (forced.Forces) functions of the user; elliptic friction too.
-    Under a solver in Python joints are straightened after the step also where nothing touches.
+    Under a solver in Python joints are stabilized after the step also where nothing touches.
     """
-    state, work = find_contacts(model, state, work, settings, joint_work, forces)
-    pose_rows(model, state, settings, work, joint_work)
-    with contact_ellipses(model, state, work, ellipses):
-        start_rows(state, settings, work, joint_work)
-    if getattr(solver, "compiled", False):
-        sweeps, residual = solve(model, state, settings, work, joint_work)
-        measure_step(work.log.info, work.log.measures, work.rows, work.motion)
-        name = "auto" if settings.newton == 1 else "nsgs"
-    else:
-        sweeps, residual, name = _solve_in_python(model, state, work, solver, ellipses, joint_work)
-    return end_step(model, state, work, settings, joint_work, forces, (sweeps, residual, name))
 
+    def __init__(self, solver, *arrays, **options):
+        super().__init__(*arrays, **options)
+        self.by = solver
 
-def find_contacts(model, state, work, settings, joint_work=None, forces=None) -> tuple[State, Work]:
-    """Stages 1 to 4 from Python, with room for all contacts."""
-    _compile_once(joint_work is not None, *_surfaces(model.shapes))
-    work.log.info[:] = 0.0
-    model, outlines = _part(model)
-    while True:
-        if forces is not None:
-            forces.add(state)
-        status, number = detect(model, outlines, state, settings, work)
-        if forces is not None:
-            forces.drop(state)
-        if status == DONE:
-            work.log.clock[FOUND] = _unnoted(work)
-            return state, work
-        state, work = _grow(state, work, status, int(number))
+    def rattle(self):
+        if self.by.compiled:
+            super().rattle()
 
-
-def stop_fast_bodies(model, state, work, settings) -> int:
-    """Stage 7b from Python, for the displacements in work.motion.move; how many pairs it stops."""
-    model, outlines = _part(model)
-    return follow_bodies(model, outlines, state, settings, work)
-
-
-def end_step(
-    model, state, work, settings, joint_work, forces, solved
-) -> tuple[State, Work, StepReport]:
-    """Stages 6 to 8 from Python, and the report; `solved`: sweeps, residual, name of the solver."""
-    sweeps, residual, name = solved
-    # Compiled stages note their own time. What nobody noted since the contacts were found is that
-    # of a solver in Python.
-    clock = work.log.clock
-    clock[STAGES.index("solve")] += np.uint64(_unnoted(work) - int(clock[FOUND]))
-    model, outlines = _part(model)
-    good = finish(model, outlines, state, settings, work, joint_work, sweeps, residual)
-    if good and forces is not None:
-        forces.settle(state, work.motion.scheme, settings.dt)
-    hashes = [np.array([hash_state(state)], np.uint64)] if settings.hashing and good else []
-    return state, work, step_report(work, settings, int(good), not good, hashes, name)
-
-
-def _unnoted(work: Work) -> int:
-    """Ticks by now that no stage has noted; only a difference of two such numbers has a meaning."""
-    return int(ticks()) - int(work.log.clock[: len(STAGES)].sum())
-
-
-def _solve_in_python(model, state, work, solver, ellipses, joint_work):
-    problem = last_problem(model, state, work, ellipses, joint_work)
-    count = int(work.log.info[INFO_CONTACTS])
-    impulse = last_impulse(problem, work, joint_work)
-    solved = solver.solve(problem, impulse)
-    if model.outlines is not None:
-        impulse[:count, 2] = 0.0  # rounding of some solvers would leave the plane
-    work.rows.impulse[:count] = impulse[:count]
-    if problem.joints is not None:
-        keep_impulses(problem.joints, impulse[count:], joint_work.rows)
-        work.motion.scheme[problem.joints.body] = HELD
-        state.joint_curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
-        joint_work.loose[:] = 1
-    work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
-    work.log.measures[:] = measure(problem, impulse)
-    return solved.iterations, solved.residual, solved.solver
-
-
-def _grow(state: State, work: Work, status: int, wanted: int) -> tuple[State, Work]:
-    if status == MORE_PAIRS:
-        return capacity.grow_pairs(state, work, wanted)
-    if status == MORE_SLOTS:
-        return state, capacity.grow_slots(work, wanted)
-    return capacity.grow_contacts(state, work, wanted)
-
-
-def stage_seconds(work: Work) -> dict[str, float]:
-    """Seconds spent in each stage since `work` was made."""
-    spent = work.log.clock[: len(STAGES)] * tick_seconds()
-    return dict(zip(STAGES, spent.tolist(), strict=True))
+    def solve(self):
+        if self.by.compiled:
+            return super().solve()
+        model, work, joint_work = self.model, self.work, self.joint_work
+        problem = last_problem(model, self.state, work, self.ellipses, joint_work)
+        count = int(work.log.info[INFO_CONTACTS])
+        impulse = last_impulse(problem, work, joint_work)
+        solved = self.by.solve(problem, impulse)
+        if model.outlines is not None:
+            impulse[:count, 2] = 0.0  # rounding of some solvers would leave the plane
+        work.rows.impulse[:count] = impulse[:count]
+        if problem.joints is not None:
+            keep_impulses(problem.joints, impulse[count:], joint_work.rows)
+            work.motion.scheme[problem.joints.body] = HELD
+            joint_work.curve[problem.joints.row[problem.joints.row >= 0]] = 0.0
+            joint_work.stabilize[:] = 1
+        work.motion.twist[:, :6] = problem.free + problem.twist_from(impulse)
+        work.log.measures[:] = measure(problem, impulse)
+        self.solved(solved.iterations, solved.residual, solved.solver)

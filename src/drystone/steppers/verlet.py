@@ -18,45 +18,33 @@ halves (collision/ccd.py), for which the first one looks for pairs of its own.
 
 import numpy as np
 
-from drystone import timestep
 from drystone.collision.swept_motion import FAST, FREE
-from drystone.constraints.elliptic_friction import contact_ellipses
 from drystone.constraints.last_step import last_problem
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces
-from drystone.forces.free_velocity import free_twists
-from drystone.model.arrays import COUNTER_STEP, END_OF_STEP, INFO_CONTACTS
+from drystone.model.arrays import COUNTER_STEP, END_OF_STEP, INFO_CONTACTS, INFO_STOPPED
+from drystone.model.state_hash import hash_state
 from drystone.motion.displacement import displace_bodies
 from drystone.motion.finalize import move_bodies
-from drystone.solvers.supported_features import solver_name
-from drystone.steppers import time_stepping
 from drystone.steppers.body_velocities import solve_rows, with_info
+from drystone.steppers.driver import Step
 
 FAR = 1e6  # [m], [m/s]: the gap and the bias of a contact that is not to act
 
 
-def step(world):
+def take_steps(world, count: int):
     """One step of `world`: state, work and report."""
     if world._joints:
         raise UnsupportedFeature("stepper 'verlet' does not support joints; use 'time-stepping'.")
-    model, settings, old = world._build.model, world._settings, world._state
+    settings, old = world._settings, world._state
     begin = [array.copy() for array in (old.position, old.rotation, old.twist)]
     half = settings._replace(
         dt=0.5 * settings.dt, sleep_delay=0.5 * settings.sleep_delay, hashing=0,
         ccd=FREE if settings.ccd else 0,
     )  # fmt: skip
-    state, work, met, flown = _drift(model, old, world._work, half)
-    forces = Forces(world) if world._forces else None
-    if forces is not None:
-        forces.ahead = 0.5 * settings.dt
-    state, work = time_stepping.find_contacts(model, state, work, settings, None, forces)
-    timestep.pose_rows(model, state, settings, work, None)
-    share = _take_restitution(work, settings)
-    with contact_ellipses(model, state, work, world._build.ellipses):
-        timestep.start_rows(state, settings, work, None)
-    work.motion.scheme[:] = END_OF_STEP  # they move with the velocity after, for half a step
-    info, solved = _solve(world, state, work, share)
-    state, work, report = time_stepping.end_step(model, state, work, half, None, None, solved)
+    state, work, stopped, flown = _first_half(world._build.model, old, world._work, half)
+    step = _SecondHalf(world, state, work, half)
+    state, work, report = step.run()
     if report.failed:
         for array, before in zip((state.position, state.rotation, state.twist), begin, strict=True):
             array[:] = before
@@ -64,29 +52,66 @@ def step(world):
         flown = 0.5 * (flown + _share_gone(work, report.info.stopped))
         _take_back_fall(state, work, begin[2], flown)
         if settings.hashing:
-            report = report._replace(hashes=np.array([timestep.hash_state(state)], np.uint64))
-    report = report._replace(info=report.info._replace(stopped=report.info.stopped + met))
-    return state, work, report if info is None else with_info(report, info)
+            report = report._replace(hashes=np.array([hash_state(state)], np.uint64))
+    report = report._replace(info=report.info._replace(stopped=report.info.stopped + stopped))
+    return state, work, report if step.info is None else with_info(report, step.info)
 
 
-def _drift(model, state, work, half):
+def _first_half(model, state, work, half):
     """The first half step, of half.dt: bodies move freely, and stop where they meet.
 
-    Returns state, work, how many pairs met, and what share (n,) of its way each body has gone.
+    Returns state, work, how many pairs met, and what share (n,) of its path each body has gone.
     """
-    bodies = model.bodies
-    follow = half.ccd and _may_pass(model, state, half.dt)
-    if follow:
-        state, work = time_stepping.find_contacts(model, state, work, half)
-    else:
-        free_twists(bodies, state, half, work.motion)
-    motion = work.motion
+    bodies, fast = model.bodies, half.ccd and _may_pass(model, state, half.dt)
+    step = Step(model, state, work, half)
+    step.run_until("contacts" if fast else "forces")
+    state, work, motion = step.state, step.work, step.work.motion
     motion.twist[:-1, :6], motion.scheme[:] = state.twist, END_OF_STEP
     displace_bodies(bodies, state, motion, 0, half.dt)
-    met = time_stepping.stop_fast_bodies(model, state, work, half) if follow else 0
+    stopped = 0
+    if fast:
+        step.ccd()
+        stopped = int(work.log.info[INFO_STOPPED])
     move_bodies(bodies, state, motion, half.dt)
     state.counter[COUNTER_STEP] -= 1  # it was no whole step
-    return state, work, met, _share_gone(work, met)
+    return state, work, stopped, _share_gone(work, stopped)
+
+
+class _SecondHalf(Step):
+    """Forces of the whole step at its middle, the solve, and the second half of the motion."""
+
+    def __init__(self, world, state, work, half):
+        external = Forces(world) if world._forces else None
+        if external is not None:
+            external.ahead = half.dt
+        super().__init__(
+            world._build.model, state, work, world._settings, None, external, world._build.ellipses
+        )
+        self.by, self.half, self.info = world._solver, half, None
+
+    def constraints(self):
+        super().constraints()
+        self.share = _take_restitution(self.work, self.settings)
+
+    def impacts(self):
+        super().impacts()
+        self.work.motion.scheme[:] = (
+            END_OF_STEP  # they move with the velocity after, for half a step
+        )
+
+    def solve(self):
+        if hasattr(self.by, "solve_bodies"):
+            self.info = solve_rows(self, self.by, _poisson_share(self))
+        else:
+            rows, count = self.work.rows, len(self.share)
+            rows.bias[:count] += self.share * rows.approach[:count]
+            if self.by.compiled:
+                super().solve()
+            else:
+                self.info = solve_rows(self, self.by)
+        if self.info is not None:
+            self.solved(self.info.iterations, self.info.residual, self.info.solver)
+        self.settings, self.external = self.half, None
 
 
 def _may_pass(model, state, dt) -> bool:
@@ -131,27 +156,12 @@ def _take_restitution(work, settings) -> np.ndarray:
     return share
 
 
-def _solve(world, state, work, share):
-    """What the solver says, if it is not compiled; and iterations, residual and its name."""
-    solver, rows, count = world._solver, work.rows, len(share)
-    if hasattr(solver, "solve_bodies"):
-        info = solve_rows(world, state, work, _poisson_share(world, state, work, share))
-    else:
-        rows.bias[:count] += share * rows.approach[:count]
-        if solver.compiled:
-            model, settings = world._build.model, world._settings
-            sweeps, residual = timestep.solve(model, state, settings, work, None)
-            timestep.measure_step(work.log.info, work.log.measures, rows, work.motion)
-            return None, (sweeps, residual, solver_name(solver))
-        info = solve_rows(world, state, work)
-    return info, (info.iterations, info.residual, info.solver)
-
-
-def _poisson_share(world, state, work, share) -> np.ndarray:
+def _poisson_share(step: _SecondHalf) -> np.ndarray:
     """The share of a normal impulse that comes back: not of what only bears the forces of the step,
     else a ball would gain their impulse at every bounce."""
+    share, work = step.share, step.work
     if not share.any():
         return share
-    closing = last_problem(world._build.model, state, work).relative(work.motion.free)[:, 0]
+    closing = last_problem(step.model, step.state, work).relative(work.motion.free)[:, 0]
     approach = work.rows.approach[: len(share)]
     return share * np.clip(approach / np.minimum(closing, approach), 0.0, 1.0)

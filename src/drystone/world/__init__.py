@@ -5,9 +5,10 @@ underscore in a World or a Body, and nobody else may.
 """
 
 from importlib import import_module
+from typing import Any
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name != "World":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module("drystone.world.world").World

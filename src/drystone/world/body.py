@@ -1,15 +1,22 @@
-"""Handles of the things in a world: what a person reads and sets."""
+"""Body and FixedBody: handles of the things in a world, which the user reads and sets."""
 
 from math import atan2
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.jit.vec import mul_t, rotation_matrix
 from drystone.model.checks import frozen, positive
 from drystone.model.frames import to_inside, to_outside
+from drystone.model.materials import Material
+from drystone.shapes.part import Shape
 from drystone.world import edits
 from drystone.world.inertial_frame import MassFrame
+
+if TYPE_CHECKING:
+    from drystone.world.world import World
 
 
 class FixedBody:
@@ -19,22 +26,56 @@ class FixedBody:
 
     __slots__ = ("_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_pose")
 
-    def __init__(self, world, number, name, shape, material, group, mask, pose):
+    def __init__(
+        self,
+        world: "World",
+        number: int,
+        name: str,
+        shape: Shape,
+        material: Material,
+        group: int,
+        mask: int,
+        pose: tuple,
+    ) -> None:
         self._world, self._number, self._name = world, number, name
         self._shape, self._material = shape, material
         self._group, self._mask = group, mask
         self._pose = pose  # position and orientation of the shape's frame
 
-    shape = property(lambda self: self._shape)
-    material = property(lambda self: self._material)
-    name = property(lambda self: self._name)
-    number = property(lambda self: self._number, doc="Unique in its world, never used again.")
-    group = property(lambda self: self._group)
-    mask = property(lambda self: self._mask)
-    position = property(lambda self: frozen(self._pose[0]))
-    orientation = property(lambda self: frozen(self._pose[1]))
+    @property
+    def shape(self) -> Shape:
+        return self._shape
 
-    def __repr__(self):
+    @property
+    def material(self) -> Material:
+        return self._material
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def number(self) -> int:
+        """Unique in its world, never used again."""
+        return self._number
+
+    @property
+    def group(self) -> int:
+        return self._group
+
+    @property
+    def mask(self) -> int:
+        return self._mask
+
+    @property
+    def position(self) -> np.ndarray:
+        return frozen(self._pose[0])
+
+    @property
+    def orientation(self) -> np.ndarray:
+        return frozen(self._pose[1])
+
+    def __repr__(self) -> str:
         return f"<FixedBody {self._name!r}: {self._shape!r}>"
 
 
@@ -43,7 +84,7 @@ class Start:
 
     __slots__ = ("position", "orientation", "velocity", "spin", "force", "torque", "asleep")
 
-    def __init__(self, position, orientation, velocity, spin):
+    def __init__(self, position: tuple, orientation: tuple, velocity: tuple, spin: tuple) -> None:
         self.position, self.orientation = position, orientation
         self.velocity, self.spin = velocity, spin
         self.force = self.torque = (0.0, 0.0, 0.0)
@@ -70,29 +111,59 @@ class Body:
         "_group", "_mask", "_frame", "_start",
     )  # fmt: skip
 
-    def __init__(self, world, number, name, shape, material, kinematic, group, mask, frame, start):
+    def __init__(
+        self,
+        world: "World",
+        number: int,
+        name: str,
+        shape: Shape,
+        material: Material,
+        kinematic: bool,
+        group: int,
+        mask: int,
+        frame: MassFrame,
+        start: Start,
+    ) -> None:
         self._world, self._number, self._name = world, number, name
         self._shape, self._material, self._kinematic = shape, material, kinematic
         self._group, self._mask = group, mask
-        self._frame: MassFrame = frame
+        self._frame = frame
         self._start: Start | None = start  # None once the arrays hold the body
         self._row = -1  # its row in the arrays
 
     # What it is
 
-    shape = property(lambda self: self._shape)
-    material = property(lambda self: self._material)
-    kinematic = property(lambda self: self._kinematic)
-    group = property(lambda self: self._group)
-    mask = property(lambda self: self._mask)
-    number = property(lambda self: self._number, doc="Unique in its world, never used again.")
+    @property
+    def shape(self) -> Shape:
+        return self._shape
+
+    @property
+    def material(self) -> Material:
+        return self._material
+
+    @property
+    def kinematic(self) -> bool:
+        return self._kinematic
+
+    @property
+    def group(self) -> int:
+        return self._group
+
+    @property
+    def mask(self) -> int:
+        return self._mask
+
+    @property
+    def number(self) -> int:
+        """Unique in its world, never used again."""
+        return self._number
 
     @property
     def name(self) -> str:
         return self._name
 
     @name.setter
-    def name(self, value):
+    def name(self, value: str) -> None:
         self._owner()
         edits.rename(self, value)
 
@@ -106,18 +177,18 @@ class Body:
         return self._frame.mass
 
     @mass.setter
-    def mass(self, value):
+    def mass(self, value: float) -> None:
         self._owner()
         edits.set_mass(self, positive(f"{self._name}: mass", value, "kg"))
 
     @property
     def inertia(self) -> np.ndarray:
         frame = self._frame
-        turn = np.array(rotation_matrix(*frame.turn)).reshape(3, 3)
-        return frozen((turn * frame.inertia) @ turn.T)
+        axes = np.array(rotation_matrix(*frame.principal_rotation)).reshape(3, 3)
+        return frozen((axes * frame.inertia) @ axes.T)
 
     @inertia.setter
-    def inertia(self, value):
+    def inertia(self, value: ArrayLike) -> None:
         self._owner()
         edits.set_inertia(self, value)
 
@@ -128,7 +199,7 @@ class Body:
         return frozen(self._pose()[0])
 
     @position.setter
-    def position(self, value):
+    def position(self, value: ArrayLike) -> None:
         value = self._owner()._space.vector(f"{self._name}: position", value)
         self._place(value, self._pose()[1], "position", value)
 
@@ -137,21 +208,21 @@ class Body:
         return frozen(self._pose()[1])
 
     @orientation.setter
-    def orientation(self, value):
-        value = self._owner()._space.turn(self._name, value, None)
+    def orientation(self, value: ArrayLike) -> None:
+        value = self._owner()._space.quaternion(self._name, value, None)
         self._place(self._pose()[0], value, "orientation", value)
 
     @property
     def angle(self) -> float:
-        """In two dimensions: by which it is turned about y, from -π to π [rad]."""
+        """In two dimensions: of its rotation about y, from -π to π [rad]."""
         if self._owner().dim != 2:
             raise InputError(f"{self._name}: angle is there with dim=2; read orientation.")
         w, _, y, _ = self._pose()[1]
         return 2.0 * (atan2(y, w) if w >= 0.0 else atan2(-y, -w))
 
     @angle.setter
-    def angle(self, value):
-        self.orientation = self._owner()._space.turn(self._name, None, value)
+    def angle(self, value: float) -> None:
+        self.orientation = self._owner()._space.quaternion(self._name, None, value)
 
     @property
     def centre(self) -> np.ndarray:
@@ -160,14 +231,16 @@ class Body:
             return frozen(world._state.position[self._row] + world._origin)
         start, frame = self._start, self._frame
         nowhere = (0.0, 0.0, 0.0)
-        centre, _ = to_inside(start.position, start.orientation, frame.offset, frame.turn, nowhere)
+        centre, _ = to_inside(
+            start.position, start.orientation, frame.offset, frame.principal_rotation, nowhere
+        )
         return frozen(centre)
 
     @centre.setter
-    def centre(self, value):
-        value = self._owner()._space.vector(f"{self._name}: centre", value)
+    def centre(self, value: ArrayLike) -> None:
+        given = self._owner()._space.vector(f"{self._name}: centre", value)
         here, (position, orientation) = self.centre, self._pose()
-        moved = tuple(p + (v - c) for p, v, c in zip(position, value, here.tolist(), strict=True))
+        moved = tuple(p + (v - c) for p, v, c in zip(position, given, here.tolist(), strict=True))
         self._place(moved, orientation, "position", moved)
 
     @property
@@ -175,7 +248,7 @@ class Body:
         return self._read("velocity", "twist", 0)
 
     @velocity.setter
-    def velocity(self, value):
+    def velocity(self, value: ArrayLike) -> None:
         self._write("velocity", "twist", 0, value)
 
     @property
@@ -183,7 +256,7 @@ class Body:
         return self._read("spin", "twist", 3)
 
     @spin.setter
-    def spin(self, value):
+    def spin(self, value: ArrayLike) -> None:
         self._write("spin", "twist", 3, value)
 
     @property
@@ -191,7 +264,7 @@ class Body:
         return self._read("force", "force", 0)
 
     @force.setter
-    def force(self, value):
+    def force(self, value: ArrayLike) -> None:
         self._write("force", "force", 0, value)
 
     @property
@@ -199,7 +272,7 @@ class Body:
         return self._read("torque", "force", 3)
 
     @torque.setter
-    def torque(self, value):
+    def torque(self, value: ArrayLike) -> None:
         self._write("torque", "force", 3, value)
 
     @property
@@ -208,7 +281,7 @@ class Body:
         return self._start.asleep if self._start else bool(state.asleep[self._row])
 
     @asleep.setter
-    def asleep(self, value):
+    def asleep(self, value: bool) -> None:
         self._owner()
         edits.set_asleep(self, value)
 
@@ -219,11 +292,11 @@ class Body:
             return 0.0
         frame, (_, q) = self._frame, self._pose()
         velocity, spin = self.velocity, tuple(self.spin.tolist())
-        spin = mul_t(rotation_matrix(*frame.turn), mul_t(rotation_matrix(*q), spin))
-        turning = sum(i * w * w for i, w in zip(frame.inertia, spin, strict=True))
-        return 0.5 * (frame.mass * float(velocity @ velocity) + turning)
+        spin = mul_t(rotation_matrix(*frame.principal_rotation), mul_t(rotation_matrix(*q), spin))
+        rotating = sum(i * w * w for i, w in zip(frame.inertia, spin, strict=True))
+        return 0.5 * (frame.mass * float(velocity @ velocity) + rotating)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self._world is None:
             return f"<Body {self._name!r}, removed>"
         x, y, z = self._pose()[0]
@@ -231,14 +304,14 @@ class Body:
 
     # Inside
 
-    def _owner(self):
+    def _owner(self) -> "World":
         if self._world is None:
             raise InputError(
                 f"{self._name}: this body was removed from its world and cannot be used any more."
             )
         return self._world
 
-    def _pose(self):
+    def _pose(self) -> tuple:
         """Position and orientation of the shape's frame, as tuples."""
         world = self._owner()
         if self._start is not None:
@@ -246,14 +319,16 @@ class Body:
         state, row, frame = world._state, self._row, self._frame
         centre = tuple(state.position[row].tolist())
         rotation = tuple(state.rotation[row].tolist())
-        return to_outside(centre, rotation, frame.offset, frame.turn, world._origin)
+        return to_outside(centre, rotation, frame.offset, frame.principal_rotation, world._origin)
 
     def _as_start(self) -> Start:
         """Where it is and how it moves, as if given anew."""
         if self._start is not None:
             return self._start
         twist, force = self._world._state.twist[self._row], self._world._state.force[self._row]
-        start = Start(*self._pose(), tuple(twist[:3].tolist()), tuple(twist[3:].tolist()))
+        position, orientation = self._pose()
+        velocity, spin = tuple(twist[:3].tolist()), tuple(twist[3:].tolist())
+        start = Start(position, orientation, velocity, spin)
         start.force, start.torque = tuple(force[:3].tolist()), tuple(force[3:].tolist())
         return start
 
@@ -264,10 +339,12 @@ class Body:
             self._start.position, self._start.orientation = position, orientation
             return
         frame, row = self._frame, self._row
-        at, turned = to_inside(position, orientation, frame.offset, frame.turn, world._origin)
+        at, rotation = to_inside(
+            position, orientation, frame.offset, frame.principal_rotation, world._origin
+        )
         world._state.position[row] = at
         if field == "orientation":
-            world._state.rotation[row] = turned
+            world._state.rotation[row] = rotation
         edits.moved(self)
 
     def _read(self, field, array, first) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From the lists that a person fills to the arrays that kernels read, also while a world runs."""
+"""Model and State from the lists of a World, also anew while it runs."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from drystone.motion.sleeping import spread_waking
 from drystone.shapes import Entry, build_shapes, matrix_from_quaternion
 from drystone.shapes.two_dimensions.outline import build_outlines
 from drystone.solvers.supported_features import require_features
-from drystone.world.inertial_frame import NOT_TURNED
+from drystone.world.inertial_frame import NO_ROTATION
 
 # Coordinates beyond this [m] get a local origin: from here on a double has fewer than
 # 13 digits behind the metre.
@@ -41,7 +41,7 @@ class Build:
     numbers: np.ndarray  # (n,) the unique number of each body
     mass: np.ndarray  # (n,) [kg], also of kinematic bodies
     offset: np.ndarray  # (n, 3) centre of mass in the shape's frame [m]
-    turn: np.ndarray  # (n, 4) quaternion: principal axes -> shape's axes
+    principal_rotation: np.ndarray  # (n, 4) quaternion: principal axes -> shape's axes
     shape_owner: np.ndarray  # (ns,) number of the body or fixed thing
     shape_part: np.ndarray  # (ns,) which part of its owner's shape
     joints: tuple  # Ball, Hinge, ... as in model.joints
@@ -49,7 +49,7 @@ class Build:
 
 
 def choose_origin(bodies, fixed) -> tuple:
-    """Zero, or whole metres in the middle of the bodies if something is far away."""
+    """Zero, or full metres in the middle of the bodies if something is far away."""
     places = [_outer_centre(body) for body in bodies] or [thing._pose[0] for thing in fixed]
     if not places:
         return (0.0, 0.0, 0.0)
@@ -78,26 +78,27 @@ def build_model(world) -> Build:
     _enter_bodies(bodies, materials, entries, radius, owner, part)
     n = len(bodies)
     offset = np.array([frame.offset for frame in frames], dtype=np.float64).reshape(n, 3)
-    turn = np.array([frame.turn for frame in frames], dtype=np.float64).reshape(n, 4)
+    rotation = np.array([frame.principal_rotation for frame in frames], dtype=np.float64)
+    rotation = rotation.reshape(n, 4)
     model = Model(
         build_shapes(entries),
         _body_arrays(bodies, frames, radius, world.dim),
         Pairing(*pair_tables(materials, world._pairs), _excluded_keys(world)),
         pack_joints(
             world._joints, {body: row for row, body in enumerate(bodies)}.__getitem__, offset,
-            turn, world._origin, world._space.joint_kind,
+            rotation, world._origin, world._space.joint_kind,
         ),
         build_outlines(entries) if world.dim == 2 else None,
     )  # fmt: skip
     ellipses = build_ellipses(materials, world._pairs, (*fixed, *bodies), owner)
-    if ellipses is not None:  # also in a file that was made to hurt
+    if ellipses is not None:  # a file may hold what the world would have refused
         require_features(("elliptic",), world._solver)
     return Build(
         model=model,
         numbers=np.array([body._number for body in bodies], dtype=np.int64),
         mass=np.array([frame.mass for frame in frames], dtype=np.float64),
         offset=offset,
-        turn=turn,
+        principal_rotation=rotation,
         shape_owner=np.array(owner, dtype=np.int64),
         shape_part=np.array(part, dtype=np.int64),
         joints=tuple(world._joints),
@@ -107,10 +108,10 @@ def build_model(world) -> Build:
 
 def _enter_fixed(fixed, materials, origin, entries, owner, part):
     for thing in fixed:
-        at, turn = np.array(thing._pose[0]) - origin, matrix_from_quaternion(thing._pose[1])
+        at, matrix = np.array(thing._pose[0]) - origin, matrix_from_quaternion(thing._pose[1])
         material = materials[thing._material]
         for k, piece in enumerate(thing._shape.parts()):
-            place, axes = at + turn @ piece.position, turn @ piece.rotation
+            place, axes = at + matrix @ piece.position, matrix @ piece.rotation
             if piece.kind == PLANE:
                 # A plane is endless: seen from its point nearest to the bodies no digits cancel.
                 place = axes[:, 2] * (axes[:, 2] @ place)
@@ -140,13 +141,13 @@ def _enter_bodies(bodies, materials, entries, radius, owner, part):
 def _placed_parts(shape, frame):
     """The parts of a shape in the body's own frame, and the radius that holds them all."""
     pieces, reach = [], 0.0
-    turned = frame.turn != NOT_TURNED
-    back = matrix_from_quaternion(frame.turn).T if turned else None
+    rotated = frame.principal_rotation != NO_ROTATION
+    back = matrix_from_quaternion(frame.principal_rotation).T if rotated else None
     centred = frame.offset == (0.0, 0.0, 0.0)
     for piece in shape.parts():
         place = piece.position if centred else piece.position - np.array(frame.offset)
         axes = piece.rotation
-        if turned:
+        if rotated:
             place, axes = back @ place, back @ axes
         pieces.append((piece, place, axes))
         reach = max(reach, float(np.sqrt(place @ place)) + piece.radius)
@@ -158,11 +159,11 @@ def _body_arrays(bodies, frames, radius, dim) -> Bodies:
     kinematic = np.array([body._kinematic for body in bodies], dtype=bool)
     mass = np.array([frame.mass for frame in frames], dtype=np.float64)
     inertia = np.array([frame.inertia for frame in frames], dtype=np.float64).reshape(n, 3)
-    turns = np.array([0.0, 1.0, 0.0]) if dim == 2 else np.ones(3)  # axes about which it can turn
+    free = np.array([0.0, 1.0, 0.0]) if dim == 2 else np.ones(3)  # axes about which it rotates
     return Bodies(
         kind=np.where(kinematic, KINEMATIC, DYNAMIC).astype(np.int32),
         inv_mass=np.where(kinematic, 0.0, 1.0 / mass),
-        inv_inertia=np.where(kinematic[:, None], 0.0, turns / inertia),
+        inv_inertia=np.where(kinematic[:, None], 0.0, free / inertia),
         inertia=inertia,
         radius=np.array(radius, dtype=np.float64),
     )
@@ -183,7 +184,7 @@ def _excluded_keys(world) -> np.ndarray:
 
 
 def build_state(world, built: Build) -> State:
-    """The state for a new model: old bodies keep their bits, new ones stand at their start."""
+    """The state for a new model: old bodies have the same bits, new ones stand at their start."""
     bodies, old = world._bodies, world._state
     n = len(bodies)
     fresh = np.array([body._start is not None for body in bodies], dtype=bool)
@@ -191,14 +192,14 @@ def build_state(world, built: Build) -> State:
     twist, force = np.empty((n, 6)), np.empty((n, 6))
     starts = [body._start for body in bodies if body._start is not None]
     m = len(starts)
-    at, turned = np.empty((m, 3)), np.empty((m, 4))
+    at, rotated = np.empty((m, 3)), np.empty((m, 4))
     fill_inside(
         np.array([s.position for s in starts], dtype=np.float64).reshape(m, 3),
         np.array([s.orientation for s in starts], dtype=np.float64).reshape(m, 4),
-        built.offset[fresh], built.turn[fresh], world._origin,
-        at, turned,
+        built.offset[fresh], built.principal_rotation[fresh], world._origin,
+        at, rotated,
     )  # fmt: skip
-    position[fresh], rotation[fresh] = at, turned
+    position[fresh], rotation[fresh] = at, rotated
     twist[fresh] = np.array([s.velocity + s.spin for s in starts]).reshape(m, 6)
     force[fresh] = np.array([s.force + s.torque for s in starts]).reshape(m, 6)
     rows = np.array([body._row for body in bodies if body._start is None], dtype=np.int64)
@@ -219,23 +220,23 @@ def build_state(world, built: Build) -> State:
 
 
 def _carry_pairs(world, built, state, old, fresh) -> State:
-    """What pairs remember follows them to their new numbers."""
+    """Caches of pairs are carried over to their new numbers."""
     place = _shape_map(world._build, built, fresh)
     count = old.counter[COUNTER_PAIRS]
     pair = place[old.pair[:count]]
-    # The map keeps the order of shapes, so pairs stay sorted.
-    keep = (pair >= 0).all(axis=1)
+    # The map is monotonic, so pairs stay sorted.
+    alive = (pair >= 0).all(axis=1)
     counter = old.counter.copy()
-    counter[COUNTER_PAIRS] = keep.sum()
+    counter[COUNTER_PAIRS] = alive.sum()
     counter[COUNTER_BOXES_VALID] = 0
-    kept = old.counter[COUNTER_CACHED]
+    cached = old.counter[COUNTER_CACHED]
     return state._replace(
         counter=counter,
-        pair=np.ascontiguousarray(pair[keep], dtype=np.int32),
-        pair_cached=old.pair_cached[:count][keep],
-        pair_axis=old.pair_axis[:count][keep],
-        cached_point=old.cached_point[:kept].copy(),
-        cached_impulse=old.cached_impulse[:kept].copy(),
+        pair=np.ascontiguousarray(pair[alive], dtype=np.int32),
+        pair_cached=old.pair_cached[:count][alive],
+        pair_axis=old.pair_axis[:count][alive],
+        cached_point=old.cached_point[:cached].copy(),
+        cached_impulse=old.cached_impulse[:cached].copy(),
     )
 
 

@@ -1,10 +1,11 @@
-"""Two and three dimensions: what positions, turns, shapes and joints of a world may be.
+"""Two and three dimensions: what positions, rotations, shapes and joints of a world may be.
 
 Two dimensions are the x-z plane. Inside there are the arrays of three dimensions, with y = 0 and
-turns about y alone, exactly: nothing ever rounds a body out of the plane.
+rotations about y alone, exactly: nothing ever rounds a body out of the plane.
 """
 
 from math import cos, sin
+from typing import Any
 
 from drystone.constraints.joints.planar_2d import flat_kind
 from drystone.errors import InputError
@@ -13,7 +14,7 @@ from drystone.model.materials import is_elliptic
 from drystone.shapes import unit_quaternion
 from drystone.shapes.two_dimensions.outline import is_flat
 from drystone.world.inertial_frame import (
-    NOT_TURNED,
+    NO_ROTATION,
     MassFrame,
     check_shape,
     mass_frame,
@@ -26,7 +27,7 @@ class ThreeDimensions:
     """World(dim=3)."""
 
     dim = 3
-    joint_kind = None  # joints keep their rows
+    joint_kind = None  # joints have all their rows
     vector = staticmethod(vector)
     spin = staticmethod(vector)
     mass_frame = staticmethod(mass_frame)
@@ -38,7 +39,7 @@ class ThreeDimensions:
         """All that materials take."""
 
     @staticmethod
-    def turn(name: str, orientation, angle):
+    def quaternion(name: str, orientation, angle):
         """The quaternion of an orientation."""
         if angle is not None:
             raise InputError(
@@ -82,14 +83,14 @@ class TwoDimensions:
         return x, y, z
 
     @staticmethod
-    def turn(name: str, orientation, angle):
+    def quaternion(name: str, orientation, angle):
         if angle is not None:
             half = 0.5 * number(f"{name}: angle", angle, "rad")
             return cos(half), 0.0, sin(half), 0.0
         q = unit_quaternion(f"{name}: orientation", orientation)
         if q[1] != 0.0 or q[3] != 0.0:
             raise InputError(
-                f"{name}: orientation is {q}, must turn about y alone: (w, 0, y, 0), or give angle."
+                f"{name}: orientation is {q}, must be about y alone: (w, 0, y, 0), or give angle."
             )
         return q
 
@@ -102,7 +103,7 @@ class TwoDimensions:
                 f"Segment, Plane or a Compound of them."
             )
         for part in shape.parts():
-            # A plane is not turned about y but leans in it: its normal counts.
+            # A plane is not rotated about y but leans in it: its normal counts.
             leaning = part.rotation[1, 2] if part.geometry is None else part.rotation[[0, 2], 1]
             if part.position[1] != 0.0 or (leaning != 0.0).any():
                 raise InputError(f"{name}: {shape!r} must lie in the x-z plane: y = 0 everywhere.")
@@ -114,16 +115,16 @@ class TwoDimensions:
         mass = mass_of(shape, material, mass, area, name)
         offset = tuple(middle.tolist()) if centre is None else planar(f"{name}: centre", centre)
         moment = float(unit[1, 1]) * (mass / area)
-        frame = MassFrame(mass, offset, NOT_TURNED, 3 * (moment,))
+        frame = MassFrame(mass, offset, NO_ROTATION, 3 * (moment,))
         return frame if inertia is None else TwoDimensions.with_inertia(frame, inertia, name)
 
     @staticmethod
     def with_inertia(frame: MassFrame, inertia, name: str) -> MassFrame:
         moment = positive(f"{name}: inertia", inertia, "kg m²")
-        return MassFrame(frame.mass, frame.offset, NOT_TURNED, 3 * (moment,))
+        return MassFrame(frame.mass, frame.offset, NO_ROTATION, 3 * (moment,))
 
 
-def space_of(dim) -> type:
+def space_of(dim) -> Any:
     """What `dim` stands for."""
     if isinstance(dim, bool) or dim not in (2, 3):
         raise InputError(f"dim is {dim!r}, must be 2 or 3.")

@@ -1,4 +1,4 @@
-"""What changes when a person sets something of a body: the body wakes, recordings take note."""
+"""Edits of bodies: the body wakes, arrays are made anew where needed, recordings note it."""
 
 import numpy as np
 
@@ -26,11 +26,19 @@ def moved(body) -> None:
     build.wake_around(body._world._build, body._world._state, body._number)
 
 
+def forget_name(body) -> None:
+    names = body._world._names
+    same = names[body._name]
+    same.remove(body)
+    if not same:
+        del names[body._name]
+
+
 def rename(body, name) -> None:
     name = text(f"{body._name}: name", name)
     note_set(body, "name", name)
     world = body._world
-    world._forget_name(body)
+    forget_name(body)
     body._name = name
     world._names.setdefault(name, []).append(body)
 
@@ -45,7 +53,7 @@ def set_inertia(body, inertia) -> None:
     frame = body._world._space.with_inertia(body._frame, inertia, body._name)
     note_set(body, "inertia", np.asarray(inertia, dtype=np.float64).tolist())
     changed(body)
-    # The inner frame turns, so the body enters the arrays anew, where it is and as it moves.
+    # The principal axes rotate, so the body enters the arrays anew, where it is and as it moves.
     body._start = body._as_start()
     body._row = -1
     body._frame = frame

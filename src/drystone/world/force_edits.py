@@ -1,24 +1,27 @@
-"""What a world does with force elements: add, remove, change and evaluate them."""
+"""Edits of force elements in a world: add, remove, change; and their energy."""
 
 from drystone.errors import InputError
+from drystone.forces import FORCES
+from drystone.forces.dispatch import stored_energy
 from drystone.forces.evaluate import elements_of
 from drystone.forces.force import Element
-from drystone.forces.pack import stored_energy
 from drystone.world import build
+from drystone.world.new_bodies import check_owned
 
 
 def add_force(world, force):
     """Put `force` into `world`; returns it."""
     if not isinstance(force, Element):
+        *names, last = FORCES
         raise InputError(
-            f"add_force: {force!r} is no force; give a Spring, Damper, Drag, Attractor, Repulsor "
-            f"or Force. For a constant push set body.force and body.torque."
+            f"add_force: {force!r} is no force; give a {', '.join(names)} or {last}. For a "
+            f"constant push set body.force and body.torque."
         )
     if force._world is not None:
         raise InputError(f"add_force: this {type(force).__name__} is in a world already.")
     for body in force.bodies:
         if body is not None:
-            world._own(body, "add_force")
+            check_owned(world, body, "add_force")
     world._note("add_force", force)
     world._forces.append(force)
     object.__setattr__(force, "_world", world)

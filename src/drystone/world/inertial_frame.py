@@ -1,4 +1,4 @@
-"""How a body resists: mass, centre and principal axes, from its shape or as given."""
+"""Inertia of a body: mass, centre and principal axes, from its shape or as given."""
 
 import numpy as np
 
@@ -7,18 +7,18 @@ from drystone.model.checks import positive, vector
 from drystone.model.materials import Material
 from drystone.shapes import principal_axes, quaternion_from_matrix
 
-NOT_TURNED = (1.0, 0.0, 0.0, 0.0)
+NO_ROTATION = (1.0, 0.0, 0.0, 0.0)
 
 
 class MassFrame:
     """Mass, centre and principal axes of a body, in the frame of its shape."""
 
-    __slots__ = ("mass", "offset", "turn", "inertia")
+    __slots__ = ("mass", "offset", "principal_rotation", "inertia")
 
-    def __init__(self, mass, offset, turn, inertia):
+    def __init__(self, mass, offset, principal_rotation, inertia):
         self.mass = mass  # [kg]
         self.offset = offset  # centre of mass in the shape's frame [m]
-        self.turn = turn  # quaternion: principal axes -> shape's axes
+        self.principal_rotation = principal_rotation  # quaternion: principal -> shape's axes
         self.inertia = inertia  # principal moments [kg m²]
 
 
@@ -39,7 +39,7 @@ def check_material(material, name: str) -> Material:
 
 
 def mass_of(shape, material, mass, volume, name: str) -> float:
-    """The mass that a person gave, or that of the volume [kg]."""
+    """The mass that the user gave, or that of the volume [kg]."""
     if mass is not None:
         fix = "For a body that never moves use add_fixed()."
         return positive(f"{name}: mass", mass, "kg", fix)
@@ -53,16 +53,16 @@ def mass_of(shape, material, mass, volume, name: str) -> float:
 
 
 def mass_frame(shape, material, mass, inertia, centre, name: str) -> MassFrame:
-    """Mass, centre and principal axes, from the shape where a person gave none."""
+    """Mass, centre and principal axes, from the shape where the user gave none."""
     volume, middle, unit = shape.mass_properties()
     mass = mass_of(shape, material, mass, volume, name)
     offset = middle.tolist() if centre is None else vector(f"{name}: centre", centre)
-    frame = MassFrame(mass, tuple(offset), NOT_TURNED, None)
+    frame = MassFrame(mass, tuple(offset), NO_ROTATION, None)
     if inertia is None:
         (ix, a, b), (c, iy, d), (e, f, iz) = unit.tolist()
-        if a == b == c == d == e == f == 0.0:  # most shapes; the general way takes 50 us
+        if a == b == c == d == e == f == 0.0:  # most shapes; the general method takes 50 us
             k = mass / volume
-            return MassFrame(mass, frame.offset, NOT_TURNED, (k * ix, k * iy, k * iz))
+            return MassFrame(mass, frame.offset, NO_ROTATION, (k * ix, k * iy, k * iz))
         inertia = unit * (mass / volume)
     return with_inertia(frame, inertia, name)
 
@@ -85,11 +85,12 @@ def with_inertia(frame: MassFrame, inertia, name: str) -> MassFrame:
             f"{name}: inertia has the principal moments {a:g}, {b:g}, {c:g}; no body has one "
             f"larger than the sum of the other two."
         )
-    turn = tuple(quaternion_from_matrix(axes).tolist())
-    return MassFrame(frame.mass, frame.offset, turn, tuple(moments.tolist()))
+    rotation = tuple(quaternion_from_matrix(axes).tolist())
+    return MassFrame(frame.mass, frame.offset, rotation, tuple(moments.tolist()))
 
 
 def with_mass(frame: MassFrame, mass: float) -> MassFrame:
     """The same distribution of another mass [kg]."""
     share = mass / frame.mass
-    return MassFrame(mass, frame.offset, frame.turn, tuple(share * i for i in frame.inertia))
+    inertia = tuple(share * i for i in frame.inertia)
+    return MassFrame(mass, frame.offset, frame.principal_rotation, inertia)

@@ -7,6 +7,7 @@ from drystone.errors import InputError
 from drystone.model.joint_arrays import JointRows
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
+from drystone.world.new_bodies import check_owned
 
 
 def add_joint(world, joint, collide: bool):
@@ -17,7 +18,7 @@ def add_joint(world, joint, collide: bool):
         raise InputError(f"add_joint: this {type(joint).__name__} is in a world already.")
     for body in joint.bodies:
         if body is not None:
-            world._own(body, "add_joint")
+            check_owned(world, body, "add_joint")
     if world._space.joint_kind:
         world._space.joint_kind(joint)  # refuses what there is not in two dimensions
     require_features(features_of(joint), world._solver)
@@ -57,9 +58,10 @@ def features_of(joint) -> tuple[str, ...]:
 
 def rows_of(world, joint) -> JointRows:
     """Copies of the rows of `joint` in the last step."""
-    lo, hi = _span(world, joint)
-    rows = world._linkage.rows
-    return JointRows(*(np.array(array[lo:hi]) for array in rows))
+    j, lo, hi = _span(world, joint)
+    rows = world._joint_work.rows
+    mine = {name: np.array(array[lo:hi]) for name, array in rows._asdict().items()}
+    return JointRows(**mine | {"value": rows.value[j : j + 1].copy()})
 
 
 def values_of(world, joint) -> np.ndarray:
@@ -67,12 +69,13 @@ def values_of(world, joint) -> np.ndarray:
     return world._state.joint_value[world._build.joints.index(joint)].copy()
 
 
-def _span(world, joint) -> tuple[int, int]:
+def _span(world, joint) -> tuple[int, int, int]:
+    """Number of `joint` in the arrays, its first row and the one after its last."""
     _own_joint(world, joint, "read")
     built = world._synced()
     first = built.model.joints.row_first
     j = built.joints.index(joint)
-    return int(first[j]), int(first[j + 1])
+    return j, int(first[j]), int(first[j + 1])
 
 
 def _own_joint(world, joint, verb) -> None:

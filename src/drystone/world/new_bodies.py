@@ -1,5 +1,6 @@
-"""New bodies of a world: every input is checked before anything is changed."""
+"""New bodies of a world, and whose a body is: every input is checked before anything changes."""
 
+from drystone.errors import InputError
 from drystone.model.checks import bits, text
 from drystone.model.materials import is_elliptic
 from drystone.solvers.supported_features import require_features
@@ -14,7 +15,7 @@ def make_fixed(world, shape, material, pose, name, group, mask) -> FixedBody:
     material = check_material(material, name)
     honour(world, material.restitution, material.friction)
     group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
-    pose = space.vector(f"{name}: position", pose[0]), space.turn(name, *pose[1:])
+    pose = space.vector(f"{name}: position", pose[0]), space.quaternion(name, *pose[1:])
     return FixedBody(world, world._next_number, name, shape, material, group, mask, pose)
 
 
@@ -42,7 +43,7 @@ def make_body(
     honour(world, material.restitution, material.friction)
     start = Start(
         space.vector(f"{name}: position", pose[0]),
-        space.turn(name, *pose[1:]),
+        space.quaternion(name, *pose[1:]),
         space.vector(f"{name}: velocity", motion[0]),
         space.spin(f"{name}: spin", motion[1]),
     )
@@ -71,3 +72,12 @@ def _frame_of(world, shape, material, weight, name):
     if key not in world._mass_frames:
         world._mass_frames[key] = mass_frame(shape, material, *weight, name)
     return world._mass_frames[key]
+
+
+def check_owned(world, body, verb: str) -> None:
+    """Raise an InputError unless `body` is one of `world`."""
+    if not isinstance(body, Body | FixedBody):
+        raise InputError(f"{verb}: {body!r} is no body; give what add_body() returned.")
+    if body._world is not world:
+        gone = "was removed before" if body._world is None else "belongs to another world"
+        raise InputError(f"{verb}: {body.name} {gone}.")

@@ -1,4 +1,4 @@
-"""What can be measured in a world: contacts with their forces, energy, momentum."""
+"""Observables of a world: contacts with their forces, energy, momentum."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from drystone.errors import InputError
 from drystone.model.arrays import DYNAMIC, FIXED
 from drystone.model.rotation import rotation_matrices
 from drystone.world import force_edits
+from drystone.world.body import Body
 
 STATUS = np.array(["stick", "slip", "separate"])
 
@@ -58,7 +59,7 @@ class ContactTable:
     friction_2: np.ndarray  # (nc,) along tangent 2: the same unless the friction is elliptic
     dt: float
     slip_speed: float  # faster contacts count as slipping
-    bodies: tuple  # world.bodies at that step
+    bodies: tuple[Body, ...]  # world.bodies at that step
 
     def __len__(self) -> int:
         return len(self.gap)
@@ -82,12 +83,12 @@ class ContactTable:
     def name_b(self) -> list[str]:
         return [self._name(b) for b in self.body_b]
 
-    def on(self, body) -> np.ndarray:
+    def on(self, body: Body) -> np.ndarray:
         """Sum of all contact forces on `body` (3,) [N]."""
         index, force = self._index(body), self.force
         return force[self.body_b == index].sum(axis=0) - force[self.body_a == index].sum(axis=0)
 
-    def between(self, body_a, body_b) -> np.ndarray:
+    def between(self, body_a: Body | None, body_b: Body | None) -> np.ndarray:
         """Sum of the forces that `body_a` puts on `body_b` (3,) [N]; None is the fixed world."""
         a, b = (FIXED if x is None else self._index(x) for x in (body_a, body_b))
         force = self.force
@@ -129,7 +130,7 @@ def contact_table(world) -> ContactTable:
 
 
 def worst_contact(world) -> str:
-    """Which contact of the last step violates its law most, for people."""
+    """Which contact of the last step violates its law most, in words."""
     work = world._work
     p = last_step.last_problem(world._build.model, world._state, work, world._build.ellipses)
     if not p.contact_count:

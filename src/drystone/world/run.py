@@ -1,46 +1,53 @@
-"""Many steps in a row: blocks of compiled steps, a progress bar, and Ctrl-C between steps."""
+"""The run loop: blocks of compiled steps, a progress bar, statistics, and Ctrl-C between steps."""
 
 import signal
 import threading
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from warnings import warn
 
 from drystone.errors import NotConvergedWarning, SimulationError
-from drystone.steppers import time_stepping
+from drystone.steppers import driver
 
-# A block of steps runs without a look at the keyboard; this long is not felt [s].
+# A block of steps runs without asking for Ctrl-C; this long is not felt [s].
 BLOCK_SECONDS = 0.15
 
 
 def run_world(world, seconds: float, progress: bool, callback) -> None:
     """Advance `world` by round(seconds / dt) steps."""
-    count = round(seconds / world.dt)
-    with _interrupt_flag() as interrupted, _bar(world, count, progress) as show:
-        _run_blocks(world, count, callback, interrupted, show)
-
-
-def _run_blocks(world, count, callback, interrupted, show):
+    count, done = round(seconds / world.dt), 0
     # With a callback, or if a bad solve must stop the run, every step is looked at.
     singly = callback is not None or world.on_nonconverged == "raise"
+    with _bar(world, count, progress) as show, closing(run_blocks(world, count, singly)) as blocks:
+        for report, _ in blocks:
+            done += report.done
+            show(done, report)
+            if callback is not None and callback(world):
+                return
+
+
+def run_blocks(world, count: int, singly: bool = False):
+    """Advance by `count` steps in blocks; yields the report and wall-clock seconds of each.
+
+    Ctrl-C ends it between two blocks, which take about BLOCK_SECONDS; `singly`: one step each.
+    """
     done, block = 0, 1
-    while done < count:
-        start = perf_counter()
-        asked = 1 if singly else min(block, count - done)
-        report = world._advance(asked)
-        done += report.done
-        elapsed = perf_counter() - start
-        if report.done == asked:  # a recording may have cut the block short
-            # The first block may contain compiling, so growth is gradual both ways.
-            block = max(1, int(asked * min(max(BLOCK_SECONDS / (elapsed + 1e-9), 0.1), 8.0)))
-        show(done, report)
-        if interrupted():
-            raise KeyboardInterrupt
-        if callback is not None and callback(world):
-            return
+    with _interrupt_flag() as interrupted:
+        while done < count:
+            asked = 1 if singly else min(block, count - done)
+            start = perf_counter()
+            report = world._advance(asked)
+            elapsed = perf_counter() - start
+            done += report.done
+            if report.done == asked:  # a recording may have cut the block short
+                # The first block may contain compiling, so growth is gradual both ways.
+                block = max(1, int(asked * min(max(BLOCK_SECONDS / (elapsed + 1e-9), 0.1), 8.0)))
+            yield report, elapsed
+            if interrupted():
+                raise KeyboardInterrupt
 
 
 def fail(world, report):
@@ -126,17 +133,17 @@ def progress_bar(screen, steps: int, time: float = 0.0):
 def stage_seconds(world) -> dict[str, float]:
     """How long each stage of the steps of `world` took, all of them together [s]."""
     world.state  # noqa: B018  makes the arrays if there are none yet
-    return time_stepping.stage_seconds(world._work)
+    return driver.stage_seconds(world._work)
 
 
 @dataclass
-class Watch:
-    """What the steps of a world amounted to, so far."""
+class RunStatistics:
+    """What the steps of a world amounted to, so far: whether to trust the run, and its pace."""
 
     world: object
     steps: int = 0
     timed_steps: int = 0  # those that count for the pace
-    seconds: float = 0.0  # that they took, on the clock of the wall
+    seconds: float = 0.0  # wall-clock time of these
     before: dict = field(default_factory=dict)  # seconds of each stage that do not count
     nonconverged: int = 0  # steps whose solve stopped above the tolerance
     worst_residual: float = 0.0  # [m/s]
@@ -150,35 +157,30 @@ class Watch:
         """Run `count` steps in one go and take note; untimed ones may compile."""
         start = perf_counter()
         report = self.world._advance(count)
-        elapsed = perf_counter() - start
+        self._note(report, perf_counter() - start, timed)
+        if not timed:
+            self.before = stage_seconds(self.world)
+        return report
+
+    def run(self, steps: int, show: Callable[["RunStatistics"], None]) -> None:
+        """Run `steps` steps, calling `show` several times a second; Ctrl-C stops between blocks."""
+        with closing(run_blocks(self.world, steps)) as blocks:
+            for report, elapsed in blocks:
+                self._note(report, elapsed, timed=True)
+                show(self)
+
+    def _note(self, report, elapsed: float, timed: bool) -> None:
         self.steps += report.done
         if timed:
             self.timed_steps += report.done
             self.seconds += elapsed
             self.block_ms.append(1e3 * elapsed / max(report.done, 1))
-        else:
-            self.before = stage_seconds(self.world)
         self.nonconverged += report.nonconverged
         self.worst_residual = max(self.worst_residual, report.worst_residual)
         self.worst_penetration = max(self.worst_penetration, report.worst_penetration)
         self.sweeps += report.sweeps
         self.residuals.append(report.info.residual)
         self.contacts.append(report.info.contacts)
-        return report
-
-    def run(self, steps: int, show: Callable[["Watch"], None]) -> None:
-        """Run `steps` steps, calling `show` several times a second; Ctrl-C stops between blocks."""
-        end, block = self.steps + steps, 1
-        with _interrupt_flag() as interrupted:
-            while self.steps < end:
-                asked = min(block, end - self.steps)
-                report = self.advance(asked)
-                if report.done == asked:  # a recording may have cut the block short
-                    pace = max(self.block_ms[-1], 1e-6) * 1e-3
-                    block = max(1, min(int(BLOCK_SECONDS / pace), 8 * asked))
-                show(self)
-                if interrupted():
-                    raise KeyboardInterrupt
 
     @property
     def stages_ms(self) -> dict[str, float]:

@@ -1,37 +1,47 @@
-"""World: what a person builds and runs. Checks every input and owns the arrays inside."""
+"""World: what a user builds and runs. Checks every input and owns the arrays inside."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from drystone import timestep
 from drystone.constraints import last_step
 from drystone.constraints.joint_rows import joint_work_of
 from drystone.constraints.joints.joint import Joint
-from drystone.constraints.problem import SolveInfo
-from drystone.errors import InputError, UnsupportedFeature
+from drystone.constraints.matrix_problem import MatrixProblem
+from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
+from drystone.errors import InputError
 from drystone.forces.force import Element
 from drystone.model import capacity
 from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.model.checks import choice, did_you_mean, flag, frozen, not_negative, positive
+from drystone.model.finding import Finding
 from drystone.model.frames import fill_outside
-from drystone.model.materials import Material, checked_overrides
+from drystone.model.joint_arrays import JointRows
+from drystone.model.materials import Material
+from drystone.model.state_hash import hash_state
+from drystone.motion.stabilization import drift_settings
+from drystone.shapes.part import Shape
 from drystone.solvers.dispatch import make_solver
 from drystone.solvers.supported_features import require_features
-from drystone.steppers import PLANNED_STEPPERS, STEPPERS, drift_settings, take_steps, time_stepping
-from drystone.world import build, force_edits, joint_edits, observables
+from drystone.steppers import STEPPERS, take_steps, time_stepping
+from drystone.steppers.step_report import StepReport
+from drystone.world import body_edits, build, force_edits, joint_edits, observables
 from drystone.world.body import Body, FixedBody
 from drystone.world.dimension import space_of
-from drystone.world.edits import changed
-from drystone.world.inertial_frame import check_material
-from drystone.world.new_bodies import honour, make_body, make_fixed
+from drystone.world.new_bodies import make_body, make_fixed
 from drystone.world.run import complain, fail, run_world
 
 POLICIES = ("ignore", "warn", "raise")
 
+AnyJoint = TypeVar("AnyJoint", bound=Joint)
+AnyForce = TypeVar("AnyForce", bound=Element)
+
 
 class World:
-    """Bodies that touch, and the clock that moves them.
+    """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
     gravity             [m/s²]
@@ -49,16 +59,16 @@ class World:
     sleep_delay         after having been slow for so long [s]
     bounce_speed        impacts slower than this do not bounce [m/s]
     skin                gaps and overlaps below this share of a body's radius count as touching
-    ccd                 whether fast bodies are followed along their way (collision/ccd.py)
+    ccd                 continuous collision detection of fast bodies (collision/ccd.py)
     on_nonconverged     "ignore" (`info` says it), "warn" or "raise" when a solve stops short
     checkpoint_folder   where a failed run leaves its last good step; None: the current folder
     """
 
-    def __init__(
+    def __init__(  # these, and those of add_body(), are public keywords: more than 12 are fine
         self,
         dt: float = 1 / 240,
-        gravity=(0, 0, -9.81),
-        solver="auto",
+        gravity: ArrayLike = (0, 0, -9.81),
+        solver: str | ContactSolver = "auto",
         tolerance: float | None = None,
         stepper: str = "time-stepping",
         sleeping: bool = True,
@@ -72,9 +82,7 @@ class World:
         drift: str = "default",
         baumgarte: float | None = None,
         ccd: bool = True,
-    ):
-        if stepper in PLANNED_STEPPERS:
-            raise UnsupportedFeature(f"stepper {stepper!r} is not there yet; use 'time-stepping'.")
+    ) -> None:
         self._space = space_of(dim)
         gx, gy, gz = self._space.vector("gravity", gravity)
         self._solver = make_solver(solver, tolerance)
@@ -107,7 +115,7 @@ class World:
         self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
         self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
         self._mass_frames: dict = {}
-        self._recorder = None
+        self._recorder: Any = None
         self._info: SolveInfo | None = None
         # The arrays; made when they are first needed, remade after an edit.
         self._stale = True
@@ -116,7 +124,7 @@ class World:
         self._state: State | None = None
         self._work = None
         self._loop = time_stepping.Loop()
-        self._linkage = None
+        self._joint_work = None
         self._implicit_problem = None
         self._elements = None  # the table of the forces, made when it is first needed
         self._elements_stale = True
@@ -125,10 +133,10 @@ class World:
 
     def add_fixed(
         self,
-        shape,
+        shape: Shape,
         material: Material | None = None,
-        position=(0, 0, 0),
-        orientation=(1, 0, 0, 0),
+        position: ArrayLike = (0, 0, 0),
+        orientation: ArrayLike = (1, 0, 0, 0),
         name: str | None = None,
         group: int = 1,
         mask: int = -1,
@@ -142,15 +150,15 @@ class World:
 
     def add_body(
         self,
-        shape,
+        shape: Shape,
         material: Material | None = None,
-        position=(0, 0, 0),
-        orientation=(1, 0, 0, 0),
-        velocity=(0, 0, 0),
-        spin=(0, 0, 0),
+        position: ArrayLike = (0, 0, 0),
+        orientation: ArrayLike = (1, 0, 0, 0),
+        velocity: ArrayLike = (0, 0, 0),
+        spin: ArrayLike = (0, 0, 0),
         mass: float | None = None,
-        inertia=None,
-        centre=None,
+        inertia: ArrayLike | None = None,
+        centre: ArrayLike | None = None,
         name: str | None = None,
         kinematic: bool = False,
         group: int = 1,
@@ -176,7 +184,7 @@ class World:
         self._bodies.append(body)
         return self._register(body)
 
-    def remove(self, body) -> None:
+    def remove(self, body: Body | FixedBody | Joint | Element) -> None:
         """Take a body, a fixed thing, a joint or a force out of the world."""
         if isinstance(body, Joint):
             joint_edits.remove_joint(self, body)
@@ -184,31 +192,11 @@ class World:
         if isinstance(body, Element):
             force_edits.remove_force(self, body)
             return
-        self._own(body, "remove")
-        joint_edits.remove_joints_of(self, body)
-        force_edits.remove_forces_of(self, body)
-        self._note("remove", body.number)
-        changed(body)
-        (self._fixed if isinstance(body, FixedBody) else self._bodies).remove(body)
-        self._forget_name(body)
-        self._excluded = {pair for pair in self._excluded if body.number not in pair}
-        body._world = None
+        body_edits.remove_body(self, body)
 
     def exclude(self, body_a: Body, body_b: Body) -> None:
         """Never let these two bodies touch each other."""
-        for body in (body_a, body_b):
-            self._own(body, "exclude")
-            if isinstance(body, FixedBody):
-                raise UnsupportedFeature(
-                    f"{body.name}: exclude() takes two moving bodies; to let a body pass through "
-                    f"a fixed thing give them a group and a mask."
-                )
-        if body_a is body_b:
-            raise InputError(f"{body_a.name}: a body cannot be excluded from itself.")
-        self._note("exclude", [body_a.number, body_b.number])
-        self._excluded.add(tuple(sorted((body_a.number, body_b.number))))
-        for body in (body_a, body_b):
-            changed(body)
+        body_edits.exclude(self, body_a, body_b)
 
     def set_pair(
         self,
@@ -221,26 +209,18 @@ class World:
 
         friction    one number, or (along, across) the direction that one of the materials has
         """
-        pair = tuple(check_material(m, "set_pair") for m in (material_a, material_b))
         given = {"friction": friction, "restitution": restitution}
-        given = {key: value for key, value in given.items() if value is not None}
-        given = checked_overrides({pair: given})[pair]
-        honour(self, given.get("restitution"), given.get("friction"))
-        self._note("set_pair", [*pair, given])
-        self._pairs.pop(pair[::-1], None)
-        self._pairs[pair] = given
-        build.wake_all(self._state)
-        self._stale = True
+        body_edits.set_pair(self, material_a, material_b, given)
 
-    def add_joint(self, joint, collide: bool = False):
+    def add_joint(self, joint: AnyJoint, collide: bool = False) -> AnyJoint:
         """Add a joint (Ball, Hinge, ...) between two bodies; returns it.
 
         collide     whether the two bodies may touch each other
         """
         return joint_edits.add_joint(self, joint, collide)
 
-    def add_force(self, force):
-        """Add a force (Spring, Damper, Drag, Attractor, Repulsor, Force); returns it."""
+    def add_force(self, force: AnyForce) -> AnyForce:
+        """Add a force, one of `drystone.forces.FORCES`; returns it."""
         return force_edits.add_force(self, force)
 
     # Running
@@ -250,8 +230,13 @@ class World:
         self._advance(1)
         return self._info
 
-    def run(self, seconds: float, progress: bool = False, callback=None) -> SolveInfo | None:
-        """Advance by `seconds`, rounded to whole steps.
+    def run(
+        self,
+        seconds: float,
+        progress: bool = False,
+        callback: "Callable[[World], object] | None" = None,
+    ) -> SolveInfo | None:
+        """Advance by `seconds`, rounded to full steps.
 
         progress    show a progress bar on stderr
         callback    called as callback(world) after every step; if it returns True the run ends
@@ -261,7 +246,7 @@ class World:
         run_world(self, not_negative("seconds", seconds), progress, callback)
         return self._info
 
-    def _advance(self, count: int):
+    def _advance(self, count: int) -> StepReport:
         """Up to `count` steps; returns the report of the engine."""
         if self._stale:
             self._sync()
@@ -288,8 +273,13 @@ class World:
     def fixed(self) -> tuple[FixedBody, ...]:
         return tuple(self._fixed)
 
-    joints = property(lambda self: tuple(self._joints))
-    forces = property(lambda self: tuple(self._forces))
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        return tuple(self._joints)
+
+    @property
+    def forces(self) -> tuple[Element, ...]:
+        return tuple(self._forces)
 
     def __len__(self) -> int:
         return len(self._bodies)
@@ -302,10 +292,10 @@ class World:
             raise InputError(f"{len(found)} bodies are called {name!r}; give each its own name.")
         return found[0]
 
-    def __contains__(self, name) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<World: {len(self)} bodies, t = {self.time:g} s>"
 
     @property
@@ -314,7 +304,7 @@ class World:
 
     @property
     def time(self) -> float:
-        """[s]; whole steps times dt, so that it never drifts."""
+        """[s]; the number of steps times dt, so that it never drifts."""
         return self.step_count * self._settings.dt
 
     @property
@@ -327,18 +317,36 @@ class World:
         return frozen((s.gravity_x, s.gravity_y, s.gravity_z))
 
     @gravity.setter
-    def gravity(self, value):
+    def gravity(self, value: ArrayLike) -> None:
         g = self._space.vector("gravity", value)
         self._note("gravity", g)
         self._settings = self._settings._replace(gravity_x=g[0], gravity_y=g[1], gravity_z=g[2])
         build.wake_all(self._state)
 
-    dim = property(lambda self: self._space.dim)
-    solver = property(lambda self: self._solver)
-    stepper = property(lambda self: self._stepper)
-    on_nonconverged = property(lambda self: self._policy)
-    settings = property(lambda self: self._settings)
-    info = property(lambda self: self._info, doc="SolveInfo of the last step, None before it.")
+    @property
+    def dim(self) -> int:
+        return self._space.dim
+
+    @property
+    def solver(self) -> ContactSolver:
+        return self._solver
+
+    @property
+    def stepper(self) -> str:
+        return self._stepper
+
+    @property
+    def on_nonconverged(self) -> str:
+        return self._policy
+
+    @property
+    def settings(self) -> Settings:
+        return self._settings
+
+    @property
+    def info(self) -> SolveInfo | None:
+        """What the solver said about the last step; None before it."""
+        return self._info
 
     @property
     def model(self) -> Model:
@@ -382,63 +390,63 @@ class World:
         """(n, 3) [rad/s]."""
         return self.state.twist[:, 3:].copy()
 
-    def contacts(self) -> "observables.ContactTable":
+    def contacts(self) -> observables.ContactTable:
         """The contacts of the last step."""
         return observables.contact_table(self)
 
-    def energy(self) -> "observables.Energy":
+    def energy(self) -> observables.Energy:
         return observables.energy(self)
 
-    def momentum(self, about=(0, 0, 0)) -> "observables.Momentum":
+    def momentum(self, about: ArrayLike = (0, 0, 0)) -> observables.Momentum:
         """Linear, and angular about the point `about`."""
         return observables.momentum(self, self._space.vector("about", about))
 
-    def problem(self):
+    def problem(self) -> ContactProblem | MatrixProblem:
         """The ContactProblem of the last step; a MatrixProblem if the stepper is implicit."""
         if self._info is None or self._stale:
             raise InputError("no step was made since the world was built or edited; call step().")
         if self._stepper == "implicit":
             return self._implicit_problem
         return last_step.last_problem(
-            self._build.model, self._state, self._work, self._build.ellipses, self._linkage
+            self._build.model, self._state, self._work, self._build.ellipses, self._joint_work
         )
 
     def hash(self) -> str:
         """Sixteen hexadecimal digits of the bits of all poses, velocities and sleep flags."""
-        return f"{int(timestep.hash_state(self.state)):016x}"
+        return f"{int(hash_state(self.state)):016x}"
 
-    def check(self) -> list:
+    def check(self) -> list[Finding]:
         """What looks suspicious, before it runs: list of Finding(severity, object, what, fix)."""
         from drystone.world.check.world import check_world
 
         return check_world(self)
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write everything to the HDF5 file `path`; `World.load` continues bit for bit."""
         from drystone.world.io.checkpoint import save_world
 
         save_world(self, path)
 
     @staticmethod
-    def load(path) -> "World":
+    def load(path: str | Path) -> "World":
         """The world that `save` wrote."""
         from drystone.world.io.checkpoint import load_world
 
         return load_world(path)
 
-    def joint_rows(self, joint):
+    def joint_rows(self, joint: Joint) -> JointRows:
         """The rows of `joint` in the last step (model/joint_arrays.py)."""
         return joint_edits.rows_of(self, joint)
 
-    def joint_values(self, joint) -> np.ndarray:
-        """The free coordinates of `joint`, whole turns counted [rad] or [m]."""
+    def joint_values(self, joint: Joint) -> np.ndarray:
+        """The free coordinates of `joint`, full revolutions counted [rad] or [m]."""
         return joint_edits.values_of(self, joint)
 
-    def joint_changed(self, joint) -> None:
+    def joint_changed(self, joint: Joint) -> None:
         """After limits, motors or friction of `joint` were changed."""
         joint_edits.joint_changed(self, joint)
 
-    def force_changed(self, force) -> None:
+    def force_changed(self, force: Element) -> None:
         """After a number or the position of `force` was changed."""
         force_edits.force_changed(self, force)
 
@@ -450,19 +458,6 @@ class World:
         self._stale = True
         return thing
 
-    def _forget_name(self, body):
-        same = self._names[body.name]
-        same.remove(body)
-        if not same:
-            del self._names[body.name]
-
-    def _own(self, body, verb):
-        if not isinstance(body, Body | FixedBody):
-            raise InputError(f"{verb}: {body!r} is no body; give what add_body() returned.")
-        if body._world is not self:
-            gone = "was removed before" if body._world is None else "belongs to another world"
-            raise InputError(f"{verb}: {body.name} {gone}.")
-
     def _index_of(self, body) -> int:
         return self._bodies.index(body) if self._stale else body._row
 
@@ -470,8 +465,8 @@ class World:
         built = self._synced()
         position, orientation = np.empty((len(self), 3)), np.empty((len(self), 4))
         fill_outside(
-            self._state.position, self._state.rotation, built.offset, built.turn, self._origin,
-            position, orientation,
+            self._state.position, self._state.rotation, built.offset, built.principal_rotation,
+            self._origin, position, orientation,
         )  # fmt: skip
         return position, orientation
 
@@ -481,14 +476,14 @@ class World:
         return self._build
 
     def _sync(self):
-        """Make the arrays, or remake them after an edit; what was not edited keeps its bits."""
+        """Make the arrays, or remake them after an edit; bits of what was not edited stay."""
         if self._state is None or not len(self._build.numbers):
             self._origin = build.choose_origin(self._bodies, self._fixed)
         built = build.build_model(self)
         self._state = build.build_state(self, built)
         self._build = built
         self._work = capacity.allocate(built.model)
-        self._linkage = joint_work_of(built.model.joints, built.model.bodies)
+        self._joint_work = joint_work_of(built.model.joints, built.model.bodies)
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None
         self._stale, self._elements_stale = False, True

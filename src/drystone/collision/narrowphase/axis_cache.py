@@ -1,10 +1,10 @@
-"""What a pair of polytopes remembers from step to step: its best axis, and since when.
+"""Separating-axis cache: the best axis of a pair of polytopes, and the pose at which it was best.
 
 Row p of `axis`:
     0     what was best: kind + 8 (i + 2**24 j), i and j numbers within the polytopes; kind
-          FACE_A, FACE_B, EDGES or DIRECTION, NOTHING in a new row
+          AXIS_FACE_A, AXIS_FACE_B, AXIS_EDGES or AXIS_DIRECTION, AXIS_NONE in a new row
     1     slack [m]: by how much it was better than all others
-    2..4  position of B in the axes of A (DIRECTION: unit vector, world axes)
+    2..4  position of B in the axes of A (AXIS_DIRECTION: unit vector, world axes)
     5..7  rotation of B in the axes of A: the vector part of its quaternion
 """
 
@@ -12,10 +12,7 @@ from math import sqrt
 
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import load, norm
-
-NOTHING, FACE_A, FACE_B, EDGES, DIRECTION = 0, 1, 2, 3, 4
-KINDS = 8
-SECOND_INDEX = 1 << 24
+from drystone.model.arrays import AXIS_DIRECTION, AXIS_KINDS, AXIS_SECOND
 
 
 @kernel
@@ -45,19 +42,20 @@ def _quaternion(r):
 
 @kernel
 def encode(kind, i, j):
-    return float(kind) + KINDS * (float(i) + SECOND_INDEX * float(j))
+    return float(kind) + AXIS_KINDS * (float(i) + AXIS_SECOND * float(j))
 
 
 @kernel
 def decode(code):
-    whole = int(code)
-    kind = whole % KINDS
-    index = whole // KINDS
-    return kind, index % SECOND_INDEX, index // SECOND_INDEX
+    number = int(code)
+    kind = number % AXIS_KINDS
+    index = number // AXIS_KINDS
+    return kind, index % AXIS_SECOND, index // AXIS_SECOND
 
 
 @inner_kernel
 def remember(axis, p, code, slack, t, r):
+    """Cache what was best, by how much, and the pose (t, r) at which it was."""
     _, x, y, z = _quaternion(r)
     axis[p, 0], axis[p, 1] = code, slack
     axis[p, 2], axis[p, 3], axis[p, 4] = t
@@ -66,9 +64,9 @@ def remember(axis, p, code, slack, t, r):
 
 @inner_kernel
 def moved_since(axis, p, t, r, reach):
-    """How far [m] points of one shape, seen from the other, may have moved since remember.
+    """How far [m] points of one shape, seen from the other, may have moved since it was cached.
 
-    A turn by the angle f moves a point at distance x by 2 x sin(f / 2), at most 2 x |q - q'|.
+    A rotation by the angle f moves a point at distance x by 2 x sin(f / 2), at most 2 x |q - q'|.
     """
     w, x, y, z = _quaternion(r)
     x0, y0, z0 = axis[p, 5], axis[p, 6], axis[p, 7]
@@ -79,15 +77,15 @@ def moved_since(axis, p, t, r, reach):
 
 
 @inner_kernel
-def forget(axis, p):
-    """Clear row p, for a use of its own by the distance search."""
+def clear_axis(axis, p):
+    """Clear row p, for a use of its own by GJK."""
     for k in range(8):
         axis[p, k] = 0.0
 
 
 @inner_kernel
-def keep_direction(axis, p):
-    """Take over the unit vector (world axes) that the distance search left in columns 0..2."""
+def cache_direction(axis, p):
+    """Take over the unit vector (world axes) that GJK left in columns 0..2."""
     n = load(axis, p)
-    axis[p, 0], axis[p, 1] = float(DIRECTION), 0.0
+    axis[p, 0], axis[p, 1] = float(AXIS_DIRECTION), 0.0
     axis[p, 2], axis[p, 3], axis[p, 4] = n

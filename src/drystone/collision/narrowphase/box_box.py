@@ -1,4 +1,8 @@
-"""Box against box: fifteen axes, the best one, and the face or edge contact that belongs to it."""
+"""Box against box by SAT, the separating axis test: fifteen axes [Gottschalk1996].
+
+The axis of largest separation gives a manifold, one face clipped by the other, or one contact of
+two edges.
+"""
 
 from math import sqrt
 
@@ -44,8 +48,9 @@ def _edge_separation(t1, t2, c1, c2, ha1, ha2, hb1, hb2, cb1, cb2, cosine, least
 
 
 @inner_kernel(forceinline=True)
-def box_box(pose, a, b, size, margin, out, first, scratch):
-    """Contacts of boxes a and b; ASK_DISTANCE if only a distance search can tell."""
+def box_box(shapes, pose, a, b, margin, out, first, scratch):
+    """Contacts of boxes a and b; ASK_DISTANCE if only GJK can tell."""
+    size = shapes.size
     d0, d1, d2 = pose[b, 0] - pose[a, 0], pose[b, 1] - pose[a, 1], pose[b, 2] - pose[a, 2]
     ax0, ax1, ax2 = pose[a, 3], pose[a, 6], pose[a, 9]
     ay0, ay1, ay2 = pose[a, 4], pose[a, 7], pose[a, 10]
@@ -219,7 +224,7 @@ def _cut_slab(scratch, source, count, column, half, low, high):
 
 @kernel(forceinline=True)
 def _face_contacts(pose, a, b, size, i, side, margin, out, first, scratch):
-    """Contacts over a face of box a along its axis i; `side` -1 turns the normals written."""
+    """Contacts over a face of box a along its axis i; `side` -1 flips the normals written."""
     d = sub(pose_position(pose, b), pose_position(pose, a))
     axis = _axis(pose, a, i)
     sign = 1.0 if dot(d, axis) >= 0.0 else -1.0
@@ -228,7 +233,7 @@ def _face_contacts(pose, a, b, size, i, side, margin, out, first, scratch):
     u, v = _axis(pose, a, iu), _axis(pose, a, iv)
     half, half_u, half_v = size[a, i], size[a, iu], size[a, iv]
 
-    # Centre and half edges of the face of b that looks most against the normal, in (u, v, n).
+    # Centre and half edges of the incident face of b, most opposed to the normal, in (u, v, n).
     k, cosine = _incident_axis(pose, b, normal)
     d = mad(d, _axis(pose, b, k), -size[b, k] if cosine > 0.0 else size[b, k])
     ke, kf = (k + 1) % 3, (k + 2) % 3
@@ -247,10 +252,10 @@ def _face_contacts(pose, a, b, size, i, side, margin, out, first, scratch):
     count = reduce_points(scratch, source, count, (0.0, 0.0, 1.0))
 
     base = mad(pose_position(pose, a), normal, half)
-    turned = (side * normal[0], side * normal[1], side * normal[2])
+    flipped = (side * normal[0], side * normal[1], side * normal[2])
     for k in range(count):
         row = source + k
         point = mad(mad(base, u, scratch[row, 0]), v, scratch[row, 1])
         point = mad(point, normal, 0.5 * scratch[row, 3])
-        write_contact(out, first + k, point, turned, scratch[row, 3])
+        write_contact(out, first + k, point, flipped, scratch[row, 3])
     return count

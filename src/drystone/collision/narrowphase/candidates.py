@@ -1,7 +1,7 @@
-"""Contacts found one by one, in any direction, and the few of them that are kept.
+"""Manifold reduction where normals differ: candidates found one by one, and the few that stay.
 
 Candidates live in the caller's (256, 4) scratch array: the point of the ground and the gap in one
-row, the unit normal (out of the ground) in another, then room for one group being reduced.
+row, the unit normal (out of the ground) in another, then rows for one group being reduced.
 """
 
 from math import inf
@@ -13,7 +13,7 @@ from drystone.jit.vec import add, dot, load, mad, scale, store, sub
 POINT, NORMAL, GROUP = 0, 96, 192
 MOST_CANDIDATES, MOST_IN_GROUP = 96, 64
 
-# Normals within 10 degrees [cosine] hold the body in the same way: four points of a group do.
+# Normals within 10 degrees [cosine] hold the body alike: four points of a group do.
 ALIKE = 0.985
 # Order of a candidate that has none of its own, and of one whose group is written.
 LAST, DONE = 1e9, -1.0
@@ -25,7 +25,7 @@ def add_candidate(scratch, count, point, normal, gap, order, twin):
 
     Those of lower `order` come first in their group, however they are found. One that lies
     within `twin` [m] of another with nearly the same normal is the same contact, and the deeper
-    of the two stays. When there is no more room the shallowest gives way.
+    of the two stays. When all rows are taken the shallowest is dropped.
     """
     row, largest = count, -inf
     for i in range(count):

@@ -1,4 +1,4 @@
-"""Stage 3: run the narrow phase over all near pairs, on all cores."""
+"""Run the narrow phase over all near pairs, on all cores."""
 
 import numpy as np
 from numba import prange

@@ -1,9 +1,9 @@
-"""Stage 3 in two dimensions, the x-z plane: planes, discs, segments and polygons in closed form.
+"""Narrow phase in two dimensions, the x-z plane: SAT of rounded convex polygons, in closed form.
 
 All but planes are corners with a rounding (shapes/two_dimensions/outline.py). Two outlines are
-compared along the normals of all their edges; the edge that parts them best, or lets them overlap
-least, is cut against the edge of the other that faces it most. Where no corner lies over that edge
-the two nearest points decide. At most two contacts a pair, and the y of all of them is zero.
+compared along the normals of all their edges; the edge of largest separation, or least
+penetration, is clipped against the edge of the other that faces it most. Where no corner lies over
+that edge the two nearest points decide. At most two contacts a pair; the y of all of them is zero.
 """
 
 from math import inf, sqrt
@@ -102,8 +102,8 @@ def _between(ax, az, ra, bx, bz, rb, nx, nz, margin, out, row):
         return 0
     if length > 0.0:
         nx, nz = dx / length, dz / length
-    way = ra + 0.5 * gap
-    _write(out, row, ax + way * nx, az + way * nz, nx, nz, gap)
+    lift = ra + 0.5 * gap
+    _write(out, row, ax + lift * nx, az + lift * nz, nx, nz, gap)
     return 1
 
 
@@ -129,7 +129,7 @@ def _over_edge(outlines, pose, s, x, z):
 
 @kernel
 def _disc_contact(outlines, pose, a, b, side, margin, out, row):
-    """Contact of the outline `a` with disc `b`; `side` -1 turns the normal."""
+    """Contact of the outline `a` with disc `b`; `side` -1 flips the normal."""
     ra, rb = outlines.rounding[a], outlines.rounding[b]
     x, z = _corner(outlines, pose, b, outlines.first[b])
     i, height, over, px, pz = _over_edge(outlines, pose, a, x, z)
@@ -196,9 +196,9 @@ def _edge_contacts(outlines, pose, a, b, i, side, margin, out, first):
             t = bound
         gap = h - ra - rb
         if gap < margin and abs(t - before) > slack:
-            way = ra + 0.5 * gap
+            lift = ra + 0.5 * gap
             _write(
-                out, first + count, x + t * ex + way * nx, z + t * ez + way * nz,
+                out, first + count, x + t * ex + lift * nx, z + t * ez + lift * nz,
                 side * nx, side * nz, gap,
             )  # fmt: skip
             count += 1

@@ -1,17 +1,32 @@
-"""Points, normals and gaps of each pair of shapes; one file per family of pairs."""
+"""Dispatch of the narrow phase: which routine finds the contacts of which pair of kinds.
 
-from drystone.collision.narrowphase.axis_cache import forget, keep_direction
+The lower kind of model/arrays.py is A. Contacts are speculative: all whose gap is below the margin
+are written, also those that are still apart.
+
+    A \\ B     sphere    capsule  round  box       hull      terrain  mesh
+    plane     plane.py, all convex shapes                    none     mesh/
+    sphere    closed    closed   GJK    closed    GJK       terrain  terrain
+    capsule             closed   GJK    GJK       GJK       terrain  terrain
+    round                        GJK    GJK       GJK       terrain  terrain
+    box                                 SAT, GJK  SAT, GJK  terrain  mesh/, sdf/
+    hull                                          SAT, GJK  terrain  mesh/, sdf/
+    terrain                                                 none     mesh/, sdf/
+    mesh                                                             mesh/, sdf/
+
+    round    cylinder, and any other kind below BOX
+    closed   sphere_capsule.py, and sphere_box() in convex.py
+    GJK      convex.py: GJK, and GJK on shapes moved apart where they overlap; there is no EPA
+    SAT      box_box.py (15 axes) and hull_hull.py (Gauss map, axis cached from step to step); where
+             the closest points lie on no face or pair of edges they leave the pair to GJK
+    terrain  terrain/: one-sided triangles, without contacts at inner edges
+    mesh/    collide_meshes(): pairs of triangles; sdf/: samples in a signed distance field
+"""
+
+from drystone.collision.narrowphase.axis_cache import cache_direction, clear_axis
 from drystone.collision.narrowphase.box_box import ASK_DISTANCE, box_box
 from drystone.collision.narrowphase.convex import convex_contacts, sphere_box
 from drystone.collision.narrowphase.hull_hull import polytope_contacts
-from drystone.collision.narrowphase.plane import (
-    height_above,
-    plane_box,
-    plane_capsule,
-    plane_cylinder,
-    plane_hull,
-    plane_sphere,
-)
+from drystone.collision.narrowphase.plane import plane_contacts
 from drystone.collision.narrowphase.sphere_capsule import (
     capsule_capsule,
     sphere_capsule,
@@ -20,7 +35,7 @@ from drystone.collision.narrowphase.sphere_capsule import (
 from drystone.collision.narrowphase.terrain.convex import terrain_contacts
 from drystone.jit import kernel
 from drystone.jit.stage import stage
-from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, PLANE, SPHERE, TERRAIN
+from drystone.model.arrays import BOX, CAPSULE, HULL, MESH, PLANE, SPHERE, TERRAIN
 
 
 @kernel
@@ -30,24 +45,6 @@ def _far_apart(pose, radius, a, b, margin):
     z = pose[b, 2] - pose[a, 2]
     reach = radius[a] + radius[b] + margin
     return x * x + y * y + z * z >= reach * reach
-
-
-@kernel(forceinline=True)
-def _plane_contacts(kind, size, table, polytope, vertex, radius, pose, a, b, margin, out, first,
-                    scratch):  # fmt: skip
-    """Contacts of plane a with the convex shape b; two planes have none."""
-    centre = (pose[b, 0], pose[b, 1], pose[b, 2])
-    if kind[b] == PLANE or height_above(pose, a, centre) >= radius[b] + margin:
-        return 0
-    if kind[b] == SPHERE:
-        return plane_sphere(pose, a, b, size, margin, out, first)
-    if kind[b] == CAPSULE:
-        return plane_capsule(pose, a, b, size, margin, out, first)
-    if kind[b] == CYLINDER:
-        return plane_cylinder(pose, a, b, size, margin, out, first)
-    if kind[b] == BOX:
-        return plane_box(pose, a, b, size, margin, out, first)
-    return plane_hull(pose, a, b, table, polytope, vertex, radius, margin, out, first, scratch)
 
 
 @stage
@@ -67,10 +64,10 @@ def collide_pairs(
 
     A row: point midway between the surfaces, unit normal from shape pair[p, 0] to pair[p, 1],
     gap [m], all in world axes. Only gaps below the sum of the two margins [m] are written, at
-    most four per pair, sixteen with a terrain, eleven with a mesh. `axis` row p is the pair's
-    memory between steps.
+    most four per pair, sixteen with a terrain, eleven with a mesh. `axis` row p is what the pair
+    caches between steps.
     """
-    kind, size, radius = shapes.kind, shapes.size, shapes.radius
+    kind = shapes.kind
     for k in range(lo, hi):
         p = near[k]
         a, b = pair[p, 0], pair[p, 1]
@@ -87,46 +84,36 @@ def collide_pairs(
             if ka != PLANE and ka != TERRAIN:
                 count = terrain_contacts(shapes, pose, a, b, margin, out, first, scratch)
         elif ka == PLANE:
-            count = _plane_contacts(
-                kind, size, shapes.table, shapes.polytope, shapes.vertex, radius,
-                pose, a, b, margin, out, first, scratch,
-            )  # fmt: skip
-        elif _far_apart(pose, radius, a, b, margin):
+            count = plane_contacts(shapes, pose, a, b, margin, out, first, scratch)
+        elif _far_apart(pose, shapes.radius, a, b, margin):
             count = 0
         elif ka == SPHERE and kb == SPHERE:
-            count = sphere_sphere(pose, a, b, size, margin, out, first)
+            count = sphere_sphere(shapes, pose, a, b, margin, out, first)
         elif ka == SPHERE and kb == CAPSULE:
-            count = sphere_capsule(pose, a, b, size, margin, out, first)
+            count = sphere_capsule(shapes, pose, a, b, margin, out, first)
         elif ka == CAPSULE and kb == CAPSULE:
-            count = capsule_capsule(pose, a, b, size, margin, out, first)
+            count = capsule_capsule(shapes, pose, a, b, margin, out, first)
         elif ka == SPHERE and kb == BOX:
-            count = sphere_box(pose, a, b, size, margin, out, first)
+            count = sphere_box(shapes, pose, a, b, margin, out, first)
         else:
             count = ASK_DISTANCE
             if ka == BOX and kb == BOX:
-                count = box_box(pose, a, b, size, margin, out, first, scratch)
+                count = box_box(shapes, pose, a, b, margin, out, first, scratch)
             polytopes = ka >= BOX and kb == HULL
             if polytopes:
-                count = polytope_contacts(
-                    shapes.table, radius, shapes.polytope, shapes.vertex, shapes.face_plane,
-                    shapes.face_loop, shapes.loop, shapes.edge, shapes.vertex_star, shapes.star,
-                    pose, a, b, margin, axis, p, out, first, scratch,
-                )  # fmt: skip
+                count = polytope_contacts(shapes, pose, a, b, margin, axis, p, out, first, scratch)
                 if count == ASK_DISTANCE:
-                    forget(axis, p)
+                    clear_axis(axis, p)
             if count == ASK_DISTANCE:
-                count = convex_contacts(
-                    kind, size, shapes.table, shapes.polytope, shapes.vertex, shapes.face_plane,
-                    shapes.face_loop, shapes.loop, pose, a, b, margin, axis, p, out, first, scratch,
-                )  # fmt: skip
+                count = convex_contacts(shapes, pose, a, b, margin, axis, p, out, first, scratch)
                 if polytopes:
-                    keep_direction(axis, p)
+                    cache_direction(axis, p)
         slot_count[k] = count
         if swapped:
-            _turn_normals(out, first, count)
+            _flip_normals(out, first, count)
 
 
 @kernel
-def _turn_normals(out, first, count):
+def _flip_normals(out, first, count):
     for row in range(first, first + count):
         out[row, 3], out[row, 4], out[row, 5] = -out[row, 3], -out[row, 4], -out[row, 5]

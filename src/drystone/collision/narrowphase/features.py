@@ -1,8 +1,8 @@
-"""What meets along a contact normal: points, segments and faces, cut to their common part.
+"""Contact manifold from features: points, segments and faces that meet along a normal, clipped.
 
-Both features are seen along the normal n. Where they cover each other the gap is the room
-between them along n; the corners of that common part are the contacts. The smallest gap is
-then the separation along n, whatever the angle between n and the faces.
+Both features are projected along the normal n and clipped to their common part. The gap there is
+the distance between them along n; the corners of the common part are the contacts. The smallest
+gap is then the separation along n, whatever the angle between n and the faces.
 """
 
 from math import sqrt
@@ -10,6 +10,7 @@ from math import sqrt
 from drystone.collision.narrowphase.manifold import (
     BUFFER_0,
     BUFFER_1,
+    BUFFER_ROWS,
     CUT_TOLERANCE,
     cut_polygon,
     keep_near,
@@ -30,20 +31,15 @@ from drystone.jit.vec import (
     store,
     sub,
     to_local_direction,
-    to_world_direction,
 )
-from drystone.model.arrays import CAPSULE, CYLINDER, SPHERE
+from drystone.shapes.kinds import (
+    feature_corner,
+    feature_normal,
+    find_feature,
+    rounding_radius,
+    side_radius,
+)
 
-# Corners that stand for the rim of a cylinder.
-DIAGONAL = sqrt(0.5)
-RIM = 8
-RIM_X = (1.0, DIAGONAL, 0.0, -DIAGONAL, -1.0, -DIAGONAL, 0.0, DIAGONAL)
-RIM_Y = (0.0, DIAGONAL, 1.0, DIAGONAL, 0.0, -DIAGONAL, -1.0, -DIAGONAL)
-# A cap turned from the normal by more than 45 degrees is not what meets: the side is.
-CAP = 0.7071
-# A cap tilted by less than this [sine] stands on its own eight corners, so that they do not wander
-# with rounding; the deepest rim point is then missed by at most 1e-5 radii.
-FLAT = 1e-4
 # The deepest corner must reach the separation to this part of the size, else the features met
 # at a point outside the corners (an arc of a rim, a bare vertex) and that point is added.
 REACHED = 1e-7
@@ -51,92 +47,22 @@ REACHED = 1e-7
 APART = 1e-3
 
 
-@inner_kernel
-def find_feature(kind, table, polytope, face_plane, face_loop, s, q):
-    """What shape `s` shows along its local direction `q`: corner count, face, moved corner.
-
-    One corner: a point, two: a segment, more: a face. The corners of a rim are fixed in the shape,
-    so that they last from step to step; only the moved one goes where the rim is deepest.
-    """
-    if kind[s] == SPHERE:
-        return 1, -1, -1
-    if kind[s] == CAPSULE or (kind[s] == CYLINDER and abs(q[2]) <= CAP):
-        return 2, -1, -1
-    best, best_along = -1, -2.0
-    if kind[s] == CYLINDER:
-        for i in range(RIM):
-            along = RIM_X[i] * q[0] + RIM_Y[i] * q[1]
-            if along > best_along:
-                best, best_along = i, along
-        tilted = q[0] * q[0] + q[1] * q[1] > FLAT * FLAT
-        return RIM, -1, best if tilted else -1
-    first = polytope[table[s], 2]
-    for f in range(first, first + polytope[table[s], 3]):
-        along = q[0] * face_plane[f, 0] + q[1] * face_plane[f, 1] + q[2] * face_plane[f, 2]
-        if along > best_along:
-            best, best_along = f, along
-    return face_loop[best, 1], best, -1
-
-
-@inner_kernel
-def feature_corner(
-    # shapes
-    kind, size, table, polytope, vertex, face_loop, loop, pose, s,
-    # in: the feature, the direction it was found for, the position of the shape, which corner
-    q, face, count, moved, place, i,
-):  # fmt: skip
-    """Corner `i` of a feature; those of a face run counter-clockwise seen from outside."""
-    if kind[s] == SPHERE:
-        return place
-    if face >= 0:
-        v = load(vertex, polytope[table[s], 0] + loop[face_loop[face, 0] + i])
-    elif count == RIM:
-        up = q[2] > 0.0
-        k = i if up else RIM - 1 - i
-        r, x, y = size[s, 0], RIM_X[k], RIM_Y[k]
-        if k == moved:
-            r, x, y = r / sqrt(q[0] * q[0] + q[1] * q[1]), q[0], q[1]
-        v = (r * x, r * y, size[s, 1] if up else -size[s, 1])
-    else:
-        z = size[s, 1] if i == 1 else -size[s, 1]
-        v = (0.0, 0.0, z)
-        if kind[s] == CYLINDER:
-            r = size[s, 0] / sqrt(q[0] * q[0] + q[1] * q[1])
-            v = (r * q[0], r * q[1], z)
-    return add(place, to_world_direction(pose, s, v))
-
-
-@inner_kernel
-def feature_normal(pose, face_plane, s, face, q):
-    if face >= 0:
-        return to_world_direction(pose, s, load(face_plane, face))
-    return to_world_direction(pose, s, (0.0, 0.0, 1.0 if q[2] > 0.0 else -1.0))
-
-
 @kernel
-def _cut_by_face(
-    # shapes
-    kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose,
-    # in: the face of shape s, the unit direction out of s along which it cuts
-    s, q, face, count, moved, place, out_of_s, reach,
-    # in and out: the feature in BUFFER_0
-    subject, scratch,
-):  # fmt: skip
-    """Part of the feature over the face, with its room above it; returns buffer and count."""
-    normal = feature_normal(pose, face_plane, s, face, q)
-    p = feature_corner(
-        kind, size, table, polytope, vertex, face_loop, loop, pose, s,
-        q, face, count, moved, place, count - 1,
-    )  # fmt: skip
+def _clip_by_face(shapes, pose, s, feature, place, out_of_s, reach, subject, scratch):
+    """Part of the feature in BUFFER_0 over the face `feature` of shape `s` at `place`.
+
+    `out_of_s` is the unit direction out of s along which it is clipped. Its `subject` corners get
+    their gap over the face; returns buffer and count.
+    """
+    count = feature[1]
+    normal = feature_normal(shapes, pose, s, feature)
+    p = feature_corner(shapes, pose, s, feature, place, count - 1)
     slope = 1.0 / dot(normal, out_of_s)
     for row in range(BUFFER_0, BUFFER_0 + subject):
         scratch[row, 3] = dot(sub(load(scratch, row), p), normal) * slope
     source, target = BUFFER_0, BUFFER_1
     for i in range(count):
-        x = feature_corner(
-            kind, size, table, polytope, vertex, face_loop, loop, pose, s,
-            q, face, count, moved, place, i,
-        )  # fmt: skip
+        x = feature_corner(shapes, pose, s, feature, place, i)
         m = cross(sub(x, p), out_of_s)
         length = norm(m)
         if length > CUT_TOLERANCE * reach:  # a side seen end on cuts nothing
@@ -151,15 +77,17 @@ def _cut_by_face(
 
 
 @kernel
-def _meet_segments(pa, n, radii, reach, scratch):
+def _meet_segments(pa, n, reach, scratch):
     """Contacts of the segments in BUFFER_0 (of A) and BUFFER_1, written to BUFFER_0; their number.
 
     Nearly parallel ones touch along a line: the ends of their overlap. There the round sides
-    (sum of radii given) fall away from each other, which the gap takes into account. `pa` is
-    the closest point of A.
+    (radii of curvature in column 3) fall away from each other, which the gap takes into account.
+    `pa` is the closest point of A.
     """
     a0, a1 = load(scratch, BUFFER_0), load(scratch, BUFFER_0 + 1)
     b0, b1 = load(scratch, BUFFER_1), load(scratch, BUFFER_1 + 1)
+    ra, ra1 = scratch[BUFFER_0, 3], scratch[BUFFER_0 + 1, 3]
+    rb, rb1 = scratch[BUFFER_1, 3], scratch[BUFFER_1 + 1, 3]
     u, v = sub(a1, a0), sub(b1, b0)
     length_u, length_v = norm(u), norm(v)
     if length_u * length_v == 0.0:
@@ -179,8 +107,10 @@ def _meet_segments(pa, n, radii, reach, scratch):
     count = 3 if inner else 2
     for i in range(count):
         s = low if i == 0 else (high if i == 1 else s)
+        t = (s - s0) / uv
         x = mad(a0, u, s)
-        d = sub(mad(b0, v, (s - s0) / uv), x)
+        d = sub(mad(b0, v, t), x)
+        radii = (ra + (ra1 - ra) * (s / length_u)) + (rb + (rb1 - rb) * (t / length_v))
         across, height = dot(d, aside), dot(d, n) + radii
         store(scratch, BUFFER_0 + i, x)
         scratch[BUFFER_0 + i, 3] = sqrt(height * height + across * across) - radii
@@ -188,88 +118,84 @@ def _meet_segments(pa, n, radii, reach, scratch):
 
 
 @kernel
-def _add_deepest(scratch, source, count, room, point, reach):
-    """Make `room` the smallest gap: that of the deepest corner, or of `point` if none is near.
+def _add_deepest(scratch, source, count, least, point, reach):
+    """Make `least` the smallest gap: that of the deepest corner, or of `point` if none is near.
 
-    Returns the count. Corners lie where rounding put them, `room` is the figure to trust.
+    Returns the count. Corners lie where rounding put them, `least` is the number to trust.
     """
     deepest, twin, twin2 = source, source + count, APART * APART * reach * reach
     for row in range(source, source + count):
-        scratch[row, 3] = max(scratch[row, 3], room)
+        scratch[row, 3] = max(scratch[row, 3], least)
         if scratch[row, 3] < scratch[deepest, 3]:
             deepest = row
         d = sub(load(scratch, row), point)
         if dot(d, d) < twin2:
             twin, twin2 = row, dot(d, d)
-    if count > 0 and scratch[deepest, 3] <= room + REACHED * reach:
-        scratch[deepest, 3] = room
+    if count > 0 and scratch[deepest, 3] <= least + REACHED * reach:
+        scratch[deepest, 3] = least
         return count
     store(scratch, twin, point)
-    scratch[twin, 3] = room
+    scratch[twin, 3] = least
     return max(count, twin + 1 - source)
+
+
+@kernel
+def _load_feature(shapes, pose, s, feature, place, buffer, scratch):
+    """Corners of a feature of shape `s` at `place`; of a segment also the radii of curvature.
+
+    Returns how many: of a face with very many corners a part, all around, leaving rows for those
+    that clipping adds.
+    """
+    count = min(feature[1], BUFFER_ROWS // 2)
+    for k in range(count):
+        i = k * feature[1] // count
+        store(scratch, buffer + k, feature_corner(shapes, pose, s, feature, place, i))
+        scratch[buffer + k, 3] = side_radius(shapes, s, i)
+    return count
 
 
 @inner_kernel
 def meet_features(
-    # shapes
-    kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a, b,
-    # in: from A to B, the normal, the separation of the cores, closest core point of A
-    offset, n, room, pa, reach, margin,
+    # in: shapes, the normal, the separation of the cores, closest core point of A
+    shapes, pose, a, b, n, gap, pa, reach, margin,
     # out
     out, first, scratch,
 ):  # fmt: skip
     """Write at most four contacts with normal `n` and gap below `margin` [m]; their number.
 
-    Points are relative to A inside. `room` is the separation of the cores along `n`: spheres
+    Points are relative to A inside. `gap` is the separation of the cores along `n`: spheres
     and capsules are their core plus a radius.
     """
-    ra = size[a, 0] if kind[a] < CYLINDER else 0.0
-    rb = size[b, 0] if kind[b] < CYLINDER else 0.0
-    # The face of B cuts the feature of A, or the other way round if only A shows a face.
+    ra, rb = rounding_radius(shapes, a), rounding_radius(shapes, b)
+    offset = sub(pose_position(pose, b), pose_position(pose, a))
+    # The face of B clips the feature of A, or that of A the feature of B if only A shows a face.
     s, place, out_of_s = b, offset, scale(n, -1.0)
     t, place_t, sign = a, scale(offset, 0.0), 1.0
-    q = to_local_direction(pose, s, out_of_s)
-    count_s, face, moved = find_feature(kind, table, polytope, face_plane, face_loop, s, q)
-    qt = to_local_direction(pose, t, n)
-    count_t, face_t, moved_t = find_feature(kind, table, polytope, face_plane, face_loop, t, qt)
-    if count_s <= 2 and count_t > 2:
+    feature = find_feature(shapes, s, to_local_direction(pose, s, out_of_s))
+    feature_t = find_feature(shapes, t, to_local_direction(pose, t, n))
+    if feature[1] <= 2 and feature_t[1] > 2:
         s, place, t, place_t, sign = t, place_t, s, place, -1.0
-        q, count_s, face, moved, qt, count_t, face_t, moved_t = (
-            qt, count_t, face_t, moved_t, q, count_s, face, moved,
-        )  # fmt: skip
+        feature, feature_t = feature_t, feature
         out_of_s = n
     source, count = BUFFER_0, 0
-    if count_t > 1:
-        for i in range(count_t):
-            x = feature_corner(
-                kind, size, table, polytope, vertex, face_loop, loop, pose, t,
-                qt, face_t, count_t, moved_t, place_t, i,
-            )  # fmt: skip
-            store(scratch, BUFFER_0 + i, x)
-        if count_s > 2:
-            source, count = _cut_by_face(
-                kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose,
-                s, q, face, count_s, moved, place, out_of_s, reach, count_t, scratch,
-            )  # fmt: skip
-        elif count_s == 2:
-            for i in range(2):
-                x = feature_corner(
-                    kind, size, table, polytope, vertex, face_loop, loop, pose, s,
-                    q, face, count_s, moved, place, i,
-                )  # fmt: skip
-                store(scratch, BUFFER_1 + i, x)
-            # Cores of capsules stand off by their radius, sides of cylinders are the surface.
-            radii = (size[a, 0] - ra) + (size[b, 0] - rb)
-            count = _meet_segments(pa, n, radii, reach, scratch)
-    deepest = pa if t == a else mad(pa, n, room)
-    count = _add_deepest(scratch, source, count, room, deepest, reach)
+    if feature_t[1] > 1:
+        loaded = _load_feature(shapes, pose, t, feature_t, place_t, BUFFER_0, scratch)
+        if feature[1] > 2:
+            source, count = _clip_by_face(
+                shapes, pose, s, feature, place, out_of_s, reach, loaded, scratch
+            )
+        elif feature[1] == 2:
+            _load_feature(shapes, pose, s, feature, place, BUFFER_1, scratch)
+            count = _meet_segments(pa, n, reach, scratch)
+    deepest = pa if t == a else mad(pa, n, gap)
+    count = _add_deepest(scratch, source, count, gap, deepest, reach)
     count = keep_near(scratch, source, count, margin + ra + rb)
     count = reduce_points(scratch, source, count, n)
     if count > 1 and norm(sub(load(scratch, source + 1), load(scratch, source))) < APART * reach:
         count = 1  # the second is the farthest from the first, so all are one
     lift = ra if t == a else -rb
     for i in range(count):
-        gap = scratch[source + i, 3] - ra - rb
+        own = scratch[source + i, 3] - ra - rb
         x = add(load(scratch, source + i), pose_position(pose, a))
-        write_contact(out, first + i, mad(x, n, lift + 0.5 * sign * gap), n, gap)
+        write_contact(out, first + i, mad(x, n, lift + 0.5 * sign * own), n, own)
     return count

@@ -1,28 +1,20 @@
-"""Distance between two convex cores by the algorithm of Gilbert, Johnson and Keerthi.
+"""GJK: distance between two convex cores by the algorithm of Gilbert, Johnson and Keerthi.
 
-A core is a shape without its rounding: a point (sphere), a segment (capsule), or the shape
-itself (cylinder, box, hull). Directions are world axes; points are relative to the position
-of shape A, so that nothing is lost far from the origin.
+It walks through the Minkowski difference A - B by support points, with a simplex of up to four of
+them whose point closest to the origin is found from signed volumes [Montanari2017]. A core is a
+shape without its rounding radius, known by its support function (shapes/kinds.py). Directions
+are world axes; points are relative to the position of shape A, so that nothing is lost far from
+the origin. The simplex (reduce_simplex, weighted_point, is_known) knows nothing of shapes and
+serves any two support functions.
 """
 
 from math import inf, sqrt
 
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import (
-    add,
-    cross,
-    dot,
-    load,
-    mad,
-    scale,
-    store,
-    sub,
-    to_local_direction,
-    to_world_direction,
-)
-from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL
+from drystone.jit.vec import add, cross, dot, load, mad, scale, store, sub
+from drystone.shapes.kinds import core_support
 
-# Rows of `scratch` where the simplex lives: corners of A - B with their weight, then points of A.
+# Rows of `scratch` where the simplex lives: vertices of A - B with their weight, then points of A.
 SIMPLEX, OF_A = 240, 244
 
 # The distance is accepted when its upper and lower bound differ by less than this part of it.
@@ -30,50 +22,20 @@ SIMPLEX, OF_A = 240, 244
 # of first power: 1e-13 keeps both far below what a step can feel.
 CLOSE = 1e-13
 
-# Rounding of a product of corner and direction, as a part of the largest corner.
+# Rounding of a product of vertex and direction, as a part of the largest vertex.
 ROUNDING = 4e-16
 
 MAX_ITERATIONS = 128  # polytopes need 5 to 10, rims of cylinders up to 40
 
 
-@inner_kernel(forceinline=True)
-def core_support(kind, size, table, polytope, vertex, pose, s, d):
-    """Point of the core of shape `s` furthest along world direction `d`, relative to the shape."""
-    k = kind[s]
-    q = to_local_direction(pose, s, d)
-    if k == BOX:
-        p = (
-            size[s, 0] if q[0] >= 0.0 else -size[s, 0],
-            size[s, 1] if q[1] >= 0.0 else -size[s, 1],
-            size[s, 2] if q[2] >= 0.0 else -size[s, 2],
-        )
-    elif k == HULL:
-        first = polytope[table[s], 0]
-        best, best_height = first, -inf
-        for i in range(first, first + polytope[table[s], 1]):
-            height = q[0] * vertex[i, 0] + q[1] * vertex[i, 1] + q[2] * vertex[i, 2]
-            if height > best_height:
-                best, best_height = i, height
-        p = load(vertex, best)
-    elif k == CYLINDER:
-        aside = sqrt(q[0] * q[0] + q[1] * q[1])
-        r = size[s, 0] / aside if aside > 0.0 else 0.0  # the middle of a cap seen straight on
-        p = (r * q[0], r * q[1], size[s, 1] if q[2] >= 0.0 else -size[s, 1])
-    elif k == CAPSULE:
-        p = (0.0, 0.0, size[s, 1] if q[2] >= 0.0 else -size[s, 1])
-    else:
-        p = (0.0, 0.0, 0.0)
-    return to_world_direction(pose, s, p)
-
-
 @kernel
-def separation(kind, size, table, polytope, vertex, pose, a, b, offset, n):
-    """Room between the cores along unit `n`: min over B of n.x less max over A of n.x [m].
+def separation(shapes, pose, a, b, offset, n):
+    """Gap between the cores along unit `n`: min over B of n.x less max over A of n.x [m].
 
     `offset` leads from the position of A to that of B.
     """
-    pa = core_support(kind, size, table, polytope, vertex, pose, a, n)
-    pb = core_support(kind, size, table, polytope, vertex, pose, b, (-n[0], -n[1], -n[2]))
+    pa = core_support(shapes, pose, a, n)
+    pb = core_support(shapes, pose, b, (-n[0], -n[1], -n[2]))
     return dot(n, offset) + dot(n, pb) - dot(n, pa)
 
 
@@ -91,7 +53,7 @@ def _segment_weights(a, b):
 def triangle_weights(a, b, c):
     """Weights of the point of triangle abc closest to the origin, and its squared distance.
 
-    Signed areas as in [Montanari2017]: an edge is looked at only if the origin lies beyond it.
+    Signed areas as in [Montanari2017]: an edge is tested only if the origin lies beyond it.
     """
     n = cross(sub(b, a), sub(c, a))
     nn = dot(n, n)
@@ -152,9 +114,9 @@ def _tetrahedron_weights(a, b, c, d):
     return la, lb, lc, ld
 
 
-@kernel
-def _reduce_simplex(scratch, count):
-    """Set the weights of the closest point, drop corners without weight; the corners left."""
+@inner_kernel
+def reduce_simplex(scratch, count):
+    """Set the weights of the closest point, drop vertices without weight; how many stay."""
     a, b = load(scratch, SIMPLEX), load(scratch, SIMPLEX + 1)
     c, d = load(scratch, SIMPLEX + 2), load(scratch, SIMPLEX + 3)
     lc, ld = 0.0, 0.0
@@ -177,8 +139,8 @@ def _reduce_simplex(scratch, count):
     return kept
 
 
-@kernel
-def _weighted(scratch, first, count):
+@inner_kernel
+def weighted_point(scratch, first, count):
     """Sum of `count` rows from `first`, with the weights of the simplex."""
     v = (0.0, 0.0, 0.0)
     for i in range(count):
@@ -186,8 +148,9 @@ def _weighted(scratch, first, count):
     return v
 
 
-@kernel
-def _is_known(scratch, count, w):
+@inner_kernel
+def is_known(scratch, count, w):
+    """Whether `w` is a vertex of the simplex already."""
     for i in range(count):
         k = SIMPLEX + i
         if scratch[k, 0] == w[0] and scratch[k, 1] == w[1] and scratch[k, 2] == w[2]:
@@ -197,17 +160,15 @@ def _is_known(scratch, count, w):
 
 @kernel
 def core_distance(
-    # shapes
-    kind, size, table, polytope, vertex, pose, a, b,
     # in
-    offset, guess, limit,
+    shapes, pose, a, b, offset, guess, limit,
     # scratch
     scratch,
 ):  # fmt: skip
     """Distance of the cores of `a` and `b` [m], direction from A to B, closest points of both.
 
     `offset` leads from A to B (their positions, or moved apart), `guess` is a first direction
-    from A to B. Points are relative to A, that of B in the moved place. Stops early with a lower
+    from A to B. Points are relative to A, that of B where it was moved to. Stops early with a lower
     bound once that exceeds `limit`. The distance is 0, and the direction meaningless,
     when the cores overlap.
     """
@@ -215,8 +176,8 @@ def core_distance(
     count, vv, largest = 0, inf, 0.0
     pa, bound = (0.0, 0.0, 0.0), 0.0
     for _ in range(MAX_ITERATIONS):
-        sa = core_support(kind, size, table, polytope, vertex, pose, a, (-v[0], -v[1], -v[2]))
-        sb = core_support(kind, size, table, polytope, vertex, pose, b, v)
+        sa = core_support(shapes, pose, a, (-v[0], -v[1], -v[2]))
+        sb = core_support(shapes, pose, b, v)
         w = sub(sub(sa, sb), offset)
         largest = max(largest, dot(w, w))
         if count > 0:
@@ -226,7 +187,7 @@ def core_distance(
                 n = (-v[0] / length, -v[1] / length, -v[2] / length)
                 return bound, n, pa, sub(pa, v)
             tolerance = CLOSE * vv + ROUNDING * sqrt(largest) * length
-            if vv - vw <= tolerance or _is_known(scratch, count, w):
+            if vv - vw <= tolerance or is_known(scratch, count, w):
                 break
         store(scratch, SIMPLEX + count, w)
         store(scratch, OF_A + count, sa)
@@ -234,14 +195,14 @@ def core_distance(
         if count == 0:
             scratch[SIMPLEX, 3] = 1.0
         else:
-            kept = _reduce_simplex(scratch, count + 1)
-        new = _weighted(scratch, SIMPLEX, kept)
+            kept = reduce_simplex(scratch, count + 1)
+        new = weighted_point(scratch, SIMPLEX, kept)
         new_vv = dot(new, new)
         if count > 0 and new_vv >= vv:  # rounding: no descent left, the last point stands
             break
         v, vv, count = new, new_vv, kept
-        pa = _weighted(scratch, OF_A, count)
-        # Closer than the rounding of the corners: the cores touch, as far as can be told.
+        pa = weighted_point(scratch, OF_A, count)
+        # Closer than the rounding of the vertices: the cores touch, as far as can be told.
         if count == 4 or vv <= ROUNDING * ROUNDING * largest:
             return 0.0, guess, pa, sub(pa, v)
     length = sqrt(vv)

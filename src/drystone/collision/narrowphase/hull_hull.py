@@ -1,16 +1,10 @@
-"""Box or hull against hull: the best axis, searched or remembered, and the contacts along it."""
+"""Box or hull against hull by SAT [Gregorius2013]: best axis, searched or cached, and manifold.
 
-from drystone.collision.narrowphase.axis_cache import (
-    DIRECTION,
-    EDGES,
-    FACE_A,
-    FACE_B,
-    NOTHING,
-    decode,
-    encode,
-    moved_since,
-    remember,
-)
+The manifold of a face is the incident face of the other polytope, clipped by the sides of the
+reference face (Sutherland and Hodgman) and reduced to four points.
+"""
+
+from drystone.collision.narrowphase.axis_cache import decode, encode, moved_since, remember
 from drystone.collision.narrowphase.box_box import ASK_DISTANCE, EDGE_END
 from drystone.collision.narrowphase.manifold import (
     BUFFER_0,
@@ -28,11 +22,11 @@ from drystone.collision.narrowphase.manifold import (
 from drystone.collision.narrowphase.sat import (
     edge_pair_axis,
     edge_ray,
+    inverse_pose,
     lowest_over_face,
     lowest_vertex,
     search_edges,
     search_faces,
-    turned_pose,
 )
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import (
@@ -53,83 +47,83 @@ from drystone.jit.vec import (
     to_world,
     to_world_direction,
 )
+from drystone.model.arrays import (
+    AXIS_DIRECTION,
+    AXIS_EDGES,
+    AXIS_FACE_A,
+    AXIS_FACE_B,
+    AXIS_NONE,
+)
 
 # Relative to the smaller radius: a face of B must beat those of A by it, edges by twice that.
 # Faces that lie on each other are then one and the same contact in every step; the price is
 # overlap too large by at most that much.
 HANDICAP = 1e-4
-# A remembered axis is searched for again once the pair has moved by this much of the smaller
+# A cached axis is searched for again once the pair has moved by this much of the smaller
 # radius, however good it was: axes that were one and the same may have parted by then.
 SAME_MOVED = 2e-4
 
 
 @inner_kernel(forceinline=True)
 def polytope_contacts(
-    # shapes
-    table, radius, polytope, vertex, face_plane, face_loop, loop, edge, vertex_star, star,
     # in
-    pose, a, b, margin,
-    # in and out
+    shapes, pose, a, b, margin,
+    # in and out: row `p` caches the best axis
     axis, p,
     # out
     out, first,
     scratch,
 ):  # fmt: skip
-    """Contacts of two boxes or hulls; ASK_DISTANCE if only a distance search can tell."""
-    ta, tb = table[a], table[b]
+    """Contacts of two boxes or hulls; ASK_DISTANCE if only GJK can tell."""
+    radius = shapes.radius
+    ta, tb = shapes.table[a], shapes.table[b]
     r, t = relative_pose(pose, a, b)
-    kind, i, j, v, n, s = _recall(
-        polytope, vertex, face_plane, edge, ta, tb, pose, a, t, r, axis, p
-    )
-    if kind != NOTHING and s >= margin:
+    kind, i, j, v, n, s = _cached_axis(shapes, pose, a, ta, tb, t, r, axis, p)
+    if kind != AXIS_NONE and s >= margin:
         return 0
     small = min(radius[a], radius[b])
     fresh = True
-    if kind != NOTHING and kind != DIRECTION and axis[p, 1] > 0.0:
+    if kind != AXIS_NONE and kind != AXIS_DIRECTION and axis[p, 1] > 0.0:
         reach = max(radius[b], radius[a] + norm(t))
         moved = moved_since(axis, p, t, r, reach)
         fresh = 2.0 * moved >= axis[p, 1] or moved > SAME_MOVED * small
     if fresh:
-        guess = n if kind != NOTHING else t
-        kind, i, j, v, s = _search(
-            polytope, vertex, face_plane, edge, ta, tb, t, r, guess, small, margin, axis, p, scratch
+        guess = n if kind != AXIS_NONE else t
+        kind, i, j, v, s = _search_axis(
+            shapes, ta, tb, t, r, guess, small, margin, axis, p, scratch
         )
         if s >= margin:
             return 0
-    if kind == EDGES:
-        return _edge_contact(
-            polytope, vertex, face_plane, edge, pose, ta, tb, a, b, i, j, out, first
-        )
-    of, other, side = (a, b, 1.0) if kind == FACE_A else (b, a, -1.0)
-    count = _face_contacts(
-        table, polytope, vertex, face_plane, face_loop, loop, edge, vertex_star, star,
-        pose, of, other, i, v, side, margin, out, first, scratch,
-    )  # fmt: skip
+    if kind == AXIS_EDGES:
+        return _edge_contact(shapes, pose, a, b, i, j, out, first)
+    of, other, side = (a, b, 1.0) if kind == AXIS_FACE_A else (b, a, -1.0)
+    count = _face_contacts(shapes, pose, of, other, i, v, side, margin, out, first, scratch)
     if count == 0 or (s > 0.0 and least_gap(out, first, count) > s + HANDICAP * small):
         return ASK_DISTANCE  # the nearest corner is not over the face
     return count
 
 
 @kernel
-def _recall(polytope, vertex, face_plane, edge, ta, tb, pose, a, t, r, axis, p):
-    """What row p remembers, as it is now: kind, i, j, lowest vertex, axis in A, separation."""
+def _cached_axis(shapes, pose, a, ta, tb, t, r, axis, p):
+    """What row p caches, as it is now: kind, i, j, lowest vertex, axis in A, separation."""
+    polytope, vertex, face_plane = shapes.polytope, shapes.vertex, shapes.face_plane
     kind, i, j = decode(axis[p, 0])
     v, n, s = 0, (0.0, 0.0, 0.0), 0.0
-    if kind == FACE_A:
+    if kind == AXIS_FACE_A:
         i += polytope[ta, 2]
         n = load(face_plane, i)
         v, s = lowest_over_face(vertex, polytope[tb, 0], polytope[tb, 1], face_plane, i, t, r)
-    elif kind == FACE_B:
+    elif kind == AXIS_FACE_B:
         i += polytope[tb, 2]
         n = scale(mul(r, load(face_plane, i)), -1.0)
-        back, turn = turned_pose(t, r)
-        v, s = lowest_over_face(vertex, polytope[ta, 0], polytope[ta, 1], face_plane, i, back, turn)
-    elif kind == EDGES:
+        ti, ri = inverse_pose(t, r)
+        v, s = lowest_over_face(vertex, polytope[ta, 0], polytope[ta, 1], face_plane, i, ti, ri)
+    elif kind == AXIS_EDGES:
         i, j = i + polytope[ta, 4], j + polytope[tb, 4]
-        n, s = _edge_pair_now(polytope, vertex, face_plane, edge, ta, tb, t, r, i, j)
+        n, s = _edge_pair_now(shapes, ta, tb, t, r, i, j)
         if dot(n, n) == 0.0:
-            kind = NOTHING
-    elif kind == DIRECTION:
+            kind = AXIS_NONE
+    elif kind == AXIS_DIRECTION:
         n = to_local_direction(pose, a, (axis[p, 2], axis[p, 3], axis[p, 4]))
         _, top = lowest_vertex(vertex, polytope[ta, 0], polytope[ta, 1], scale(n, -1.0))
         _, low = lowest_vertex(vertex, polytope[tb, 0], polytope[tb, 1], mul_t(r, n))
@@ -138,10 +132,11 @@ def _recall(polytope, vertex, face_plane, edge, ta, tb, pose, a, t, r, axis, p):
 
 
 @kernel
-def _edge_pair_now(polytope, vertex, face_plane, edge, ta, tb, t, r, i, j):
+def _edge_pair_now(shapes, ta, tb, t, r, i, j):
     """Axis in A and separation of edges i of A and j of B; axis zero if they make no face."""
-    p, d = edge_ray(polytope, vertex, edge, ta, i)
-    q, e = edge_ray(polytope, vertex, edge, tb, j)
+    polytope, face_plane, edge = shapes.polytope, shapes.face_plane, shapes.edge
+    p, d = edge_ray(shapes, ta, i)
+    q, e = edge_ray(shapes, tb, j)
     q, e = add(mul(r, q), t), mul(r, e)
     first_f, first_g = polytope[ta, 2], polytope[tb, 2]
     n_left, n_right = load(face_plane, first_f + edge[i, 2]), load(face_plane, first_f + edge[i, 3])
@@ -151,53 +146,52 @@ def _edge_pair_now(polytope, vertex, face_plane, edge, ta, tb, t, r, i, j):
 
 
 @kernel
-def _search(
-    polytope, vertex, face_plane, edge, ta, tb, t, r, guess, radius, margin, axis, p, scratch
-):
-    """Full search; remembers its result. Returns kind, i, j, lowest vertex, separation."""
+def _search_axis(shapes, ta, tb, t, r, guess, radius, margin, axis, p, scratch):
+    """Full search; caches its result. Returns kind, i, j, lowest vertex, separation."""
+    polytope = shapes.polytope
     handicap, wanted = HANDICAP * radius, 2.0 * SAME_MOVED * radius
     none = (0.0, 0.0, 0.0)
     face, low, best, normal, second, b0, b1 = search_faces(
-        polytope, vertex, face_plane, ta, tb, t, r, guess, 0.0, wanted, margin, -1e300, none, -1e300
+        shapes, ta, tb, t, r, guess, 0.0, wanted, margin, -1e300, none, -1e300
     )
-    kind, i, j, s = FACE_A, face, 0, best
+    kind, i, j, s = AXIS_FACE_A, face, 0, best
     if s >= margin:
         remember(axis, p, encode(kind, i - polytope[ta, 2], j), 0.0, t, r)
         return kind, i, j, low, s
-    back, turn = turned_pose(t, r)
+    ti, ri = inverse_pose(t, r)
     seen = scale(mul_t(r, normal), -1.0)
     face, v, best, seen, second, a0, a1 = search_faces(
-        polytope, vertex, face_plane, tb, ta, back, turn, seen, handicap, wanted, margin,
-        best, seen, second,
-    )  # fmt: skip
+        shapes, tb, ta, ti, ri, seen, handicap, wanted, margin, best, seen, second
+    )
     if face >= 0:
-        kind, i, low, s = FACE_B, face, v, best + handicap
+        kind, i, low, s = AXIS_FACE_B, face, v, best + handicap
         normal = scale(mul(r, seen), -1.0)
         if s >= margin:
             remember(axis, p, encode(kind, i - polytope[tb, 2], j), 0.0, t, r)
             return kind, i, j, low, s
     edge_a, edge_b, best, normal, second = search_edges(
-        polytope, vertex, face_plane, edge, ta, tb, t, r, b0, b1, a0, a1,
-        2.0 * handicap, wanted, best, normal, second, scratch,
+        shapes, ta, tb, t, r, (b0, b1), (a0, a1), 2.0 * handicap, wanted, (best, normal, second),
+        scratch,
     )  # fmt: skip
     if edge_a >= 0:
-        kind, i, j, s = EDGES, edge_a, edge_b, best + 2.0 * handicap
+        kind, i, j, s = AXIS_EDGES, edge_a, edge_b, best + 2.0 * handicap
         code = encode(kind, i - polytope[ta, 4], j - polytope[tb, 4])
     else:
-        code = encode(kind, i - polytope[ta if kind == FACE_A else tb, 2], 0)
+        code = encode(kind, i - polytope[ta if kind == AXIS_FACE_A else tb, 2], 0)
     remember(axis, p, code, best - second, t, r)
     return kind, i, j, low, s
 
 
 @kernel(forceinline=True)
-def _edge_contact(polytope, vertex, face_plane, edge, pose, ta, tb, a, b, i, j, out, first):
+def _edge_contact(shapes, pose, a, b, i, j, out, first):
     """One contact between edge i of A and edge j of B."""
-    p, d = edge_ray(polytope, vertex, edge, ta, i)
-    q, e = edge_ray(polytope, vertex, edge, tb, j)
+    ta, edge, face_plane = shapes.table[a], shapes.edge, shapes.face_plane
+    p, d = edge_ray(shapes, ta, i)
+    q, e = edge_ray(shapes, shapes.table[b], j)
     p, d = to_world(pose, a, p), to_world_direction(pose, a, d)
     q, e = to_world(pose, b, q), to_world_direction(pose, b, e)
-    n_left = load(face_plane, polytope[ta, 2] + edge[i, 2])
-    n_right = load(face_plane, polytope[ta, 2] + edge[i, 3])
+    n_left = load(face_plane, shapes.polytope[ta, 2] + edge[i, 2])
+    n_right = load(face_plane, shapes.polytope[ta, 2] + edge[i, 3])
     normal = normalize(cross(d, e))
     if dot(normal, to_world_direction(pose, a, add(n_left, n_right))) < 0.0:
         normal = scale(normal, -1.0)
@@ -213,29 +207,32 @@ def _edge_contact(polytope, vertex, face_plane, edge, pose, ta, tb, a, b, i, j, 
 
 
 @kernel
-def _incident_face(polytope, face_plane, edge, vertex_star, star, table, v, normal):
-    """Face at vertex v that looks most against `normal` (axes of the polytope).
+def _incident_face(shapes, table, v, normal):
+    """Face at vertex v that is turned most against `normal` (axes of the polytope).
 
-    Faces elsewhere may look more so, but do not hold the lowest vertex.
+    Faces elsewhere may be more so, but do not hold the lowest vertex.
     """
-    first_f, first_e = polytope[table, 2], polytope[table, 4]
+    edge, star, vertex_star = shapes.edge, shapes.star, shapes.vertex_star
+    first_f, first_e = shapes.polytope[table, 2], shapes.polytope[table, 4]
     best, least = -1, 2.0
     for k in range(vertex_star[v, 0], vertex_star[v, 0] + vertex_star[v, 1]):
         e = first_e + star[k]
         for side in range(2, 4):
             f = first_f + edge[e, side]
-            cosine = dot(load(face_plane, f), normal)
+            cosine = dot(load(shapes.face_plane, f), normal)
             if cosine < least:
                 best, least = f, cosine
     return best
 
 
 @kernel
-def _load_face(vertex, first_v, face_loop, loop, f, t, r, n, offset, scratch):
+def _load_face(shapes, table, f, t, r, n, offset, scratch):
     """Corners of face f, posed at (t, r), over the plane (n, offset); returns how many.
 
-    Of a face with very many corners a part, all around, leaving room for those that cuts add.
+    Of a face with very many corners a part, all around, leaving rows for those that clipping adds.
     """
+    first_v, vertex = shapes.polytope[table, 0], shapes.vertex
+    face_loop, loop = shapes.face_loop, shapes.loop
     first, corners = face_loop[f, 0], face_loop[f, 1]
     count = min(corners, BUFFER_ROWS // 2)
     for k in range(count):
@@ -247,8 +244,10 @@ def _load_face(vertex, first_v, face_loop, loop, f, t, r, n, offset, scratch):
 
 
 @kernel
-def _cut_by_sides(vertex, first_v, face_loop, loop, f, n, scratch, count):
-    """Cut the polygon in BUFFER_0 to the prism over face f; its buffer and count."""
+def _clip_by_sides(shapes, table, f, n, scratch, count):
+    """Clip the polygon in BUFFER_0 to the prism over face f; its buffer and count."""
+    first_v, vertex = shapes.polytope[table, 0], shapes.vertex
+    face_loop, loop = shapes.face_loop, shapes.loop
     source = BUFFER_0
     first, corners = face_loop[f, 0], face_loop[f, 1]
     p = load(vertex, first_v + loop[first + corners - 1])
@@ -269,21 +268,19 @@ def _cut_by_sides(vertex, first_v, face_loop, loop, f, n, scratch, count):
 
 @kernel(forceinline=True)
 def _face_contacts(
-    # shapes
-    table, polytope, vertex, face_plane, face_loop, loop, edge, vertex_star, star, pose, a, b,
-    # in: face of a, lowest vertex of b over it, -1 to turn the normals
-    f, v, side, margin,
+    # in: face f of a, lowest vertex v of b over it; `side` -1 flips the normals
+    shapes, pose, a, b, f, v, side, margin,
     # out
     out, first,
     scratch,
 ):  # fmt: skip
     """Contacts over face f of a; if no corner is near over it, none unless they overlap."""
     r, t = relative_pose(pose, a, b)
-    ta, tb = table[a], table[b]
-    n, offset = load(face_plane, f), face_plane[f, 3]
-    incident = _incident_face(polytope, face_plane, edge, vertex_star, star, tb, v, mul_t(r, n))
-    count = _load_face(vertex, polytope[tb, 0], face_loop, loop, incident, t, r, n, offset, scratch)
-    source, count = _cut_by_sides(vertex, polytope[ta, 0], face_loop, loop, f, n, scratch, count)
+    ta, tb, vertex = shapes.table[a], shapes.table[b], shapes.vertex
+    n, offset = load(shapes.face_plane, f), shapes.face_plane[f, 3]
+    incident = _incident_face(shapes, tb, v, mul_t(r, n))
+    count = _load_face(shapes, tb, incident, t, r, n, offset, scratch)
+    source, count = _clip_by_sides(shapes, ta, f, n, scratch, count)
     count = keep_near(scratch, source, count, margin)
     count = reduce_points(scratch, source, count, n)
     if count == 0:

@@ -1,4 +1,4 @@
-"""Face against face: cut one polygon by the sides of another, keep few well-spread points.
+"""Contact manifold: clip one polygon by the sides of another, reduce it to four spread points.
 
 Polygons live in rows of a (256, 4) scratch array that the caller owns: a point of the reference
 plane (three coordinates in any orthonormal frame) and the gap of the surface above it. Two
@@ -116,7 +116,7 @@ def _pick_farthest(scratch, source, count, p):
 
 @kernel
 def _pick_highest(scratch, source, count, p, direction):
-    """Row that goes farthest from `p` along `direction`, either way; signed height returned."""
+    """Row that goes farthest from `p` along `direction` or against it; signed height returned."""
     best, best_height = source, 0.0
     for row in range(source, source + count):
         height = dot(sub(_point(scratch, row), p), direction)
@@ -173,8 +173,8 @@ def reduce_points(scratch, source, count, normal):
     if count == 3:
         return 3
     r = _point(scratch, source + 2)
-    turn = 1.0 if height > 0.0 else -1.0
-    facing = (turn * normal[0], turn * normal[1], turn * normal[2])
+    sign = 1.0 if height > 0.0 else -1.0
+    facing = (sign * normal[0], sign * normal[1], sign * normal[2])
     row, gain = _pick_widening(scratch, source + 3, count - 3, p, q, r, facing)
     if gain < TWIN * base2:
         return 3

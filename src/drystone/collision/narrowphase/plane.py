@@ -1,4 +1,8 @@
-"""A plane, whose normal is its local z, against every convex shape."""
+"""A plane, whose normal is its local z, against every convex shape: support points below it.
+
+Sphere, capsule, cylinder and box have a closed form of their own, a hull is reduced to a manifold
+of four points, any other kind touches with its resting points (shapes/kinds.py).
+"""
 
 from math import sqrt
 
@@ -20,12 +24,10 @@ from drystone.jit.vec import (
     to_local_direction,
     to_world,
 )
+from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL, PLANE, SPHERE
+from drystone.shapes.cylinder import STANDING, UPRIGHT
+from drystone.shapes.kinds import resting_count, resting_point
 
-# A cylinder steeper than this cosine to the normal stands on its cap, else it lies on its side.
-STANDING = 0.7071
-# Below this tilt [rad] the rim points of a standing cylinder are fixed in its own axes, so that
-# they do not wander with rounding; the lowest point is then missed by at most 3e-5 radii.
-UPRIGHT = 1e-4
 # Corners of a hull higher than its lowest by this much of its radius are no contacts as long as
 # there are enough lower ones: with a large margin the widest points would be the highest.
 BAND = 0.25
@@ -53,23 +55,26 @@ def _touch(pose, a, p, margin, out, row):
     return 1
 
 
-@inner_kernel
-def plane_sphere(pose, a, b, size, margin, out, first):
+@kernel
+def _plane_sphere(shapes, pose, a, b, margin, out, first):
+    size = shapes.size
     p = mad(pose_position(pose, b), plane_normal(pose, a), -size[b, 0])
     return _touch(pose, a, p, margin, out, first)
 
 
-@inner_kernel
-def plane_capsule(pose, a, b, size, margin, out, first):
+@kernel
+def _plane_capsule(shapes, pose, a, b, margin, out, first):
+    size = shapes.size
     normal, axis = plane_normal(pose, a), plane_normal(pose, b)
     p = mad(pose_position(pose, b), normal, -size[b, 0])
     count = _touch(pose, a, mad(p, axis, size[b, 1]), margin, out, first)
     return count + _touch(pose, a, mad(p, axis, -size[b, 1]), margin, out, first + count)
 
 
-@inner_kernel
-def plane_cylinder(pose, a, b, size, margin, out, first):
+@kernel
+def _plane_cylinder(shapes, pose, a, b, margin, out, first):
     """Lying: the two ends of the lowest line. Standing: four rim points of the lower cap."""
+    size = shapes.size
     normal, axis = plane_normal(pose, a), plane_normal(pose, b)
     centre = pose_position(pose, b)
     radius, half = size[b, 0], size[b, 1]
@@ -92,9 +97,10 @@ def plane_cylinder(pose, a, b, size, margin, out, first):
     return count + _touch(pose, a, mad(cap, side, -radius), margin, out, first + count)
 
 
-@inner_kernel
-def plane_box(pose, a, b, size, margin, out, first):
+@kernel
+def _plane_box(shapes, pose, a, b, margin, out, first):
     """Corners of the lowest face: it holds the lowest corner, and no other face matters."""
+    size = shapes.size
     normal = to_local_direction(pose, b, plane_normal(pose, a))
     k = 0
     if abs(normal[1]) > abs(normal[0]):
@@ -116,26 +122,30 @@ def plane_box(pose, a, b, size, margin, out, first):
     return count
 
 
-@inner_kernel
-def plane_hull(pose, a, b, table, polytope, vertex, radius, margin, out, first, scratch):
+@kernel
+def _plane_hull(shapes, pose, a, b, margin, out, first, scratch):
     """The corners within the margin, reduced to four."""
+    polytope, table, vertex = shapes.polytope, shapes.table, shapes.vertex
     normal = plane_normal(pose, a)
     down = to_local_direction(pose, b, normal)
     height = height_above(pose, a, pose_position(pose, b))
     start = polytope[table[b], 0]
     stop = start + polytope[table[b], 1]
-    lowest = margin
+    lowest, deepest = margin, -1
     for v in range(start, stop):
-        lowest = min(lowest, height + dot(down, load(vertex, v)))
+        gap = height + dot(down, load(vertex, v))
+        if gap < lowest:
+            lowest, deepest = gap, v
     if lowest >= margin:
         return 0
-    limit = min(margin, lowest + BAND * radius[b])
+    limit = min(margin, lowest + BAND * shapes.radius[b])
     count = 0
     for v in range(start, stop):
         x = load(vertex, v)
         gap = height + dot(down, x)
-        if gap < limit and count < BUFFER_ROWS:
+        if gap < limit and (count < BUFFER_ROWS or v == deepest):
             p = mad(to_world(pose, b, x), normal, -gap)
+            count = min(count, BUFFER_ROWS - 1)  # where all rows are taken the last one gives way
             row = BUFFER_0 + count
             scratch[row, 0], scratch[row, 1], scratch[row, 2] = p
             scratch[row, 3] = gap
@@ -147,3 +157,33 @@ def plane_hull(pose, a, b, table, polytope, vertex, radius, margin, out, first, 
         gap = scratch[row, 3]
         write_contact(out, first + k, mad(p, normal, 0.5 * gap), normal, gap)
     return count
+
+
+@kernel
+def _plane_any(shapes, pose, a, b, margin, out, first):
+    """The points of a shape without rounding radius that may rest on the plane."""
+    normal = to_local_direction(pose, b, plane_normal(pose, a))
+    count = 0
+    for i in range(resting_count(shapes, b, normal)):
+        p = to_world(pose, b, resting_point(shapes, b, normal, i))
+        count += _touch(pose, a, p, margin, out, first + count)
+    return count
+
+
+@inner_kernel(forceinline=True)
+def plane_contacts(shapes, pose, a, b, margin, out, first, scratch):
+    """Contacts of plane a with the convex shape b; two planes have none."""
+    kind = shapes.kind[b]
+    if kind == PLANE or height_above(pose, a, pose_position(pose, b)) >= shapes.radius[b] + margin:
+        return 0
+    if kind == SPHERE:
+        return _plane_sphere(shapes, pose, a, b, margin, out, first)
+    if kind == CAPSULE:
+        return _plane_capsule(shapes, pose, a, b, margin, out, first)
+    if kind == CYLINDER:
+        return _plane_cylinder(shapes, pose, a, b, margin, out, first)
+    if kind == BOX:
+        return _plane_box(shapes, pose, a, b, margin, out, first)
+    if kind == HULL:
+        return _plane_hull(shapes, pose, a, b, margin, out, first, scratch)
+    return _plane_any(shapes, pose, a, b, margin, out, first)

@@ -1,13 +1,13 @@
-"""The axis of largest separation of two convex polytopes: faces of both, and pairs of edges.
+"""SAT, the separating axis test of two convex polytopes, with pruning [Gregorius2013].
 
 The separation along a unit axis n is min over B of n.x less max over A of n.x. Its largest
 value over all n belongs to a face of A, a face of B, or a pair of edges that make a face of the
-Minkowski difference [Gregorius2013]. A search looks at these features only, exactly, but
-passes over those that cannot win: any point w of B bounds the separation along the face
+Minkowski difference, which is seen on the Gauss map. The search tests these features only, exactly,
+but passes over those that cannot win: any point w of B bounds the separation along the face
 normal of A by its height over that face, and that of an edge by the higher of its two faces.
 
-A polytope is a row of `polytope`; (t, r) is the position and rotation of one in the axes of the
-other. The score of a feature is its separation less a handicap.
+A polytope is a row of `shapes.polytope`; (t, r) is the position and rotation of one in the axes of
+the other. The score of a feature is its separation less a handicap.
 """
 
 from math import sqrt
@@ -32,7 +32,7 @@ SAME_AXIS = 5e-7
 
 
 @inner_kernel
-def turned_pose(t, r):
+def inverse_pose(t, r):
     """The pose of a in the axes of b, from that of b in the axes of a."""
     back = mul_t(r, t)
     return (-back[0], -back[1], -back[2]), (r[0], r[3], r[6], r[1], r[4], r[7], r[2], r[5], r[8])
@@ -60,10 +60,8 @@ def lowest_over_face(vertex, first, count, face_plane, f, t, r):
 
 @inner_kernel
 def search_faces(
-    # shapes
-    polytope, vertex, face_plane, of, other,
-    # in: pose of `other` in the axes of `of`, a first direction in them, what to beat
-    t, r, guess, handicap, wanted, margin, best, normal, second,
+    # in: polytopes, pose of `other` in the axes of `of`, a first direction in them, what to beat
+    shapes, of, other, t, r, guess, handicap, wanted, margin, best, normal, second,
 ):  # fmt: skip
     """Best face of polytope `of` over polytope `other`, if any beats `best`.
 
@@ -71,6 +69,7 @@ def search_faces(
     scores of all others (exact where within `wanted` of the best), and two points of `other`
     to bound edges with.
     """
+    polytope, vertex, face_plane = shapes.polytope, shapes.vertex, shapes.face_plane
     first_v, count_v = polytope[other, 0], polytope[other, 1]
     first_f, count_f = polytope[of, 2], polytope[of, 3]
     v, _ = lowest_vertex(vertex, first_v, count_v, mul_t(r, guess))
@@ -134,11 +133,11 @@ def _edge_bound(face_plane, first_f, left, right, w0, w1, scratch, column):
 
 
 @inner_kernel
-def edge_ray(polytope, vertex, edge, table, e):
+def edge_ray(shapes, table, e):
     """Start and direction of an edge in the axes of its polytope."""
-    first = polytope[table, 0]
-    p = load(vertex, first + edge[e, 0])
-    return p, sub(load(vertex, first + edge[e, 1]), p)
+    first = shapes.polytope[table, 0]
+    p = load(shapes.vertex, first + shapes.edge[e, 0])
+    return p, sub(load(shapes.vertex, first + shapes.edge[e, 1]), p)
 
 
 @inner_kernel(forceinline=True)
@@ -146,7 +145,7 @@ def edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e):
     """Unit axis and separation of two edges, the axis zero if they make no face.
 
     An edge of A: normals of its two faces, start, direction; likewise of B, same axes. Their arcs
-    on the sphere of normals, that of B mirrored, must cross [Gregorius2013].
+    on the Gauss map, that of B mirrored, must cross [Gregorius2013].
     """
     nothing = (0.0, 0.0, 0.0)
     at_left = dot(m_left, d)
@@ -167,13 +166,12 @@ def edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e):
 
 
 @kernel
-def _list_edges(
-    polytope, face_plane, edge, table, at, w0, w1, limit, second, handicap, scratch, column
-):
+def _list_edges(shapes, table, at, w0, w1, limit, second, handicap, scratch, column):
     """Edges from number `at` that may reach `limit`, at most BUFFER_ROWS; count, next, second.
 
     Numbers go to BUFFER_1 in column 0 for A, 1 for B; without branches, as none is foreseeable.
     """
+    polytope, face_plane, edge = shapes.polytope, shapes.face_plane, shapes.edge
     first_f = polytope[table, 2]
     stop = polytope[table, 4] + polytope[table, 5]
     count = 0
@@ -190,23 +188,21 @@ def _list_edges(
 
 
 @kernel(forceinline=True)
-def _try_edges(
-    polytope, vertex, face_plane, edge, ta, tb, i, count, t, r, handicap, best, normal, second,
-    scratch,
-):  # fmt: skip
+def _try_edges(shapes, ta, tb, i, count, t, r, handicap, best, normal, second, scratch):
     """Edge i of A against the `count` listed edges of B; normals in the axes of B.
 
     Returns the edge of B (-1 if none beats `best`), score, normal, highest score of the others.
     """
+    polytope, face_plane, edge = shapes.polytope, shapes.face_plane, shapes.edge
     first_f, first_g = polytope[ta, 2], polytope[tb, 2]
-    p, d = edge_ray(polytope, vertex, edge, ta, i)
+    p, d = edge_ray(shapes, ta, i)
     p, d = mul_t(r, sub(p, t)), mul_t(r, d)
     n_left = mul_t(r, load(face_plane, first_f + edge[i, 2]))
     n_right = mul_t(r, load(face_plane, first_f + edge[i, 3]))
     found = -1
     for k in range(count):
         j = int(scratch[BUFFER_1 + k, 1])
-        q, e = edge_ray(polytope, vertex, edge, tb, j)
+        q, e = edge_ray(shapes, tb, j)
         m_left = load(face_plane, first_g + edge[j, 2])
         m_right = load(face_plane, first_g + edge[j, 3])
         axis, s = edge_pair_axis(n_left, n_right, p, d, m_left, m_right, q, e)
@@ -225,16 +221,20 @@ def _try_edges(
 
 @inner_kernel
 def search_edges(
-    # shapes
-    polytope, vertex, face_plane, edge, ta, tb,
-    # in: pose of B in A, points of B in the axes of A, points of A in those of B, what to beat
-    t, r, b0, b1, a0, a1, handicap, wanted, best, normal, second,
+    # in: polytopes, pose of B in A, two points of B in the axes of A, two of A in those of B
+    shapes, ta, tb, t, r, of_b, of_a,
+    # in: what to beat is (score, normal, upper bound of the other scores)
+    handicap, wanted, to_beat,
     scratch,
 ):  # fmt: skip
-    """Best pair of edges, if any beats `best`; normal in the axes of A, as the others.
+    """Best pair of edges, if any beats what there is; normal in the axes of A, as the others.
 
     Returns edge of A (or -1), edge of B, score, normal, upper bound of the other scores.
     """
+    polytope, face_plane = shapes.polytope, shapes.face_plane
+    b0, b1 = of_b
+    a0, a1 = of_a
+    best, normal, second = to_beat
     _list_heights(face_plane, polytope[ta, 2], polytope[ta, 3], b0, b1, scratch, 0)
     _list_heights(face_plane, polytope[tb, 2], polytope[tb, 3], a0, a1, scratch, 2)
     edge_a, edge_b = -1, -1
@@ -244,19 +244,18 @@ def search_edges(
     stop_b = polytope[tb, 4] + polytope[tb, 5]
     while at_a < stop_a:
         count_a, at_a, second = _list_edges(
-            polytope, face_plane, edge, ta, at_a, b0, b1, limit, second, handicap, scratch, 0
+            shapes, ta, at_a, b0, b1, limit, second, handicap, scratch, 0
         )
         at_b = polytope[tb, 4]
         while at_b < stop_b:
             count_b, at_b, second = _list_edges(
-                polytope, face_plane, edge, tb, at_b, a0, a1, limit, second, handicap, scratch, 1
+                shapes, tb, at_b, a0, a1, limit, second, handicap, scratch, 1
             )
             for k in range(count_a):
                 i = int(scratch[BUFFER_1 + k, 0])
                 j, best, normal, second = _try_edges(
-                    polytope, vertex, face_plane, edge, ta, tb, i, count_b, t, r,
-                    handicap, best, normal, second, scratch,
-                )  # fmt: skip
+                    shapes, ta, tb, i, count_b, t, r, handicap, best, normal, second, scratch
+                )
                 if j >= 0:
                     edge_a, edge_b = i, j
     return edge_a, edge_b, best, mul(r, normal), second

@@ -1,4 +1,4 @@
-"""Spheres and capsules against each other, in closed form.
+"""Spheres and capsules against each other, in closed form: closest points of points and segments.
 
 A capsule is a segment plus a radius, so each of these contacts is one between two balls that
 sit at chosen points of the two cores.
@@ -7,7 +7,7 @@ sit at chosen points of the two cores.
 from math import sqrt
 
 from drystone.jit import inner_kernel
-from drystone.jit.vec import cross, dot, mad, pose_position, sub, tangents
+from drystone.jit.vec import cross, dot, mad, pose_axis_z, pose_position, sub, tangents
 
 # Sine of the angle between two capsules below which they count as parallel. Above it the point
 # of least distance is well defined; below it the ends of the overlap miss the least distance by
@@ -15,7 +15,7 @@ from drystone.jit.vec import cross, dot, mad, pose_position, sub, tangents
 PARALLEL = 1e-3
 
 # Sine of the angle up to which capsules touch along a line rather than at a point: the ends of
-# the overlap are then contacts too, so that a capsule turning out of line loses no support.
+# the overlap are then contacts too, so that a capsule that rotates out of line loses no support.
 LINE = 0.1
 
 
@@ -41,27 +41,23 @@ def put_balls(pa, ra, pb, rb, fallback, margin, out, row):
 
 
 @inner_kernel
-def axis_z(pose, s):
-    """The z axis of frame `s`, along which capsules and cylinders lie."""
-    return pose[s, 5], pose[s, 8], pose[s, 11]
-
-
-@inner_kernel
 def clamp(x, half):
     return min(max(x, -half), half)
 
 
 @inner_kernel
-def sphere_sphere(pose, a, b, size, margin, out, first):
+def sphere_sphere(shapes, pose, a, b, margin, out, first):
     """At most one contact of two spheres."""
+    size = shapes.size
     pa, pb = pose_position(pose, a), pose_position(pose, b)
     return put_balls(pa, size[a, 0], pb, size[b, 0], (0.0, 0.0, 1.0), margin, out, first)
 
 
 @inner_kernel
-def sphere_capsule(pose, a, b, size, margin, out, first):
+def sphere_capsule(shapes, pose, a, b, margin, out, first):
     """At most one contact of sphere `a` with capsule `b`."""
-    pa, pb, u = pose_position(pose, a), pose_position(pose, b), axis_z(pose, b)
+    size = shapes.size
+    pa, pb, u = pose_position(pose, a), pose_position(pose, b), pose_axis_z(pose, b)
     t = clamp(dot(sub(pa, pb), u), size[b, 1])
     aside, _ = tangents(u)
     return put_balls(pa, size[a, 0], mad(pb, u, t), size[b, 0], aside, margin, out, first)
@@ -85,14 +81,15 @@ def closest_on_segments(d, u, hu, v, hv):
 
 
 @inner_kernel
-def capsule_capsule(pose, a, b, size, margin, out, first):
+def capsule_capsule(shapes, pose, a, b, margin, out, first):
     """Contacts of two capsules: two when they lie side by side, else one.
 
     Between PARALLEL and LINE the closest pair and the ends of the overlap are all written (two
     where the closest pair is such an end, else three).
     """
+    size = shapes.size
     pa, pb = pose_position(pose, a), pose_position(pose, b)
-    u, v = axis_z(pose, a), axis_z(pose, b)
+    u, v = pose_axis_z(pose, a), pose_axis_z(pose, b)
     ra, rb, hu, hv = size[a, 0], size[b, 0], size[a, 1], size[b, 1]
     d, w = sub(pb, pa), cross(u, v)
     sine = sqrt(dot(w, w))

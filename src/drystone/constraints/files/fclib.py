@@ -1,4 +1,4 @@
-"""Contact problems of FCLIB, the library of problems from other people's simulations [Acary2014].
+"""Contact problems of FCLIB, the library of frictional contact problems [Acary2014]: reader.
 
     fclib_local     W, vectors/q, vectors/mu                   u = W r + q
     fclib_global    M, H, vectors/f, vectors/w, vectors/mu     M v = H r + f, u = Hᵀ v + w
@@ -12,7 +12,7 @@ import scipy.sparse
 
 from drystone.constraints.matrix_problem import MatrixProblem, global_problem, local_problem
 from drystone.errors import InputError
-from drystone.model.hdf5 import read_numbers, read_whole, read_wholes
+from drystone.model.hdf5 import read_integer, read_integers, read_numbers
 
 COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
 
@@ -23,18 +23,18 @@ def is_fclib(file) -> bool:
 
 def read_fclib(file) -> MatrixProblem:
     """The problem in an open HDF5 file; a global one is reduced to its contacts."""
-    whole = "fclib_global" in file
-    group = file["fclib_global" if whole else "fclib_local"]
-    for name in ("G",) if whole else ("V", "R"):
+    is_global = "fclib_global" in file
+    group = file["fclib_global" if is_global else "fclib_local"]
+    for name in ("G",) if is_global else ("V", "R"):
         if name in group:
             raise InputError(f"holds equality constraints ({name}), which Drystone does not read.")
     if "vectors" not in group:
         raise InputError("vectors is missing.")
     vectors = group["vectors"]
-    dim, mu = read_whole(group, "spacedim"), read_numbers(vectors, "mu")
+    dim, mu = read_integer(group, "spacedim"), read_numbers(vectors, "mu")
     if dim not in (2, 3):
         raise InputError(f"spacedim is {dim}, must be 2 or 3.")
-    if not whole:
+    if not is_global:
         q = read_numbers(vectors, "q")
         return local_problem(dim, _matrix(group, "W", len(q), len(q)), q, mu)
     f, w = read_numbers(vectors, "f"), read_numbers(vectors, "w")
@@ -46,10 +46,10 @@ def _matrix(group, name: str, rows: int, columns: int) -> scipy.sparse.csr_array
     if name not in group:
         raise InputError(f"{name} is missing.")
     part = group[name]
-    m, n, nz = (read_whole(part, key) for key in ("m", "n", "nz"))
+    m, n, nz = (read_integer(part, key) for key in ("m", "n", "nz"))
     if (m, n) != (rows, columns):  # sizes that only the file claims are not trusted
         raise InputError(f"{name} is {m} x {n}, must be {rows} x {columns} by its vectors.")
-    p, i, x = read_wholes(part, "p"), read_wholes(part, "i"), read_numbers(part, "x")
+    p, i, x = read_integers(part, "p"), read_integers(part, "i"), read_numbers(part, "x")
     if nz >= 0:
         row, column, count = i, p, nz
     elif nz == COMPRESSED_COLUMNS:

@@ -1,4 +1,4 @@
-"""Contact problems from files: ours, those of FCLIB and the text files of Siconos."""
+"""Reader of contact problems: our files, those of FCLIB and the text files of Siconos."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -24,7 +24,7 @@ from drystone.constraints.problem import (
     check_problem,
 )
 from drystone.errors import InputError
-from drystone.model.hdf5 import read_array, read_numbers, read_whole, read_wholes
+from drystone.model.hdf5 import read_array, read_integer, read_integers, read_numbers
 
 
 def load_problem(path) -> ContactProblem | MatrixProblem:
@@ -92,10 +92,10 @@ def _read_contacts(file) -> ContactProblem:
 
 def _read_matrix_problem(file) -> MatrixProblem:
     friction, free = read_numbers(file, "friction"), read_array(file, "free_velocity")
-    dim, nc = read_whole(file, "dim"), len(friction)
+    dim, nc = read_integer(file, "dim"), len(friction)
     if dim not in (2, 3):
         raise InputError(f"dim is {dim}, must be 2 or 3.")
-    first, column = read_wholes(file, "row_first"), read_wholes(file, "column")
+    first, column = read_integers(file, "row_first"), read_integers(file, "column")
     value = read_numbers(file, "value")
     if free.shape != (nc, 3) or len(first) != 3 * nc + 1:
         raise InputError(f"free_velocity and row_first must be those of {nc} contacts.")

@@ -1,4 +1,4 @@
-"""Contact problems in the text files of Siconos.
+"""Contact problems in the text files of Siconos: reader.
 
     fc      dimension, contacts, W, q, mu          u = W r + q
     GFC     dimension, contacts, M, H, q, b, mu    M v = H r + q, u = Hᵀ v + b
@@ -48,17 +48,17 @@ class _Words:
     def numbers(self, count: int, what: str) -> np.ndarray:
         return np.array(_converted(self.take(count, what), float, what), dtype=np.float64)
 
-    def wholes(self, count: int, what: str) -> np.ndarray:
+    def integers(self, count: int, what: str) -> np.ndarray:
         return np.array(_converted(self.take(count, what), _index, what), dtype=np.int64)
 
     def size(self, what: str) -> int:
         """A count of things, each of which takes a word of what follows."""
-        size = self.whole(what)
+        size = self.integer(what)
         if not 0 <= size <= self.left:
             raise InputError(f"{what} is {size}, must be 0 to {self.left}: so many words follow.")
         return size
 
-    def whole(self, what: str) -> int:
+    def integer(self, what: str) -> int:
         return _converted(self.take(1, what), _index, what)[0]
 
 
@@ -74,7 +74,7 @@ def _converted(words: list[str], kind, what: str) -> list:
         return [kind(word) for word in words]
     except ValueError:
         bad = next(word for word in words if not _is(kind, word))
-        noun = "number" if kind is float else "whole number of a sensible size"
+        noun = "number" if kind is float else "integer of a sensible size"
         raise InputError(f"{what}: {bad[:40]!r} is no {noun}.") from None
 
 
@@ -91,21 +91,23 @@ def read_siconos(text: str) -> MatrixProblem:
     words = _Words(text)
     if not words.left:
         raise InputError("is empty.")
-    dim = words.whole("the dimension")
+    dim = words.integer("the dimension")
     if dim not in (2, 3):
         raise InputError(f"is no contact problem: the dimension is {dim}, must be 2 or 3.")
     nc = words.size("the number of contacts")
     matrix = _matrix(words, "the first matrix")
-    whole = _is_matrix(words.peek(3), matrix.shape[0], dim * nc)
-    if not whole:
+    is_global = _is_matrix(words.peek(3), matrix.shape[0], dim * nc)
+    if not is_global:
         require_shape("W", matrix, (dim * nc, dim * nc))
-    h = _matrix(words, "H") if whole else None
+    h = _matrix(words, "H") if is_global else None
     q = words.numbers(matrix.shape[0], "q")
-    b = words.numbers(dim * nc, "b") if whole else None
+    b = words.numbers(dim * nc, "b") if is_global else None
     mu = words.numbers(nc, "mu")
     if words.left > 1:  # some writers add one flag
         raise InputError(f"goes on after mu: {words.left} words are left over.")
-    return global_problem(dim, matrix, h, q, b, mu) if whole else local_problem(dim, matrix, q, mu)
+    if is_global:
+        return global_problem(dim, matrix, h, q, b, mu)
+    return local_problem(dim, matrix, q, mu)
 
 
 def _is_matrix(words: list[str], rows: int, columns: int) -> bool:
@@ -114,7 +116,7 @@ def _is_matrix(words: list[str], rows: int, columns: int) -> bool:
 
 
 def _matrix(words: _Words, name: str) -> scipy.sparse.csr_array:
-    storage = words.whole(f"the storage of {name}")
+    storage = words.integer(f"the storage of {name}")
     readers = {DENSE: _dense, BLOCKS: _blocks, SPARSE: _sparse}
     if storage not in readers:
         raise InputError(f"the storage of {name} is {storage}, must be 0, 1 or 2.")
@@ -128,7 +130,7 @@ def _matrix(words: _Words, name: str) -> scipy.sparse.csr_array:
 
 
 def _dense(words, name, shape):
-    _same_shape(name, shape, (words.whole(name), words.whole(name)))
+    _same_shape(name, shape, (words.integer(name), words.integer(name)))
     value = words.numbers(shape[0] * shape[1], name)
     entry = np.flatnonzero(value)
     return value[entry], entry % shape[0], entry // shape[0]
@@ -162,11 +164,12 @@ def _block_places(words, name, shape):
     """Block row and block column of every block, and where block rows and columns end."""
     count = words.size(f"the blocks of {name}")
     high, wide = words.size(f"the block rows of {name}"), words.size(f"the block columns of {name}")
-    row_end = _rising(words.wholes(high, name), shape[0], f"the block rows of {name}")
-    column_end = _rising(words.wholes(wide, name), shape[1], f"the block columns of {name}")
+    row_end = _rising(words.integers(high, name), shape[0], f"the block rows of {name}")
+    column_end = _rising(words.integers(wide, name), shape[1], f"the block columns of {name}")
     filled = words.size(name), words.size(name)
-    first = _rising(words.wholes(filled[0], name), count, f"the first blocks of the rows of {name}")
-    block_column = words.wholes(filled[1], name)
+    what = f"the first blocks of the rows of {name}"
+    first = _rising(words.integers(filled[0], name), count, what)
+    block_column = words.integers(filled[1], name)
     if len(first) != high + 1 or first[0] != 0 or len(block_column) != count:
         raise InputError(f"{name} has {count} blocks, but not so many places for them.")
     if count and not 0 <= block_column.min() <= block_column.max() < wide:
@@ -183,7 +186,7 @@ def _rising(ends: np.ndarray, last: int, what: str) -> np.ndarray:
 
 def _sparse(words, name, shape):
     """CSparse prints triplets as "i j : x", compressed columns as "col j : ..." and "i : x"."""
-    origin = words.whole(f"the origin of {name}")
+    origin = words.integer(f"the origin of {name}")
     if origin not in (TRIPLETS, COMPRESSED_COLUMNS, COMPRESSED_ROWS):
         raise InputError(f"the origin of {name} is {origin}, must be 1, 2 or 3.")
     count = _sparse_header(words, name, shape if origin != COMPRESSED_ROWS else shape[::-1])

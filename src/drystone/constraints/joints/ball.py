@@ -112,8 +112,8 @@ def fill_ball(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = _write_cone(joints, j, place, write_point(place, r, rows), dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 0])
-    joints.value[j, 0] = angle
+    angle = count_turns(angle, rows.value[j, 0])
+    rows.value[j, 0] = angle
     r = write_limits(joints, j, 0, r, angle, lin, a, b, dt, rows)
     offset = NOWHERE
     if joints.drive_mode[j, 0] == DRIVE_POSITION:
@@ -152,7 +152,7 @@ class Ball(Joint):
     _kind, _held_rows = BALL, 3
     _measures, _angles = (twist, swing), (True, False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Ball", self.a, self.b)
         point = vector("Ball: point", self.point)
         object.__setattr__(self, "point", point)

@@ -37,7 +37,7 @@ def fill_cylindrical(joints, j, r, position, rotation, dt, rows):
     way, lin, a, b = along_axis(place)
     r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 1])
+    angle = count_turns(angle, rows.value[j, 1])
     write_coordinate(joints, j, 1, r, angle, lin, a, b, dt, rows)
 
 
@@ -65,7 +65,7 @@ class Cylindrical(Joint):
     _kind, _held_rows = CYLINDRICAL, 4
     _measures, _angles = (along_axis, twist), (False, True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Cylindrical", self.a, self.b)
         point = vector("Cylindrical: point", self.point)
         axis = check_axis("Cylindrical: axis", self.axis)

@@ -38,7 +38,7 @@ def fill_distance(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     length, lin, a, b = length_of(place)
     if joints.number[j, 1] == 1.0:
-        joints.value[j, 0] = length
+        rows.value[j, 0] = length
         write_row(rows, r, lin, a, b, length - joints.number[j, 0], ROW_EQUALITY)
     else:
         write_coordinate(joints, j, 0, r, length, lin, a, b, dt, rows)
@@ -67,7 +67,7 @@ class Distance(Joint):
     _kind = DISTANCE
     _measures, _angles = (length_of,), (False,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Distance", self.a, self.b)
         here = set_points(self)
         check_free(self, unit="m")

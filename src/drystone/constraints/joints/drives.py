@@ -30,7 +30,7 @@ class Motor:
     max_force: float | None = None
     max_torque: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "speed", _scalar_or_vector("Motor: speed", self.speed))
         _check_bounds("Motor", self.max_force, self.max_torque)
 
@@ -59,7 +59,7 @@ class Servo:
     max_force: float | None = None
     max_torque: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "target", _scalar_or_vector("Servo: target", self.target))
         check_spring(self, "Servo")
         _check_bounds("Servo", self.max_force, self.max_torque)

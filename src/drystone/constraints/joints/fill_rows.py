@@ -38,7 +38,7 @@ def fill_joint_rows(
     # out
     rows,
 ):  # fmt: skip
-    """Fill `rows` but for the impulses, and joints.value.
+    """Fill `rows` but for the impulses.
 
     position  (n, 3) or (n + 1, 3) centres of mass [m]
     rotation  (n, 4) or (n + 1, 4) quaternions; what lies beyond the last row is the fixed world

@@ -38,7 +38,7 @@ class Fixed(Joint):
 
     _kind, _held_rows = FIXED, 6
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Fixed", self.a, self.b)
         point = point_or_centre(self)
         fix_to_bodies(self, point, point, np.eye(3), np.eye(3))

@@ -39,7 +39,7 @@ def fill_hinge(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_point(place, r, rows), rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 0])
+    angle = count_turns(angle, rows.value[j, 0])
     write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
 
 
@@ -65,7 +65,7 @@ class Hinge(Joint):
     _kind, _held_rows = HINGE, 5
     _measures, _angles = (twist,), (True,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Hinge", self.a, self.b)
         point, axis = check_point(self, "point"), self.axis
         if axis is None and is_flat(self):

@@ -6,6 +6,7 @@ joint exerts on B (the opposite acts on A), in world axes, the torque about the 
 """
 
 from dataclasses import fields, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,9 +23,13 @@ from drystone.model.joint_arrays import ROW_DRIVE
 class Joint:
     """Readings and checks shared by all joints. `World.add_joint` puts a joint into a world."""
 
-    _world = None  # the world that holds it: .dt, .joint_rows(joint), .joint_values(joint)
+    a: Any  # bodies, or None for the fixed world
+    b: Any
+    attachment: Any
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+    _world: Any = None  # the world that holds it: .dt, .joint_rows(joint), .joint_values(joint)
     _kind: int
-    _held_rows: int  # rows that hold it together
+    _held_rows: Any  # rows that hold it together
     _measures: tuple = ()  # kernels: place -> value, l, a, b of each free coordinate
     _angles: tuple = ()  # whether each of them counts whole turns
 
@@ -75,12 +80,12 @@ class Joint:
         return frozen(torque_on_b(linear, angular, impulse, dt, self._arm_b()))
 
     @property
-    def motor_force(self) -> float:
+    def motor_force(self) -> Any:
         """Force [N] or torque [N m] of its drive in the last step, along the coordinate."""
         rows = self._owner().joint_rows(self)
         return float(np.sum(rows.impulse[rows.kind == ROW_DRIVE])) / self._world.dt
 
-    def set(self, **changes) -> None:
+    def set(self, **changes: Any) -> None:
         """Change limits, motors or friction, also while the world runs.
 
         joint.set(motor=Motor(speed=3.0, max_torque=5.0))

@@ -60,7 +60,6 @@ def pack_joints(
         drive_mode=np.zeros((count, COORDINATES), np.int32),
         drive=np.zeros((count, COORDINATES, 4)),
         friction=np.zeros((count, COORDINATES)),
-        value=np.zeros((count, COORDINATES)),
     )
     for j, joint in enumerate(joints):
         table.row_first[j + 1] = table.row_first[j] + kinds[j][1]

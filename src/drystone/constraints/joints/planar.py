@@ -9,6 +9,7 @@ the plane), B the body that is held, x the normal of the plane and p_B the centr
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def fill_planar(joints, j, r, position, rotation, dt, rows):
     way, lin, a, b = along_v(place)
     r = write_coordinate(joints, j, 1, r, way, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 2])
+    angle = count_turns(angle, rows.value[j, 2])
     write_coordinate(joints, j, 2, r, angle, lin, a, b, dt, rows)
 
 
@@ -66,7 +67,7 @@ class Planar(Joint):
     motor_u, ..., friction_u, ...           Motor or Servo; force [N] or torque [N m]
     """
 
-    a: object
+    a: Any
     normal: tuple[float, float, float] = (0.0, 1.0, 0.0)
     b: object = None
     direction: tuple[float, float, float] | None = None
@@ -84,7 +85,7 @@ class Planar(Joint):
     _kind, _held_rows = PLANAR, 3
     _measures, _angles = (along_u, along_v, twist), (False, False, True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Planar", self.a, self.b)
         if is_world(self.a):
             raise InputError("Planar: a is the fixed world, must be the body to keep in the plane.")

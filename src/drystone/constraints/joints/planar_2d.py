@@ -70,7 +70,7 @@ def fill_flat_hinge(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = _write_point(place, r, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, joints.value[j, 0])
+    angle = count_turns(angle, rows.value[j, 0])
     write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
 
 

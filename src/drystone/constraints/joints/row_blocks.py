@@ -214,7 +214,7 @@ def write_friction(friction, r, lin, a, b, dt, rows):
 @inner_kernel(no_cpython_wrapper=True)
 def write_coordinate(joints, j, k, r, value, lin, a, b, dt, rows):
     """All that coordinate `k` was asked to have; keeps its value. Returns the next row."""
-    joints.value[j, k] = value
+    rows.value[j, k] = value
     r = write_limits(joints, j, k, r, value, lin, a, b, dt, rows)
     r = write_drive(joints, j, k, r, value - joints.drive[j, k, 0], lin, a, b, dt, rows)
     return write_friction(joints.friction[j, k], r, lin, a, b, dt, rows)

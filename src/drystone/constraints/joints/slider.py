@@ -64,7 +64,7 @@ class Slider(Joint):
     _kind, _held_rows = SLIDER, 5
     _measures, _angles = (along_axis,), (False,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Slider", self.a, self.b)
         axis, point = check_point(self, "axis"), point_or_centre(self)
         axis = check_axis("Slider: axis", axis)

@@ -30,7 +30,7 @@ from drystone.model.joint_arrays import ROW_SPRING, SPRING
 def fill_spring(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     length, lin, a, b = length_of(place)
-    joints.value[j, 0] = length
+    rows.value[j, 0] = length
     write_row(rows, r, lin, a, b, 0.0, ROW_SPRING)
     offset = length - joints.number[j, 0]
     write_spring(rows, r, offset, joints.number[j, 1], joints.number[j, 2], dt)
@@ -57,7 +57,7 @@ class SpringDamper(Joint):
     _kind, _held_rows = SPRING, 1
     _measures, _angles = (length_of,), (False,)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("SpringDamper", self.a, self.b)
         here = set_points(self)
         check_spring(self, "SpringDamper")

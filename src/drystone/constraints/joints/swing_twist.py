@@ -31,7 +31,7 @@ class SwingTwist:
     cone: tuple[float, float, float] | None = None
     towards: tuple[float, float, float] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("axis", "cone", "towards"):
             value = getattr(self, name)
             if value is not None:

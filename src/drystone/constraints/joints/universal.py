@@ -77,10 +77,10 @@ def fill_universal(joints, j, r, position, rotation, dt, rows):
     write_row(rows, r, NOWHERE, n, n, atan2(s, c) - joints.number[j, 0], ROW_EQUALITY)
     r += 1
     angle, lin, a, b = angle_of_cross(place)
-    angle = count_turns(angle, joints.value[j, 0])
+    angle = count_turns(angle, rows.value[j, 0])
     r = write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
     angle, lin, a, b = angle_on_cross(place)
-    angle = count_turns(angle, joints.value[j, 1])
+    angle = count_turns(angle, rows.value[j, 1])
     write_coordinate(joints, j, 1, r, angle, lin, a, b, dt, rows)
 
 
@@ -109,7 +109,7 @@ class Universal(Joint):
     _kind, _held_rows = UNIVERSAL, 4
     _measures, _angles = (angle_of_cross, angle_on_cross), (True, True)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_bodies("Universal", self.a, self.b)
         point = vector("Universal: point", self.point)
         object.__setattr__(self, "point", point)

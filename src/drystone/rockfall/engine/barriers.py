@@ -9,6 +9,7 @@ them as with the slope, with a material of their own. It stands along a line wit
 is a closed mesh. Its line is kept as panels too, so that who got over it is known.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ class Walls(NamedTuple):
     barrier: np.ndarray  # (m,) int32, which barrier each triangle belongs to
 
 
-def build_barriers(slope, lines, height, capacity, walls: list[Wall] = (), first: int = 0):
+def build_barriers(slope, lines, height, capacity, walls: Sequence[Wall] = (), first: int = 0):
     """Panels of crossing barriers along local lines (n, 2), one per barrier; then those of walls.
 
     first   number of the first triangle of the walls among all that rocks hit
@@ -91,7 +92,8 @@ def drape(slope, line: np.ndarray) -> np.ndarray:
 
 def line_wall(slope, line: np.ndarray, height: float, thickness: float) -> Wall:
     """A wall of that height [m] above the ground along a local line (n, 2)."""
-    return Wall(*_wall(drape(slope, line), height, thickness), line, height)
+    vertices, triangles = _wall(drape(slope, line), height, thickness)
+    return Wall(vertices, triangles, line, height)
 
 
 def mesh_wall(slope, vertices, triangles, line: np.ndarray | None = None) -> Wall:
@@ -130,7 +132,7 @@ def _long_middle(plan: np.ndarray) -> np.ndarray:
     return first if longer else second
 
 
-def join_walls(walls: list[Wall]) -> Walls:
+def join_walls(walls: Sequence[Wall]) -> Walls:
     """The triangles of all walls in one mesh."""
     vertices, triangles, owner, count = [np.empty((0, 3))], [np.empty((0, 3), np.int32)], [], 0
     for k, wall in enumerate(walls):

@@ -7,6 +7,7 @@ thrown off or stops. Shape, size and spin do not exist here; materials, barriers
 those of the rigid rocks, and so are the records.
 """
 
+from collections.abc import Sequence
 from math import inf, sqrt
 
 import numpy as np
@@ -43,7 +44,15 @@ from drystone.rockfall.engine.records import (
     VELOCITY,
     Trajectory,
 )
-from drystone.rockfall.engine.roll import material_rows, require_pairs, spread, start_table
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.engine.roll import (
+    Scene,
+    Start,
+    material_rows,
+    require_pairs,
+    spread,
+    start_table,
+)
 from drystone.rockfall.engine.stopping_conditions import NOT_YET, outside
 from drystone.rockfall.engine.triangle_grid import find_triangles, ground_below
 from drystone.rockfall.engine.wall_outcomes import judge_walls
@@ -188,11 +197,11 @@ def lump_point(
 
 
 def roll_lumped(
-    rocks,
-    starts,
-    scene,
+    rocks: Sequence[Rock],
+    starts: Sequence[Start],
+    scene: Scene,
     options: Options | None = None,
-    materials=None,
+    materials: tuple[np.ndarray, np.ndarray] | None = None,
     threads: int | None = None,
 ) -> list[Trajectory]:
     """Paths of points with the masses of `rocks`, as `roll_many` takes and gives them."""

@@ -6,9 +6,11 @@ surface is enough. A sphere is one corner with a rounding.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.checks import point_array, positive
@@ -65,7 +67,9 @@ class Rock:
         )
 
     @classmethod
-    def ellipsoid(cls, x: float, y: float, z: float, density: float = DENSITY, finer: int = 2):
+    def ellipsoid(
+        cls, x: float, y: float, z: float, density: float = DENSITY, finer: int = 2
+    ) -> "Rock":
         """An ellipsoid of full axes x, y, z [m]: 42, 162, 642 corners for finer 1, 2, 3."""
         from trimesh.creation import icosphere
 
@@ -79,7 +83,9 @@ class Rock:
         return cls.hull(0.5 * corners * _sizes("Rock.block", x, y, z), density)
 
     @classmethod
-    def chamfered(cls, x: float, y: float, z: float, density: float = DENSITY, cut: float = 0.3):
+    def chamfered(
+        cls, x: float, y: float, z: float, density: float = DENSITY, cut: float = 0.3
+    ) -> "Rock":
         """A box of full sides x, y, z [m], its edges cut back by the share `cut`: 24 corners."""
         if not 0.0 < cut < 1.0:
             raise InputError(f"Rock.chamfered: cut is {cut!r}, must be above 0 and below 1.")
@@ -102,7 +108,7 @@ class Rock:
         return cls.chamfered(size, ratio * size, ratio * size, density)
 
     @classmethod
-    def hull(cls, points, density: float = DENSITY) -> "Rock":
+    def hull(cls, points: ArrayLike, density: float = DENSITY) -> "Rock":
         """The convex hull of `points` (n, 3) [m], a scan for one."""
         points = point_array("Rock.hull: points", points, 4)
         size = float(np.linalg.norm(np.ptp(points, axis=0)))
@@ -110,7 +116,7 @@ class Rock:
         return cls._closed("Rock.hull", vertices, faces, density, True)
 
     @classmethod
-    def mesh(cls, vertices, faces, density: float = DENSITY) -> "Rock":
+    def mesh(cls, vertices: ArrayLike, faces: ArrayLike, density: float = DENSITY) -> "Rock":
         """A closed mesh of outward triangles `faces` (f, 3), convex or not."""
         vertices = point_array("Rock.mesh: vertices", vertices, 4)
         faces = np.array(faces, dtype=np.int32)
@@ -124,12 +130,12 @@ class Rock:
         return cls._closed("Rock.mesh", vertices, faces, density, False)
 
     @classmethod
-    def from_file(cls, path, density: float = DENSITY, scale: float = 1.0) -> "Rock":
+    def from_file(cls, path: str | Path, density: float = DENSITY, scale: float = 1.0) -> "Rock":
         """A closed mesh from an OBJ, STL or PLY file; lengths times `scale` are metres."""
         import trimesh
 
         try:
-            loaded = trimesh.load(path, force="mesh", process=True)
+            loaded: Any = trimesh.load(path, force="mesh", process=True)
         except Exception as error:  # every format has errors of its own
             raise InputError(f"{path}: cannot be read as a mesh ({error}).") from None
         if not len(getattr(loaded, "faces", ())):

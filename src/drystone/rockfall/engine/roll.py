@@ -6,6 +6,7 @@ that overlaps the slope where it starts is lifted straight up until it touches i
 """
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -50,7 +51,15 @@ class Scene(NamedTuple):
     forest: Forest
 
     @classmethod
-    def build(cls, vertices, triangles, surface: Surface, barriers=None, forest=None, cell=None):
+    def build(
+        cls,
+        vertices: np.ndarray,
+        triangles: np.ndarray,
+        surface: Surface,
+        barriers: Barriers | None = None,
+        forest: Forest | None = None,
+        cell: float | None = None,
+    ) -> "Scene":
         """From triangles (m, 3) of local vertices (n, 3), and what stands on them."""
         return cls(
             Grid.build(vertices, triangles, cell),
@@ -68,11 +77,11 @@ def roll(
 
 
 def roll_many(
-    rocks,
-    starts,
+    rocks: Sequence[Rock],
+    starts: Sequence[Start],
     scene: Scene,
     options: Options | None = None,
-    materials=None,
+    materials: tuple[np.ndarray, np.ndarray] | None = None,
     threads: int | None = None,
     states: bool = False,
 ) -> list[Trajectory]:
@@ -113,7 +122,7 @@ def spread(work, count: int, threads: int | None) -> list[Trajectory]:
     chunks = [(i, min(i + CHUNK, count)) for i in range(0, count, CHUNK)]
     threads = threads or min(os.cpu_count() or 1, len(chunks))
     if threads == 1:
-        parts = map(work, chunks)
+        parts = list(map(work, chunks))
     else:
         with ThreadPoolExecutor(threads) as pool:
             parts = list(pool.map(work, chunks))

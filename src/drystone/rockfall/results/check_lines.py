@@ -38,7 +38,7 @@ class CheckLine:
     name: str
     points: np.ndarray  # (n, 2) [m]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         points = np.asarray(self.points, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
             raise InputError(f"check line {self.name!r} needs two points (x, y) at least.")

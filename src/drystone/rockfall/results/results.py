@@ -16,7 +16,7 @@ from drystone.rockfall.run.manifest import read_manifest
 class Results:
     """A folder of results: `.table("runs")`, `.raster("velocity_p95")`, `.manifest`."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
         if self.manifest is None or not self.manifest.get("finished"):
             state = "no results" if self.manifest is None else "an unfinished run"

@@ -30,11 +30,12 @@ from drystone.rockfall.run.part_files import (
 )
 from drystone.rockfall.run.plan import ROLL, Plan, make_plan
 from drystone.rockfall.run.workers import compute_on_workers
+from drystone.rockfall.study.study import Study
 
 
 def run_study(
-    study,
-    out,
+    study: Study,
+    out: str | Path,
     workers: int | None = None,
     cluster: str | None = None,
     progress: bool = True,

@@ -22,6 +22,7 @@ with the standard before signing.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.checks import choice
@@ -45,7 +46,7 @@ class DesignFactors:
     unit_weight: float = 1.0  # γ_γ
     percentile: float = 0.95
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         choice("topography", self.topography, SURVEY)
         choice("block_survey", self.block_survey, SURVEY)
         choice("simulation", self.simulation, SIMULATION)
@@ -84,7 +85,12 @@ class DesignValues:
 
 
 def design_values(
-    speed, height, mass: float, runs: int, factors: DesignFactors | None = None, seed: int = 0
+    speed: ArrayLike,
+    height: ArrayLike,
+    mass: float,
+    runs: int,
+    factors: DesignFactors | None = None,
+    seed: int = 0,
 ) -> DesignValues:
     """Design values of a line.
 

@@ -12,6 +12,7 @@ from drystone.rockfall.engine.event_log import FOUND
 from drystone.rockfall.engine.lift_start import lift_starts
 from drystone.rockfall.engine.rock import pack_rocks
 from drystone.rockfall.engine.roll import start_table
+from drystone.rockfall.study.study import Study
 from drystone.rockfall.terrain.crs import crs_name
 from drystone.world.check.world import Finding
 
@@ -26,7 +27,7 @@ class Checked(NamedTuple):
     findings: list[Finding]
 
 
-def check_study(study) -> Checked:
+def check_study(study: Study) -> Checked:
     """All of a study but the runs; raises InputError for what cannot work."""
     slope = study.slope
     surface, barriers = study.surface, study.barriers

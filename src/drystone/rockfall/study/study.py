@@ -4,10 +4,11 @@
 study can be sent to a worker as a few kilobytes and be made anew there.
 """
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +29,14 @@ from drystone.rockfall.study.parse import check_table, read_study_file
 from drystone.rockfall.study.release import Release, variables
 from drystone.rockfall.study.rock_groups import RockGroup
 from drystone.rockfall.study.sampling import Sampler
-from drystone.rockfall.study.schema import StudyFile
+from drystone.rockfall.study.schema import Output, StudyFile
 from drystone.rockfall.terrain.materials import NONE, Surface, build_surface
 from drystone.rockfall.terrain.slope import Slope
+
+if TYPE_CHECKING:
+    from drystone.rockfall.engine.options import Options
+    from drystone.rockfall.engine.rock import Rock
+    from drystone.rockfall.engine.roll import Scene, Start
 
 # Files that a file is read together with.
 COMPANIONS = {".shp": (".dbf", ".shx", ".prj", ".cpg"), ".asc": (".prj",)}
@@ -46,31 +52,33 @@ class MaterialValues(NamedTuple):
 class Study:
     """A checked study; `settings` holds its file's models."""
 
-    def __init__(self, settings: StudyFile, folder=".", name: str = "study.toml"):
+    def __init__(
+        self, settings: StudyFile, folder: str | Path = ".", name: str = "study.toml"
+    ) -> None:
         # Absolute, for workers may have another working folder.
         self.settings, self.folder, self.name = settings, Path(folder).absolute(), name
-        for part in ("terrain", "rocks", "sources", "runs"):
-            setattr(self, part, getattr(settings, part))
+        self.terrain, self.runs = settings.terrain, settings.runs
+        self.rocks, self.sources = settings.rocks, settings.sources
         self._check_names()
 
     @classmethod
-    def load(cls, path) -> "Study":
+    def load(cls, path: str | Path) -> "Study":
         """From a TOML file; file names in it are relative to its folder."""
         path = Path(path)
         return cls(read_study_file(path), path.parent, path.name)
 
     @classmethod
-    def from_table(cls, table: dict, folder=".", name: str = "study") -> "Study":
+    def from_table(cls, table: dict, folder: str | Path = ".", name: str = "study") -> "Study":
         """From a dict with the entries of a study file."""
         return cls(check_table(table, name), folder, name)
 
-    def with_runs(self, **changes) -> "Study":
+    def with_runs(self, **changes: Any) -> "Study":
         """The same with other `runs`: count, seed, sampling, workers."""
         table = self.settings.model_dump(by_alias=True, exclude_none=True)
         table["runs"] |= changes
         return Study(check_table(table, self.name), self.folder, self.name)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Study, (self.settings, self.folder, self.name)
 
     def __repr__(self) -> str:
@@ -96,7 +104,7 @@ class Study:
         return named + [path for path in beside if path.is_file()]
 
     @cached_property
-    def output(self):
+    def output(self) -> Output:
         """Where and how results are written; cells are those of the terrain if not given."""
         output = self.settings.output
         if output.cell is None:
@@ -104,7 +112,7 @@ class Study:
         return output
 
     @cached_property
-    def options(self):
+    def options(self) -> "Options":
         """Options of the rolling rock, those of the study over the defaults."""
         from drystone.rockfall.engine.roll import Options
 
@@ -169,8 +177,9 @@ class Study:
         _, triangles = self.ground()
         texture = build.texture(self, materials.texture)
         medians = [[spread.draw(0.5) for spread in pair] for pair in self.material_spreads]
+        restitution, friction = np.array(medians).T
         return build_surface(
-            triangles, *np.array(medians).T, default=self._material(materials.default),
+            triangles, restitution, friction, default=self._material(materials.default),
             triangle_material=ids, regions=build.regions(self, materials.regions), texture=texture,
         )  # fmt: skip
 
@@ -211,7 +220,7 @@ class Study:
         """Named lines in local coordinates: `.name`, `.points` (n, 2)."""
         return build.check_lines(self)
 
-    def scene(self):
+    def scene(self) -> "Scene":
         """What compiled code rolls rocks on."""
         from drystone.rockfall.engine.roll import Scene
 
@@ -242,7 +251,7 @@ class Study:
         names += [f"friction.{name}" for name in self.material_names]
         return Sampler(names, self.runs.seed, self.runs.count, self.runs.sampling)
 
-    def sample(self, run: int):
+    def sample(self, run: int) -> "tuple[Rock, Start, MaterialValues]":
         """(rock, start, material values) of a run, from the seed and its number alone."""
         if not 0 <= run < self.runs.count:
             raise InputError(f"there is no run {run}: they go from 0 to {self.runs.count - 1}.")
@@ -301,7 +310,7 @@ class Study:
             _require_unique(self.name, what, [p.name for p in getattr(self.settings, what)])
 
     @contextmanager
-    def blaming(self, what: str):
+    def blaming(self, what: str) -> Iterator[None]:
         """Errors of the user name the file and the entry."""
         try:
             yield

@@ -120,7 +120,7 @@ def valley_heights() -> np.ndarray:
     return np.round(z + 0.2 * (0.2 + steep) * bumps, 2)
 
 
-def new_study(folder) -> Path:
+def new_study(folder: str | Path) -> Path:
     """Terrain, ground polygons and study.toml in a new folder; the path of the study."""
     folder = Path(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

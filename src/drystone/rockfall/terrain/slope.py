@@ -7,15 +7,16 @@ number of metres near the middle, so that nothing is lost by it; heights are not
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.checks import point_array, positive, vector
 from drystone.rockfall.terrain.crs import LOCAL, choose_crs
 from drystone.rockfall.terrain.mesh_slope import SUFFIXES, read_mesh
-from drystone.rockfall.terrain.plan_index import build_plan_index, highest_over
+from drystone.rockfall.terrain.plan_index import PlanIndex, build_plan_index, highest_over
 from drystone.rockfall.terrain.raster_files import Raster, read_raster
 
 HEIGHTS = (-1000.0, 9000.0)  # [m] deepest mine and highest mountain; beyond is undeclared NoData
@@ -52,7 +53,9 @@ class Slope:
     name: str = "slope"
 
     @classmethod
-    def from_file(cls, path, crs: str | None = None, nodata: float | None = None) -> "Slope":
+    def from_file(
+        cls, path: str | Path, crs: str | None = None, nodata: float | None = None
+    ) -> "Slope":
         """From a GeoTIFF, ESRI ASCII grid or XYZ file, or a triangle mesh (OBJ, STL, PLY).
 
         crs     replaces what the file says; "local" for plain metres. Without it the file must
@@ -73,7 +76,14 @@ class Slope:
         return _from_raster(raster, system, path.name)
 
     @classmethod
-    def from_grid(cls, z, cell, origin=(0.0, 0.0), crs=None, name: str = "grid") -> "Slope":
+    def from_grid(
+        cls,
+        z: ArrayLike,
+        cell: ArrayLike,
+        origin: ArrayLike = (0.0, 0.0),
+        crs: Any = None,
+        name: str = "grid",
+    ) -> "Slope":
         """From heights z (rows, columns), southern row first, NaN in holes.
 
         cell    spacing [m], one number or (x, y)
@@ -95,7 +105,9 @@ class Slope:
         return _from_raster(raster, system, name)
 
     @classmethod
-    def from_mesh(cls, vertices, triangles, crs=None, name: str = "mesh") -> "Slope":
+    def from_mesh(
+        cls, vertices: ArrayLike, triangles: ArrayLike, crs: Any = None, name: str = "mesh"
+    ) -> "Slope":
         """From world vertices (n, 3) and triangles (m, 3), counter-clockwise from outside.
 
         crs  code, pyproj CRS, or None for local metres
@@ -128,11 +140,11 @@ class Slope:
         return float(np.sqrt(2.0 * np.prod(high[:2] - low[:2]) / len(self.triangles)))
 
     @cached_property
-    def plan_index(self):
+    def plan_index(self) -> PlanIndex:
         """Triangles by the cells of a map grid; built when first asked for."""
         return build_plan_index(self.vertices, self.triangles)
 
-    def height(self, x, y) -> np.ndarray:
+    def height(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Height of the highest surface over local x, y [m]; NaN in holes and outside."""
         x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
         if self.grid is not None:

@@ -1,4 +1,4 @@
-"""A garden chess set of our own drawing: four pieces turned from profiles, and a knight.
+"""A garden chess set of our own drawing: four solids of revolution, and a knight.
 
 The knight is no solid of revolution: rings that are circles at the foot become ellipses that lean
 along the neck and turn forward with the head. Heights are between 0.22 m and 0.40 m, triangles
@@ -7,7 +7,7 @@ between 1916 and 5814, as in FFD section 9.
 
 import numpy as np
 
-from drystone.scenes.meshes.revolutions import band_faces, polygon_strip, refine, turn
+from drystone.scenes.meshes.revolutions import band_faces, polygon_strip, refine, revolve
 
 # Radius and height [mm], from the foot up.
 PAWN = (
@@ -44,20 +44,20 @@ EAR = 22.0  # [mm]
 
 
 def pawn():
-    return turn(1e-3 * refine(PAWN, 30), 32)
+    return revolve(1e-3 * refine(PAWN, 30), 32)
 
 
 def rook():
     """With a cup in its top, which other pieces get stuck in."""
-    return turn(1e-3 * refine(ROOK, 40), 40)
+    return revolve(1e-3 * refine(ROOK, 40), 40)
 
 
 def bishop():
-    return turn(1e-3 * refine(BISHOP, 44), 44)
+    return revolve(1e-3 * refine(BISHOP, 44), 44)
 
 
 def queen():
-    return turn(1e-3 * refine(QUEEN, 59), 51)
+    return revolve(1e-3 * refine(QUEEN, 59), 51)
 
 
 def knight(rings: int = 48, sections: int = 44):

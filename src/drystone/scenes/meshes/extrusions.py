@@ -34,7 +34,7 @@ def extrude(right, left, thickness: float, closed: bool):
 
 
 def plate(outline, bore: float, thickness: float):
-    """A plate about the z axis with a round hole; the outline is seen whole from the axis.
+    """A plate about the z axis with a round hole; the outline is star-shaped seen from the axis.
 
     outline  (k, 2) counter-clockwise, its directions from the axis rising [m]
     bore     radius that passes through the hole [m]: the polygon is drawn around the circle

@@ -34,8 +34,8 @@ def gear_outline(teeth: int, module: float, backlash: float = 0.0, points: int =
     flank = np.array(half)
     angle = np.concatenate([-flank, flank[::-1]])
     reach = np.concatenate([radius, radius[::-1]])
-    turns = 2 * pi / teeth * np.arange(teeth)
-    angle = (turns[:, None] + angle).ravel()
+    angles = 2 * pi / teeth * np.arange(teeth)
+    angle = (angles[:, None] + angle).ravel()
     reach = np.tile(reach, teeth)
     return reach[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 

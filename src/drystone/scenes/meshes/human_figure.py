@@ -32,24 +32,24 @@ FRONT, LEFT, UP = np.eye(3)
 class Figure:
     """The bodies of a figure by name, in the order in which they hang on each other."""
 
-    def __init__(self, world, skin, position, turn, friction, damping):
+    def __init__(self, world, skin, position, rotation, friction, damping):
         self.world, self.skin, self.friction = world, skin, friction
         still = damping == 0.0
         self.damper = None if still else ds.Servo(0.0, stiffness=0.0, damping=damping)
         self.dampers = None if still else ds.Servo((0, 0, 0), stiffness=0.0, damping=damping)
-        self.position, self.turn = np.asarray(position, float), np.asarray(turn, float)
+        self.position, self.rotation = np.asarray(position, float), np.asarray(rotation, float)
         self.parts, self.carriers = {}, {}
 
     def point(self, local):
         """A point of the figure's own frame, in the world."""
-        return self.position + self.turn @ np.asarray(local, float)
+        return self.position + self.rotation @ np.asarray(local, float)
 
     def axis(self, local):
-        return self.turn @ np.asarray(local, float)
+        return self.rotation @ np.asarray(local, float)
 
     def add(self, name, shape, at, mass, along=None):
         """Put a part at the point `at` of the figure's frame; its z axis along `along` if given."""
-        axes = self.turn if along is None else self.turn @ axes_with_z(along)
+        axes = self.rotation if along is None else self.rotation @ axes_with_z(along)
         self.parts[name] = self.world.add_body(
             shape, self.skin, position=self.point(at), orientation=quaternion(axes), mass=mass,
             name=name,
@@ -102,7 +102,7 @@ def add_figure(
     world,
     skin,
     position,
-    turn=None,
+    rotation=None,
     arms=(0, 1, 0),
     legs=(0, 0, -1),
     joint_friction=0.0,
@@ -111,13 +111,13 @@ def add_figure(
     """Put a figure into `world`; returns its bodies by name.
 
     position        of the middle of the pelvis [m]
-    turn            3x3, the figure's axes (front, left, up) in the world; None: upright
+    rotation        3x3, the figure's axes (front, left, up) in the world; None: upright
     arms, legs      directions of the left ones in the figure's axes; the right ones mirror them
-    joint_friction  torque that resists every turn [N m]
+    joint_friction  torque that resists every rotation [N m]
     joint_damping   the same for every radian per second [N m s]
     """
-    turn = np.eye(3) if turn is None else turn
-    figure = Figure(world, skin, position, turn, joint_friction, joint_damping)
+    rotation = np.eye(3) if rotation is None else rotation
+    figure = Figure(world, skin, position, rotation, joint_friction, joint_damping)
     top = _add_trunk(figure)
     for side, name in ((1, "left"), (-1, "right")):
         mirror = np.array([1.0, side, 1.0])
@@ -152,7 +152,7 @@ def _add_trunk(figure):
 def _add_arm(figure, name, side, collar, along):
     """Clavicle and arm: universal, ball, universal, universal, hinge."""
     start, out = collar + 0.04 * side * LEFT, side * LEFT
-    flexing = _unit(np.cross(along, FRONT))  # turns the arm forward
+    flexing = _unit(np.cross(along, FRONT))  # rotates the arm forward
     carrier = "chest"
     for k, (part, length, thickness, mass) in enumerate(ARM):
         direction = out if k == 0 else along
@@ -203,8 +203,8 @@ def _add_leg(figure, name, side, along):
 
 
 def _add_foot(figure, name, shape, at, axes, mass):
-    turned = figure.turn @ axes
+    axes = figure.rotation @ axes
     figure.parts[name] = figure.world.add_body(
-        shape, figure.skin, position=figure.point(at), orientation=quaternion(turned), mass=mass,
+        shape, figure.skin, position=figure.point(at), orientation=quaternion(axes), mass=mass,
         name=name,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Closed meshes turned on a lathe: solids of revolution about z, from profiles.
+"""Solids of revolution about z, from profiles, as closed meshes.
 
 Every function returns vertices (n, 3) [m] and faces (m, 3), counter-clockwise seen from outside.
 A profile runs so that the solid lies on its left: up along the outer side, down along the inner
@@ -8,7 +8,7 @@ side of what is hollow. The solid does not intersect itself if the profile does 
 import numpy as np
 
 
-def turn(profile, sections: int):
+def revolve(profile, sections: int):
     """Turn a profile whose two ends close the solid; 2 (vertices - 2) triangles.
 
     profile   (k, 2) radius, height [m]; an end with radius 0 is a pole, one above 0 a flat cap
@@ -35,8 +35,8 @@ def turn(profile, sections: int):
     return np.concatenate(vertices), np.concatenate(faces)
 
 
-def turn_ring(profile, sections: int):
-    """Turn a closed profile (k, 2), counter-clockwise, that stays off the axis."""
+def revolve_ring(profile, sections: int):
+    """Revolve a closed profile (k, 2), counter-clockwise, that stays off the axis."""
     profile = np.asarray(profile, float)
     return _rings(profile, sections), band_faces(len(profile), sections, closed=True)
 
@@ -45,11 +45,11 @@ def torus(major: float, minor: float, major_sections: int = 25, minor_sections: 
     """A torus about z, inscribed; `major_sections` x `minor_sections` corners.
 
     The volume of the smooth one is 2 π² R r²; here r² is that of the polygon with the same area,
-    and the circle of the centres is a polygon too: see tests/test_scene_meshes.py.
+    and the circle of the centres is a polygon too: see tests/scenes/test_meshes.py.
     """
     angle = 2 * np.pi * np.arange(minor_sections) / minor_sections
     profile = np.stack([major + minor * np.cos(angle), minor * np.sin(angle)], axis=1)
-    return turn_ring(profile, major_sections)
+    return revolve_ring(profile, major_sections)
 
 
 def refine(points, count: int):

@@ -22,7 +22,7 @@ def lay_rod(world, material, start, end, width, name, **options):
 def meeting_point(start, radius, end, other):
     """Where rods of lengths `radius` from `start` and `other` from `end` meet, both (x, z) [m].
 
-    Of the two points the one to the left of the way from `start` to `end`.
+    Of the two points the one to the left of the line from `start` to `end`.
     """
     (dx, dz) = np.subtract(end, start)
     apart = hypot(dx, dz)

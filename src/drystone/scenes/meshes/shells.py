@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from drystone.scenes.meshes.revolutions import turn, turn_ring
+from drystone.scenes.meshes.revolutions import revolve, revolve_ring
 
 
 def helmet(radius: float = 0.15, thickness: float = 0.006, rings: int = 59, sections: int = 103):
@@ -12,16 +12,16 @@ def helmet(radius: float = 0.15, thickness: float = 0.006, rings: int = 59, sect
     thickness  of the wall [m]
     rings      of the outer and of the inner side each: 4 rings x sections triangles
 
-    The helmets of FFD Fig. 1e have 24,308 triangles too. The wall is turned, then stretched along
-    x and sheared along z, which keeps it from cutting itself.
+    The helmets of FFD Fig. 1e have 24,308 triangles too. The wall is revolved, then stretched
+    along x and sheared along z, so that it does not cut itself.
     """
     outer = _dome(radius, rings, thickness)
     inner = _dome(radius - thickness, rings, 0.0)
-    vertices, faces = turn(np.concatenate([inner, outer[::-1]]), sections)
+    vertices, faces = revolve(np.concatenate([inner, outer[::-1]]), sections)
     depth = radius - vertices[:, 2]  # below the crown
     angle = np.arctan2(vertices[:, 1], vertices[:, 0])
     front = ((1 + np.cos(angle)) / 2) ** 2
-    # Points above each other keep their order: dz/dz stays above 0.4, down to the brim.
+    # Points above each other stay in order: dz/dz stays above 0.4, down to the brim.
     vertices[:, 2] += 0.24 * front * depth**2 / radius
     vertices[:, 0] *= 1.2
     return vertices, faces
@@ -48,7 +48,7 @@ def bowl(radius: float, thickness: float, rings: int = 32, sections: int = 64):
     angle = np.pi / 2 * np.arange(rings + 1) / rings
     half = np.stack([np.sin(angle), -np.cos(angle)], axis=1)
     half[0, 0] = 0.0
-    return turn(np.concatenate([(radius + thickness) * half, radius * half[::-1]]), sections)
+    return revolve(np.concatenate([(radius + thickness) * half, radius * half[::-1]]), sections)
 
 
 def funnel(top: float, outlet: float, height: float, collar: float, thickness: float, sections=48):
@@ -59,4 +59,4 @@ def funnel(top: float, outlet: float, height: float, collar: float, thickness: f
     """
     inner = np.array([(top, height + collar), (top, height), (outlet, 0.0)])
     outer = np.array([(outlet, 0.0), (top, height), (top, height + collar)]) + (thickness, 0.0)
-    return turn_ring(np.concatenate([inner, outer]), sections)
+    return revolve_ring(np.concatenate([inner, outer]), sections)

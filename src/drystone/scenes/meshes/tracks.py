@@ -1,7 +1,7 @@
-"""A track with a loop as a closed mesh: a groove swept along straights and arcs.
+"""A track with a loop as a closed mesh: a groove extruded along straights and arcs.
 
 The path runs in the plane of x and z as pieces of constant curvature. Within the loop it also
-drifts sideways, along y, so that the way out passes beside the way in.
+drifts sideways, along y, so that the exit passes beside the entry.
 """
 
 from typing import NamedTuple
@@ -64,7 +64,7 @@ def path_rows(pieces, heading, turn_deg=TURN_DEG):
     return np.array(points), np.array(headings), np.array(lengths)
 
 
-def sweep(pieces, heading, groove, opening, thickness, columns=12, turn_deg=TURN_DEG):
+def extrude_along(pieces, heading, groove, opening, thickness, columns=12, turn_deg=TURN_DEG):
     """The track as vertices (n, 3) [m] and faces (m, 3), its path the bottom of the groove.
 
     groove     radius of its round bottom [m]; facets touch it from outside, the middle one at
@@ -73,7 +73,7 @@ def sweep(pieces, heading, groove, opening, thickness, columns=12, turn_deg=TURN
     thickness  of what is left below the bottom, and of the rims beside the groove [m]
     """
     points, headings, _ = path_rows(pieces, heading, turn_deg)
-    angle = np.linspace(opening, -opening, columns)  # left of the way is +y
+    angle = np.linspace(opening, -opening, columns)  # left of the path is +y
     reach = groove / np.cos(opening / (columns - 1))
     side, up = reach * np.sin(angle), groove - reach * np.cos(angle)
     edge = side[0] + thickness
@@ -82,10 +82,10 @@ def sweep(pieces, heading, groove, opening, thickness, columns=12, turn_deg=TURN
     normal = np.stack([-np.sin(headings), 0 * headings, np.cos(headings)], axis=1)
     rows = points[:, None] + up[:, None] * normal[:, None]
     rows[..., 1] += side
-    return rows.reshape(-1, 3), _sweep_faces(len(points), columns + 2)
+    return rows.reshape(-1, 3), _tube_faces(len(points), columns + 2)
 
 
-def _sweep_faces(rows, columns):
+def _tube_faces(rows, columns):
     """Skin of the rows and the two ends; a row is rim, groove and rim, then two corners below."""
     n = columns + 2
     i = np.arange(rows - 1)[:, None] * n
@@ -93,7 +93,7 @@ def _sweep_faces(rows, columns):
     k = (j + 1) % n
     a, b, c, d = (x.ravel() for x in (i + j, i + k, i + n + k, i + n + j))
     skin = [np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)]
-    # From its corner below each half of the groove is seen whole.
+    # From its corner below each half of the groove is seen completely.
     right, left, middle = columns, columns + 1, columns // 2
     end = [(left, m + 1, m) for m in range(middle)]
     end += [(right, m + 1, m) for m in range(middle, columns - 1)]

@@ -1,3 +1,1 @@
-"""Bounding volume hierarchies (BVH) over triangles: binary SAH trees, their eight-wide form, normal
-cones.
-"""
+"""Bounding volume hierarchies (BVH) over triangles: binary SAH trees, wide BVHs, normal cones."""

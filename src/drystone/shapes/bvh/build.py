@@ -1,10 +1,10 @@
-"""The box tree over the triangles of one mesh or terrain, and which features each triangle owns.
+"""Binned SAH build of the BVH of one mesh or terrain [Wald2007]; features that each triangle owns.
 
-Top down: a set of triangles is cut where the surface-area heuristic over sixteen bins of their
-middles is least [Wald2007], until at most LEAF are left. Where a set is both sides of a wall the
-two are parted first, so that each is a patch with one normal (normal_cones.py): boxes cannot tell
-the sides of a thin shell apart. Nodes are numbered in the order of a walk that goes left first, so
-a left child follows its parent.
+Top down: a set of triangles is cut where the surface area heuristic over sixteen bins of their
+centres is least, until at most LEAF are left. Where a set is both sides of a wall the two are
+parted first, so that each has a narrow normal cone (normal_cones.py): boxes cannot tell the sides
+of a thin shell apart. Nodes are numbered depth first, left before right, so a left child follows
+its parent.
 """
 
 from math import inf, sqrt
@@ -20,15 +20,15 @@ BINS = 16
 DEEP = 48
 # Cuts of the deepest path, with halvings of up to 2**24 triangles.
 MOST_LEVELS = DEEP + 24
-# Triangles are the two sides of a wall if their area vectors, those of one side turned round, add
+# Triangles are the two sides of a wall if their area vectors, those of one side reversed, add
 # up to this share of the area, and if each side has at least that share of it.
-ONE_WAY, SIDE = 0.8, 0.2
-TURNS = 4  # in which the direction across the wall is found
+ALIGNED, SIDE = 0.8, 0.2
+ITERATIONS = 4  # in which the direction across the wall is found
 # Triangles bent by less than this [rad] are flat: rounding of coordinates, not a ridge.
 FLAT_BEND = 1e-5
 # A direction supports a corner if no edge rises above its plane by more than this [rad].
 SUPPORT = 1e-9
-MOST_AROUND = 64  # edges at a vertex that are looked at; with more it counts as a corner
+MOST_AROUND = 64  # edges at a vertex that are tested; with more it counts as a corner
 
 # Bits of `owns`: corner k, edge from corner k to k + 1.
 OWNS_CORNER, OWNS_EDGE = 1, 8
@@ -53,7 +53,7 @@ def build_tree(vertex: np.ndarray, triangle: np.ndarray):
 
 @kernel
 def _bound(box, order, first, last, node_box, node):
-    """Write the box of the triangles order[first:last]; the axis along which middles spread."""
+    """Write the box of the triangles order[first:last]; the axis along which centres spread."""
     axis, widest = 0, -1.0
     for k in range(3):
         lower, upper, low, high = inf, -inf, inf, -inf
@@ -69,7 +69,7 @@ def _bound(box, order, first, last, node_box, node):
 
 
 @kernel
-def _middle_range(box, order, first, last, axis):
+def _centre_range(box, order, first, last, axis):
     low, high = inf, -inf
     for i in range(first, last):
         middle = box[order[i], axis] + box[order[i], 3 + axis]
@@ -132,12 +132,12 @@ def _best_cut(box, order, first, last, axis, low, high, bins, left):
 
 
 @kernel
-def _part(order, ahead, spare, first, last):
-    """Bring the triangles that are `ahead` to the front, in their order; where they end."""
+def _partition(order, in_left, spare, first, last):
+    """Bring the triangles that are `in_left` to the front, in their order; where they end."""
     at, others = first, 0
     for i in range(first, last):
         t = order[i]
-        if ahead[t]:
+        if in_left[t]:
             order[at] = t
             at += 1
         else:
@@ -161,7 +161,7 @@ def _across(area, order, first, last):
         if length > size:
             largest, size = i, length
     d, along, against = load(area, order[largest]), 0.0, 0.0
-    for _ in range(TURNS):
+    for _ in range(ITERATIONS):
         x, y, z, along, against = 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(first, last):
             n = load(area, order[i])
@@ -170,7 +170,7 @@ def _across(area, order, first, last):
             else:
                 x, y, z, against = x - n[0], y - n[1], z - n[2], against + norm(n)
         d = x, y, z
-    if norm(d) < ONE_WAY * total or min(along, against) <= SIDE * total:
+    if norm(d) < ALIGNED * total or min(along, against) <= SIDE * total:
         return 0.0, 0.0, 0.0
     return d
 
@@ -182,7 +182,7 @@ def fill_tree(
     # in and out
     order,
     # scratch
-    ahead, spare, bins, left, stack,
+    in_left, spare, bins, left, stack,
     # out
     node_box, node_link,
 ):  # fmt: skip
@@ -202,18 +202,18 @@ def fill_tree(
         if last - first <= LEAF:
             node_link[node, 0], node_link[node, 1] = first, last - first
             continue
-        low, high = _middle_range(box, order, first, last, axis)
+        low, high = _centre_range(box, order, first, last, axis)
         middle = first
         across = _across(area, order, first, last)
         if level < DEEP and norm(across) > 0.0:
             for i in range(first, last):
-                ahead[order[i]] = dot(load(area, order[i]), across) >= 0.0
-            middle = _part(order, ahead, spare, first, last)
+                in_left[order[i]] = dot(load(area, order[i]), across) >= 0.0
+            middle = _partition(order, in_left, spare, first, last)
         elif level < DEEP and high > low:
             cut = _best_cut(box, order, first, last, axis, low, high, bins, left)
             for i in range(first, last):
-                ahead[order[i]] = _bin(box, order[i], axis, low, high) < cut
-            middle = _part(order, ahead, spare, first, last)
+                in_left[order[i]] = _bin(box, order[i], axis, low, high) < cut
+            middle = _partition(order, in_left, spare, first, last)
         if middle == first or middle == last:
             middle = (first + last) // 2
         node_link[node, 0], node_link[node, 1] = 0, 0
@@ -227,8 +227,9 @@ def fill_tree(
 def find_owned(vertex, triangle, normal, neighbour) -> np.ndarray:
     """(m,) bits of the corners and edges for which each triangle stands; each has one owner.
 
-    Edges are owned if they are ridges or the border, corners if some direction sees all their
-    edges fall away: a flat thing can touch the surface there and nowhere nearby.
+    Edges are owned if they are ridges (convex) or the border, vertices if they are corners: if
+    their normal cone has an inside, so that a flat body can touch the surface there and nowhere
+    nearby.
     """
     owns = np.zeros(len(triangle), dtype=np.int32)
     done = np.zeros(len(vertex), dtype=np.uint8)
@@ -263,18 +264,18 @@ def _add_edge(vertex, v, w, around, count):
 
 @kernel
 def _edges_around(vertex, triangle, normal, neighbour, t, corner, around):
-    """Unit vectors of the edges at a corner of triangle t, one way round, then the other."""
+    """Unit vectors of the edges at a corner of triangle t, in one direction, then the other."""
     v = triangle[t, corner]
     count = 0
-    for way in range(2):
+    for direction in range(2):
         now, k = t, corner
         for _ in range(MOST_AROUND):
             count = _add_edge(vertex, v, triangle[now, (k + 1) % 3], around, count)
-            nearby = neighbour[now, (k + 2) % 3 if way == 0 else k]
+            nearby = neighbour[now, (k + 2) % 3 if direction == 0 else k]
             if nearby == t:
                 return count
             if nearby < 0:
-                if way == 0:
+                if direction == 0:
                     count = _add_edge(vertex, v, triangle[now, (k + 2) % 3], around, count)
                 if count < MOST_AROUND:  # the border is that of solid ground
                     for i in range(3):
@@ -299,7 +300,7 @@ def _highest(around, count, x, y, z):
 
 @kernel
 def _is_corner(around, count):
-    """Whether a cone of directions with an inside sees all edges fall away.
+    """Whether the normal cone of a vertex has an inside: all edges fall away from it.
 
     The rays of that cone are normals of planes through two edges; their sum lies inside it.
     """

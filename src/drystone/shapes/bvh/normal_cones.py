@@ -1,9 +1,9 @@
-"""The part of a surface under each node of its tree: where it lies and which way it looks.
+"""Spatialized normal cones of the nodes of a BVH [Johnson2001]: where a surface is and faces.
 
-A patch is bounded by a flat cylinder along its mean normal, which fits close surfaces far better
-than a box does, and by the cone of the normals of all that its triangles own: its faces, both sides
-of its ridges, all sides of its corners. Two patches can touch only where their cones
-face each other, and where one sees the other within its cone [Johnson2001].
+The triangles under a node are bounded by a flat cylinder along their mean normal, which fits close
+surfaces far better than a box does, and by the cone of the normals of all that they own: faces,
+both sides of ridges, all sides of corners. Two nodes can touch only where their cones face each
+other, and where one sees the other within its cone.
 """
 
 from math import acos, asin, atan, cos, pi, sin, sqrt
@@ -14,32 +14,32 @@ from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import cross, dot, load, sub
 from drystone.shapes.bvh.build import MOST_AROUND, OWNS_CORNER, OWNS_EDGE
 
-# Columns: unit axis (3), middle (3), half height, radius [m], cosine and sine of the half angle
-# of the cone (cosine NOT_A_PATCH: wider than a half space, the rest is of no use); radius of a
-# ball about the middle [m], cosine and sine of the angle by which contacts of overlapping
+# Columns: unit axis (3), centre (3), half height, radius [m], cosine and sine of the half angle
+# of the cone (cosine NO_CONE: wider than a half space, the rest is of no use); radius of a
+# sphere about the centre [m], cosine and sine of the angle by which contacts of overlapping
 # surfaces may lie beside the normal.
-PATCH_COLUMNS = 13
-NOT_A_PATCH = -2.0
-# By how much contacts may miss the cone [rad]: half the slope LYING of mesh_features.py, as two
+CONE_COLUMNS = 13
+NO_CONE = -2.0
+# By how much contacts may miss the cone [rad]: half the slope LYING of triangle_features.py, as two
 # cones meet.
-CONE_ROOM = 0.5 * asin(0.2) + 0.01
+CONE_MARGIN = 0.5 * asin(0.2) + 0.01
 # Overlapping ridges in a kink may be beside each other by this part of the overlap (SLANT of
-# mesh_features.py), corners in a hollow by this many times the sine of its bend (HOLLOW_REACH
+# triangle_features.py), corners in a hollow by this many times the sine of its bend (HOLLOW_REACH
 # there, at two edges at once).
 SLANT, HOLLOW_REACH = 0.3, 2.0 * sqrt(2.0)
 
 
-def find_patches(vertex, triangle, normal, neighbour, owns, node_link) -> np.ndarray:
-    """(nodes, PATCH_COLUMNS) of a tree whose triangles lie in its order; see PATCH_COLUMNS."""
-    patch = np.empty((len(node_link), PATCH_COLUMNS))
+def find_cones(vertex, triangle, normal, neighbour, owns, node_link) -> np.ndarray:
+    """(nodes, CONE_COLUMNS) of a BVH whose triangles lie in its order; see CONE_COLUMNS."""
+    cone = np.empty((len(node_link), CONE_COLUMNS))
     last = np.empty(len(node_link), dtype=np.int32)
-    fill_patches(vertex, triangle, normal, neighbour, owns, node_link, last, patch)
-    return patch
+    fill_cones(vertex, triangle, normal, neighbour, owns, node_link, last, cone)
+    return cone
 
 
 @inner_kernel
-def patch_middle(patch, i):
-    return patch[i, 3], patch[i, 4], patch[i, 5]
+def cone_centre(cone, i):
+    return cone[i, 3], cone[i, 4], cone[i, 5]
 
 
 @kernel
@@ -117,8 +117,8 @@ def _most_beside(vertex, triangle, normal, neighbour, first, last):
 
 
 @kernel
-def _bound(vertex, triangle, first, last, x, y, z, patch, node):
-    """Middle, half height and radius of the cylinder along an axis."""
+def _bound(vertex, triangle, first, last, x, y, z, cone, node):
+    """Centre, half height and radius of the cylinder along an axis."""
     low, high = 1e300, -1e300
     mx, my, mz, count = 0.0, 0.0, 0.0, 0
     for t in range(first, last):
@@ -138,29 +138,29 @@ def _bound(vertex, triangle, first, last, x, y, z, patch, node):
             dx, dy, dz = vertex[v, 0] - mx, vertex[v, 1] - my, vertex[v, 2] - mz
             height = dx * x + dy * y + dz * z
             far2 = max(far2, dx * dx + dy * dy + dz * dz - height * height)
-    patch[node, 3], patch[node, 4], patch[node, 5] = mx, my, mz
+    cone[node, 3], cone[node, 4], cone[node, 5] = mx, my, mz
     half = 0.5 * (high - low)
-    patch[node, 6], patch[node, 7], patch[node, 10] = half, sqrt(far2), sqrt(half * half + far2)
+    cone[node, 6], cone[node, 7], cone[node, 10] = half, sqrt(far2), sqrt(half * half + far2)
 
 
 @kernel
-def fill_patches(vertex, triangle, normal, neighbour, owns, node_link, last, patch):
-    """Fill `patch`; `last` (nodes,) is scratch: the end of each node's triangles."""
+def fill_cones(vertex, triangle, normal, neighbour, owns, node_link, last, cone):
+    """Fill `cone`; `last` (nodes,) is scratch: the end of each node's triangles."""
     for node in range(node_link.shape[0] - 1, -1, -1):
         leaf = node_link[node, 1] > 0
         first = _first_triangle(node_link, node)
         last[node] = node_link[node, 0] + node_link[node, 1] if leaf else last[node_link[node, 0]]
         x, y, z, good = _mean_normal(vertex, triangle, first, last[node])
-        patch[node, 0], patch[node, 1], patch[node, 2] = x, y, z
-        for k in range(3, PATCH_COLUMNS):
-            patch[node, k] = 0.0
-        patch[node, 8] = NOT_A_PATCH
+        cone[node, 0], cone[node, 1], cone[node, 2] = x, y, z
+        for k in range(3, CONE_COLUMNS):
+            cone[node, k] = 0.0
+        cone[node, 8] = NO_CONE
         if not good:
             continue
         least = _least_cosine(triangle, normal, neighbour, owns, first, last[node], x, y, z)
-        angle = acos(min(max(least, -1.0), 1.0)) + CONE_ROOM
+        angle = acos(min(max(least, -1.0), 1.0)) + CONE_MARGIN
         if angle < 0.5 * pi:
-            patch[node, 8], patch[node, 9] = cos(angle), sin(angle)
-            _bound(vertex, triangle, first, last[node], x, y, z, patch, node)
+            cone[node, 8], cone[node, 9] = cos(angle), sin(angle)
+            _bound(vertex, triangle, first, last[node], x, y, z, cone, node)
             aside = atan(_most_beside(vertex, triangle, normal, neighbour, first, last[node]))
-            patch[node, 11], patch[node, 12] = cos(aside), sin(aside)
+            cone[node, 11], cone[node, 12] = cos(aside), sin(aside)

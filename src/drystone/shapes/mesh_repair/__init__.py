@@ -1,1 +1,1 @@
-"""Triangle meshes from files: reading, checking and repairing them."""
+"""Triangle meshes from files: reading, validation and repair."""

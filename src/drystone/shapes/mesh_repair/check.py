@@ -1,12 +1,13 @@
-"""What is wrong or suspicious about a triangle mesh: each finding names the defect and the fix.
+"""Validation of triangle meshes: each finding names the defect and the fix.
 
-Faces and vertices are numbered as they were given. Later looks leave out what earlier ones
+Faces and vertices are numbered as they were given. Later checks leave out what earlier ones
 found to be no triangle at all, so that one defect is not reported as another.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.model.finding import Finding
 from drystone.shapes.mesh_repair.self_intersection import crossing_faces
@@ -25,14 +26,14 @@ REPAIR = "repair=True does that"
 
 @dataclass
 class Surface:
-    """A mesh while it is looked at."""
+    """A mesh while it is checked."""
 
     name: str
     vertex: np.ndarray  # (n, 3) welded, relative to `offset` [m]
     offset: np.ndarray  # (3,) [m]
     given: np.ndarray  # (m, 3) corners as given
     face: np.ndarray  # (m, 3) corners, rows of `vertex`
-    kept: np.ndarray  # rows of `face` that are triangles and no copies
+    valid: np.ndarray  # rows of `face` that are triangles and no copies
     repaired: bool = False  # what is still wrong then, repair does not cure
     findings: list = field(default_factory=list)
 
@@ -53,7 +54,7 @@ class Surface:
         return float(np.ptp(self.vertex, axis=0).max())
 
 
-def check_mesh(vertices, faces) -> list[Finding]:
+def check_mesh(vertices: ArrayLike, faces: ArrayLike) -> list[Finding]:
     """All findings about a mesh of vertices (n, 3) [m] and faces (m, 3), the worst first.
 
     With an "error" among them Mesh(vertices, faces) raises InputError.
@@ -69,17 +70,17 @@ def examine(name: str, vertices, faces, repaired: bool = False) -> Surface:
     surface.repaired = repaired
     if not surface.sound:
         return surface
-    _look_at_vertices(surface, len(vertices))
-    _look_at_faces(surface)
-    if not len(surface.kept):
+    _check_vertices(surface, len(vertices))
+    _check_faces(surface)
+    if not len(surface.valid):
         return surface
-    edges = edges_of(surface.face[surface.kept], len(surface.vertex))
-    _look_at_edges(surface, edges)
-    crossing = _look_for_crossings(surface)
+    edges = edges_of(surface.face[surface.valid], len(surface.vertex))
+    _check_edges(surface, edges)
+    crossing = _check_crossings(surface)
     if surface.sound:
-        _look_at_shells(surface, edges)
-    elif not crossing and edges.closed and edges.turned:
-        _look_at_volume(surface)
+        _check_shells(surface, edges)
+    elif not crossing and edges.closed and edges.oriented:
+        _check_volume(surface)
     return surface
 
 
@@ -128,9 +129,7 @@ def _numbers(surface: Surface, what: str, values, kind, meaning: str):
             "error", f"has {what} of shape {array.shape}.", f"It must be (n, 3): {meaning}."
         )
     elif what == "faces" and array.dtype.kind == "f":
-        surface.add(
-            "error", f"has faces of {array.dtype}.", "Give whole numbers, rows of the vertices."
-        )
+        surface.add("error", f"has faces of {array.dtype}.", "Give integers, rows of the vertices.")
     return array
 
 
@@ -164,7 +163,7 @@ def _check_values(surface: Surface, points, corners) -> None:
 # Vertices and faces
 
 
-def _look_at_vertices(surface: Surface, given: int) -> None:
+def _check_vertices(surface: Surface, given: int) -> None:
     unused = given - len(np.unique(surface.given))
     if unused:
         surface.add("hint", f"has {unused} vertices that no face uses.", "They are left out.")
@@ -184,7 +183,7 @@ def _look_at_vertices(surface: Surface, given: int) -> None:
         )
 
 
-def _look_at_faces(surface: Surface) -> None:
+def _check_faces(surface: Surface) -> None:
     flat = flat_faces(surface.vertex, surface.face)
     bad = np.flatnonzero(flat)
     if len(bad):
@@ -204,11 +203,11 @@ def _look_at_faces(surface: Surface) -> None:
             f"({_corners(surface, bad[0])}; {len(bad)} such faces).",
             surface.or_repair("Remove the copies"),
         )
-    surface.kept = np.flatnonzero(~flat & ~copy)
+    surface.valid = np.flatnonzero(~flat & ~copy)
 
 
 def copies_of(face: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(m,) whether an earlier face has the same corners, however turned; (m,) the first such."""
+    """(m,) whether an earlier face has the same corners in any order; (m,) the first such."""
     alike = np.sort(face, axis=1)
     _, first, inverse = np.unique(alike, axis=0, return_index=True, return_inverse=True)
     first = first[inverse.reshape(-1)]
@@ -220,8 +219,8 @@ def _corners(surface: Surface, row: int) -> str:
 
 
 def _edge(surface: Surface, half_edge: int) -> str:
-    """`edge 3 - 7 of face 12` as given; half-edges are numbered among the kept faces."""
-    row, k = surface.kept[half_edge // 3], half_edge % 3
+    """`edge 3 - 7 of face 12` as given; half-edges are numbered among the valid faces."""
+    row, k = surface.valid[half_edge // 3], half_edge % 3
     a, b = surface.given[row, k], surface.given[row, (k + 1) % 3]
     return f"edge {a} - {b} of face {row}"
 
@@ -229,9 +228,9 @@ def _edge(surface: Surface, half_edge: int) -> str:
 # Edges
 
 
-def _look_at_edges(surface: Surface, edges: Edges) -> None:
+def _check_edges(surface: Surface, edges: Edges) -> None:
     if len(edges.open):
-        loops = loops_of(surface.face[surface.kept], edges)
+        loops = loops_of(surface.face[surface.valid], edges)
         holes = f" around {len(loops)} holes" if len(loops) > 1 else ""
         surface.add(
             "error",
@@ -248,7 +247,7 @@ def _look_at_edges(surface: Surface, edges: Edges) -> None:
             "An edge has two faces: remove inner walls, or make each part a Mesh of a Compound.",
         )
     if len(edges.against):
-        other = surface.kept[edges.against[0, 1] // 3]
+        other = surface.valid[edges.against[0, 1] // 3]
         surface.add(
             "error",
             f"has inconsistent winding: {_edge(surface, edges.against[0, 0])} and of face {other} "
@@ -258,8 +257,8 @@ def _look_at_edges(surface: Surface, edges: Edges) -> None:
         )
 
 
-def _look_for_crossings(surface: Surface) -> bool:
-    pairs = surface.kept[crossing_faces(surface.vertex, surface.face[surface.kept])]
+def _check_crossings(surface: Surface) -> bool:
+    pairs = surface.valid[crossing_faces(surface.vertex, surface.face[surface.valid])]
     if len(pairs):
         a, b = pairs[0]
         surface.add(
@@ -274,9 +273,9 @@ def _look_for_crossings(surface: Surface) -> bool:
 # Volume and shells
 
 
-def _look_at_volume(surface: Surface) -> None:
+def _check_volume(surface: Surface) -> None:
     """Of a surface with other defects, which yet has an inside."""
-    face = surface.face[surface.kept]
+    face = surface.face[surface.valid]
     volume = signed_volume(surface.vertex, face)
     if volume < 0.0:
         _add_inside_out(surface, "", volume)
@@ -295,8 +294,8 @@ def signed_volume(vertex: np.ndarray, face: np.ndarray) -> float:
     return float(np.einsum("ij,ij->", a, np.cross(b, c))) / 6.0
 
 
-def _look_at_shells(surface: Surface, edges: Edges) -> None:
-    """Of a closed surface that is turned the same way everywhere and does not cross itself."""
+def _check_shells(surface: Surface, edges: Edges) -> None:
+    """Of a closed, consistently oriented surface that does not cross itself."""
     label = shells_of(edges)
     count = int(label.max()) + 1
     shells = [surface.face[label == k] for k in range(count)]
@@ -356,7 +355,7 @@ def nesting(vertex: np.ndarray, shells: list, volumes: np.ndarray) -> np.ndarray
 
 
 def winding(corners: np.ndarray) -> float:
-    """How often triangles (m, 3, 3) surround the origin: solid angle / 4 pi [Oosterom1983]."""
+    """Winding number of triangles (m, 3, 3) about the origin: solid angle / 4 pi [Oosterom1983]."""
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
     top = np.einsum("ij,ij->i", a, np.cross(b, c))

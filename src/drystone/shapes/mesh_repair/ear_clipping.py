@@ -1,7 +1,7 @@
-"""Polygons in space cut into triangles ear by ear, where a fan would leave them.
+"""Ear clipping [Meisters1975]: polygons in space cut into triangles, where a fan would leave them.
 
 An ear is a corner that bulges, with no other corner in the triangle it makes with its neighbours.
-Every polygon that does not cross itself has two [Meisters1975].
+Every polygon that does not cross itself has two.
 """
 
 import numpy as np
@@ -24,16 +24,16 @@ def _mean_normals(corners: np.ndarray) -> np.ndarray:
 
 
 def cut_ears(corners: np.ndarray) -> list[tuple[int, int, int]]:
-    """Triangles, as rows of the polygon `corners` (n, 3), turned as it is.
+    """Triangles, as rows of the polygon `corners` (n, 3), in its orientation.
 
     It need not be quite flat. Where no ear is left, as in one that crosses itself, the rest is
     cut as a fan, and who checks the mesh finds what is wrong with it.
     """
     flat = _seen_along_normal(corners)
-    room = IN_LINE * float(np.ptp(flat, axis=0).max()) ** 2
+    tolerance = IN_LINE * float(np.ptp(flat, axis=0).max()) ** 2
     p, left, cut = flat.tolist(), list(range(len(flat))), []
     while len(left) > 3:
-        k = next((k for k in range(len(left)) if _is_ear(p, left, k, room)), None)
+        k = next((k for k in range(len(left)) if _is_ear(p, left, k, tolerance)), None)
         if k is None:
             break
         cut.append((left[k - 1], left[k], left[(k + 1) % len(left)]))
@@ -52,17 +52,19 @@ def _seen_along_normal(corners: np.ndarray) -> np.ndarray:
     return np.column_stack((corners @ across, corners @ np.cross(normal, across)))
 
 
-def _is_ear(p: list, left: list[int], k: int, room: float) -> bool:
+def _is_ear(p: list, left: list[int], k: int, tolerance: float) -> bool:
     a, b, c = p[left[k - 1]], p[left[k]], p[left[(k + 1) % len(left)]]
-    if _turn(a, b, c) <= room:
+    if _double_area(a, b, c) <= tolerance:
         return False
     others = (p[i] for i in left if p[i] not in (a, b, c))
     return not any(
-        _turn(a, b, x) >= -room and _turn(b, c, x) >= -room and _turn(c, a, x) >= -room
+        _double_area(a, b, x) >= -tolerance
+        and _double_area(b, c, x) >= -tolerance
+        and _double_area(c, a, x) >= -tolerance
         for x in others
     )
 
 
-def _turn(a, b, c) -> float:
+def _double_area(a, b, c) -> float:
     """Twice the area of the triangle, > 0 if it is counter-clockwise."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,4 +1,4 @@
-"""Triangles from files. What is cut off or does not fit its own header is refused by name.
+"""Mesh files (STL, PLY, OBJ). What is cut off or does not fit its own header is refused by name.
 
 trimesh reads most formats. OBJ is read here: trimesh cuts a face of many corners as a fan, which
 leaves a face that is not convex crossing itself.

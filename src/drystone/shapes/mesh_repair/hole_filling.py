@@ -1,9 +1,9 @@
-"""Faces over a hole of a mesh: of all triangulations of its border the least bent one.
+"""Hole filling [Liepa2003]: of all triangulations of the border of a hole the least bent one.
 
 Over the part of the border from i to j, closed by the line j -> i, the best has the corner m
 that makes the sharpest bend between neighbours least, those beside the hole included, and
 among equals the least area: W(i, j) = min over m of W(i, m) + W(m, j) + triangle(i, m, j), where
-+ takes the larger bend and the sum of areas [Liepa2003, section 3].
++ takes the larger bend and the sum of areas (section 3 there).
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ SAME_BEND = 1e-9
 
 
 def fill_loop(vertex: np.ndarray, loop: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """(n - 2, 3) faces that fill the loop of n vertices, turned as the loop runs.
+    """(n - 2, 3) faces that fill the loop of n vertices, oriented as the loop runs.
 
     beside  (n, 3) unit normals of the faces there are along loop[k] -> loop[k + 1]
     """

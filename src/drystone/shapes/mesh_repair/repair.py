@@ -1,4 +1,4 @@
-"""Repair of meshes: cracks closed, flat faces and copies removed, faces turned, holes filled.
+"""Mesh repair: cracks closed, degenerate faces and copies removed, faces oriented, holes filled.
 
 Every step says what it did; what is still wrong afterwards is found by check.py.
 """
@@ -35,9 +35,9 @@ def repair_mesh(name: str, vertices, faces):
     if not len(face):
         return vertices, faces, []
     face = _without_copies(face, done)
-    face = _turned_alike(vertex, face, done)
+    face = _oriented_alike(vertex, face, done)
     face = _closed(vertex, face, done)
-    face = _turned_outward(vertex, face, done)
+    face = _oriented_outward(vertex, face, done)
     said = [Finding("hint", name, f"was repaired: {what}", "Look at the result.") for what in done]
     return vertex + surface.offset, face, said
 
@@ -89,7 +89,7 @@ def _handed_over(vertex, face, flat):
     for row in np.flatnonzero(~gone):
         at.update({(face[row, k], face[row, (k + 1) % 3]): row for k in range(3)})
     waiting = np.flatnonzero(flat & ~gone).tolist()
-    for _ in range(4 * len(waiting)):  # a neighbour may become flat in turn; not for ever
+    for _ in range(4 * len(waiting)):  # a neighbour may become flat then; not for ever
         if not waiting:
             break
         row = waiting.pop()
@@ -109,7 +109,7 @@ def _handed_over(vertex, face, flat):
 
 
 def _longest_first(vertex, corners) -> tuple[int, int, int]:
-    """The corners turned so that the longest side comes first."""
+    """The corners rolled so that the longest side comes first."""
     sides = np.linalg.norm(vertex[np.roll(corners, -1)] - vertex[corners], axis=1)
     return tuple(np.roll(corners, -int(sides.argmax())).tolist())
 
@@ -125,17 +125,17 @@ def _first(mask) -> int:
     return int(np.flatnonzero(mask)[0])
 
 
-def _turned_alike(vertex, face, done):
-    """Faces of a shell turned as most of its area is; surfaces with one side stay as they are.
+def _oriented_alike(vertex, face, done):
+    """Faces of a shell oriented as most of its area is; one-sided surfaces stay as they are.
 
-    Every face stands twice in a graph, as it is and turned: neighbours that agree are linked as
+    Every face stands twice in a graph, as it is and flipped: neighbours that agree are linked as
     they are, those that do not crosswise. Of the two copies of a shell one is what we want.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
     edges = edges_of(face, len(vertex))
-    if edges.turned or not len(face):
+    if edges.oriented or not len(face):
         return face
     m = len(face)
     one, two = edges.pair.T // 3
@@ -148,13 +148,13 @@ def _turned_alike(vertex, face, done):
     if one_sided.any():
         return face
     shell = np.minimum(label[:m], label[m:])
-    turned = label[:m] != shell
+    flipped = label[:m] != shell
     a, b, c = (vertex[face[:, k]] for k in range(3))
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    weight = np.bincount(shell, np.where(turned, area, -area), minlength=2 * m)
-    turned ^= weight[shell] > 0.0
-    done.append(f"{int(turned.sum())} faces were turned to agree with their neighbours.")
-    return np.where(turned[:, None], face[:, ::-1], face)
+    weight = np.bincount(shell, np.where(flipped, area, -area), minlength=2 * m)
+    flipped ^= weight[shell] > 0.0
+    done.append(f"{int(flipped.sum())} faces were turned to agree with their neighbours.")
+    return np.where(flipped[:, None], face[:, ::-1], face)
 
 
 def _closed(vertex, face, done):
@@ -164,7 +164,7 @@ def _closed(vertex, face, done):
     fill it hand the corner to that face.
     """
     edges = edges_of(face, len(vertex))
-    if not len(edges.open) or not edges.turned:
+    if not len(edges.open) or not edges.oriented:
         return face
     size = float(np.ptp(vertex, axis=0).max())
     holes, slits = [], []
@@ -221,9 +221,9 @@ def _normals_beside(loop, beside: dict) -> np.ndarray:
     return np.array([beside[edge] for edge in zip(start, end, strict=True)])
 
 
-def _turned_outward(vertex, face, done):
+def _oriented_outward(vertex, face, done):
     edges = edges_of(face, len(vertex))
-    if not (edges.closed and edges.turned):
+    if not (edges.closed and edges.oriented):
         return face
     label = shells_of(edges)
     shells = [face[label == k] for k in range(int(label.max()) + 1)]

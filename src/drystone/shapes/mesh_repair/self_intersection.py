@@ -1,7 +1,7 @@
-"""Which faces of a mesh pass through each other.
+"""Self-intersection of a mesh: which faces pass through each other, found through a linear BVH.
 
-Pairs of faces whose boxes meet come from a binary tree over the faces in Morton order, walked
-level by level with whole arrays. Two triangles cross if an edge of one pierces the other, or if
+Pairs of faces whose AABBs overlap come from a binary tree over the faces in Morton order, traversed
+level by level with NumPy arrays. Two triangles cross if an edge of one pierces the other, or if
 they lie in one plane and overlap; faces that share corners are asked about the rest of them only.
 """
 
@@ -9,7 +9,7 @@ import numpy as np
 
 # Part of the mesh's size below which a distance is rounding: faces that touch do not cross.
 TOUCH = 1e-9
-# Pairs of faces that are looked at together, to bound the memory: about 100 MB.
+# Pairs of faces that are tested together, to bound the memory: about 100 MB.
 CHUNK = 200_000
 
 
@@ -28,11 +28,11 @@ def crossing_faces(vertex: np.ndarray, face: np.ndarray) -> np.ndarray:
     return crossing[np.lexsort((crossing[:, 1], crossing[:, 0]))]
 
 
-# Pairs whose boxes meet
+# Pairs whose AABBs overlap
 
 
 def near_pairs(corners: np.ndarray) -> np.ndarray:
-    """(k, 2) all pairs of triangles (m, 3, 3) whose boxes meet, the lower number first."""
+    """(k, 2) all pairs of triangles (m, 3, 3) whose AABBs overlap, the lower number first."""
     order = np.argsort(_morton(corners.mean(axis=1)), kind="stable")
     lower, upper = corners[order].min(axis=1), corners[order].max(axis=1)
     boxes = [(lower, upper)]
@@ -100,7 +100,7 @@ def _cross_at_corner(vertex, face, pairs, small) -> np.ndarray:
     rows = np.arange(len(pairs))
     same = a[:, :, None] == b[:, None, :]
     i, j = same.any(axis=2).argmax(axis=1), same.any(axis=1).argmax(axis=1)
-    # Turned so that the common corner comes first: the opposite side is edge 1.
+    # Rolled so that the common corner comes first: the opposite side is edge 1.
     a = vertex[np.stack([a[rows, (i + k) % 3] for k in range(3)], axis=1)]
     b = vertex[np.stack([b[rows, (j + k) % 3] for k in range(3)], axis=1)]
     cross = np.zeros(len(pairs), dtype=bool)

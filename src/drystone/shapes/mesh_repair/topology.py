@@ -1,4 +1,4 @@
-"""How the triangles of a mesh hang together: edges, holes and shells.
+"""Topology of a triangle mesh: half-edges, holes (border loops) and shells (components).
 
 Half-edge 3 f + k runs from corner k of face f to corner k + 1.
 """
@@ -16,15 +16,15 @@ class Edges(NamedTuple):
     open: np.ndarray  # edges of one face
     crowded: np.ndarray  # edges of three or more
     crowd: int  # faces at the first of these
-    against: np.ndarray  # (k, 2) half-edges of edges along which two faces run the same way
+    against: np.ndarray  # (k, 2) half-edges of edges along which two faces run alike
 
     @property
     def closed(self) -> bool:
         return not (len(self.open) or len(self.crowded))
 
     @property
-    def turned(self) -> bool:
-        """Whether neighbours are turned the same way everywhere."""
+    def oriented(self) -> bool:
+        """Whether neighbours are oriented alike everywhere."""
         return not len(self.against)
 
 
@@ -48,7 +48,7 @@ def edges_of(face: np.ndarray, vertex_count: int) -> Edges:
 
 
 def shells_of(edges: Edges) -> np.ndarray:
-    """(m,) number of the shell of each face: faces that hang together by edges of two faces."""
+    """(m,) number of the shell of each face: faces that are connected by edges of two faces."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -60,7 +60,7 @@ def shells_of(edges: Edges) -> np.ndarray:
 def loops_of(face: np.ndarray, edges: Edges) -> list[np.ndarray]:
     """Borders of the holes: vertices in the order in which a face that fills them would run.
 
-    Where holes meet in a vertex the way is cut there, so that no loop passes a vertex twice.
+    Where holes meet in a vertex the path is cut there, so that no loop passes a vertex twice.
     """
     start, end = face.ravel()[edges.open], np.roll(face, -1, axis=1).ravel()[edges.open]
     onward: dict[int, list[int]] = {}
@@ -68,15 +68,15 @@ def loops_of(face: np.ndarray, edges: Edges) -> list[np.ndarray]:
         onward.setdefault(a, []).append(b)
     loops = []
     for origin in list(onward):
-        way, place = [origin], {origin: 0}
-        while onward.get(way[-1]):
-            following = onward[way[-1]].pop()
-            if following in place:
-                loops.append(np.array(way[place[following] :]))
-                for vertex in way[place[following] + 1 :]:
-                    del place[vertex]
-                del way[place[following] + 1 :]
+        path, index = [origin], {origin: 0}
+        while onward.get(path[-1]):
+            following = onward[path[-1]].pop()
+            if following in index:
+                loops.append(np.array(path[index[following] :]))
+                for vertex in path[index[following] + 1 :]:
+                    del index[vertex]
+                del path[index[following] + 1 :]
             else:
-                place[following] = len(way)
-                way.append(following)
+                index[following] = len(path)
+                path.append(following)
     return loops

@@ -1,3 +1,1 @@
-"""Signed distance fields (SDF) of meshes: octree, closest points, feature samples, and their cache
-on disk.
-"""
+"""Signed distance fields (SDF) of meshes: octree, closest points, feature samples, disk cache."""

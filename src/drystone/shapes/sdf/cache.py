@@ -1,7 +1,7 @@
-"""The signed distance of a closed mesh, tabled once and kept in a file for the next time.
+"""Disk cache of signed distance fields (SDF): tabled once for each mesh and settings.
 
 The file is named by a hash of the mesh and of the settings; it is written beside the compiled
-kernels, whole or not at all. One whose contents do not match its own hash is made again.
+kernels, completely or not at all. One whose contents do not match its own hash is made again.
 """
 
 import hashlib
@@ -15,7 +15,14 @@ import numba
 import numpy as np
 
 from drystone.shapes.sdf.closest_point import Solids, vertex_normals
-from drystone.shapes.sdf.octree import BETWEEN, MOST_CELLS, MOST_LEVELS, ROOM, VALUES, build_octree
+from drystone.shapes.sdf.octree import (
+    BETWEEN,
+    MOST_CELLS,
+    MOST_LEVELS,
+    ROOT_SIZE,
+    VALUES,
+    build_octree,
+)
 
 # Error of the interpolated distance at the surface, as a part of the mesh's radius, and how
 # much more of the distance it may be away from it.
@@ -25,7 +32,7 @@ FORMAT = 1  # of the file; another one when the method changes
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class DistanceField:
     """An octree of distances, see octree.py."""
 
     lower: np.ndarray  # (3,) lower corner of the root, in the mesh's axes [m]
@@ -34,14 +41,14 @@ class Field:
     value: np.ndarray  # (cells, 9) distances at the corners, error [m]
 
 
-def find_field(table, tolerance: float = TOLERANCE, share: float = SHARE) -> Field:
-    """The field of a TerrainTable with a tree: from its file, else made and put there.
+def find_sdf(table, tolerance: float = TOLERANCE, share: float = SHARE) -> DistanceField:
+    """The SDF of a TerrainTable with a BVH: from its file, else made and put there.
 
     tolerance  error of the distance at the surface, as a part of the mesh's radius
     share      error elsewhere, as a part of the distance, on top of it
     """
     lower, upper = table.vertex.min(axis=0), table.vertex.max(axis=0)
-    side = float(ROOM * (upper - lower).max())
+    side = float(ROOT_SIZE * (upper - lower).max())
     corner = 0.5 * (lower + upper) - 0.5 * side
     path = _path(table, (tolerance, share))
     found = _read(path)
@@ -49,11 +56,11 @@ def find_field(table, tolerance: float = TOLERANCE, share: float = SHARE) -> Fie
         found = build_octree(_alone(table, corner), corner, side, tolerance * table.radius, share)
         _write(path, *found)
     child, value = found
-    return Field(corner, side, child, value)
+    return DistanceField(corner, side, child, value)
 
 
 def cache_folder() -> Path:
-    """Where fields are kept: beside the folder of the compiled kernels, or in the one given."""
+    """Where SDFs are stored: beside the folder of the compiled kernels, or in the one given."""
     folder = Path(numba.config.CACHE_DIR)
     return (folder if "NUMBA_CACHE_DIR" in os.environ else folder.parent) / "fields"
 
@@ -80,7 +87,7 @@ def _alone(table, corner: np.ndarray) -> Solids:
 
 def _path(table, settings) -> Path:
     digest = hashlib.blake2b(digest_size=16)
-    constants = (FORMAT, BETWEEN, MOST_CELLS, MOST_LEVELS, ROOM, *settings)
+    constants = (FORMAT, BETWEEN, MOST_CELLS, MOST_LEVELS, ROOT_SIZE, *settings)
     digest.update(repr(constants).encode())
     digest.update(np.ascontiguousarray(table.vertex, np.float64).tobytes())
     digest.update(np.ascontiguousarray(table.triangle, np.int32).tobytes())

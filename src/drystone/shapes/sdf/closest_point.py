@@ -1,7 +1,7 @@
-"""The point of a triangle mesh that is nearest to a given one, and on which side that one lies.
+"""Closest point of a triangle mesh through its BVH, and its signed distance [Baerentzen2005].
 
-The tree of boxes is searched nearest box first. The side is that of the pseudo-normal of the
-feature that holds the nearest point [Baerentzen2005]: of a face its normal, of an edge the sum
+The BVH is searched nearest box first. The sign is that of the pseudo-normal of the
+feature that holds the closest point: of a face its normal, of an edge the sum
 of the two beside it, of a vertex the sum of all around it, weighted by their angles.
 """
 
@@ -17,8 +17,9 @@ from drystone.shapes.point_triangle import foot_on
 
 # Nodes that wait: one for each level, and two.
 STACK = MOST_LEVELS + 8
-# Feet nearer than this part of the triangle's side leave no direction between: the pseudo-normal
-# is taken. Above the rounding of coordinates, 1e-16, of a mesh a thousand sides large.
+# Closest points nearer than this part of the triangle's side leave no direction between: the
+# pseudo-normal is taken. Above the rounding of coordinates, 1e-16, of a mesh a thousand sides
+# large.
 TOUCHING = 1e-11
 
 
@@ -122,12 +123,12 @@ def signed_distance(solids, k, x, limit, stack):
                 best2, best_row, best_feature, best = distance2, row, feature, y
     if best_row < 0:
         return inf, (0.0, 0.0, 1.0)
-    return _with_side(solids, k, best_row, best_feature, x, best)
+    return _with_sign(solids, k, best_row, best_feature, x, best)
 
 
 @kernel
-def _with_side(solids, k, row, feature, x, y):
-    """Signed distance of x from its nearest point y, and the gradient."""
+def _with_sign(solids, k, row, feature, x, y):
+    """Signed distance of x from its closest point y, and the gradient."""
     n = _pseudo_normal(solids, k, row, feature)
     d = sub(x, y)
     a, b, _ = corners_of(solids, solids.terrain[k, 0], row)

@@ -1,7 +1,7 @@
-"""The places of a surface that are held against the distance of another: its corners and ridges.
+"""Feature samples of a surface, to be tested against the SDF of another: its corners and ridges.
 
-Only there can a surface be nearest to, or deepest in, another one whose own corners are looked at
-in turn; corners and edges in hollows never are. PENALTY Appendix I divides coarse meshes by more
+Only there can a surface be nearest to, or deepest in, another one whose own corners are tested
+in turn; concave vertices and edges never are. PENALTY Appendix I divides coarse meshes by more
 points (Steiner points); here long ridges are divided into pieces, of which each is searched, so
 that what is nearest may lie between the points. No points are needed on faces.
 """
@@ -19,18 +19,18 @@ SPACING = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Corners and pieces of ridges of one surface, in a tree of balls; numbered from zero."""
+    """Corners and pieces of ridges of one surface, in a tree of spheres; numbered from zero."""
 
-    ball: np.ndarray  # (nodes, 4) middle and radius of what is under a node [m]
+    sphere: np.ndarray  # (nodes, 4) centre and radius of what is under a node [m]
     link: np.ndarray  # (nodes, 2) as arrays.Shapes.node_link: second child and 0, or first, count
     segment: np.ndarray  # (samples, 6) ends of a piece; of a corner twice the same
-    around_first: np.ndarray  # (samples + 1,) first row in `around`
-    around: np.ndarray  # (n, 3) unit vectors along the surface: edges of a corner, and of a ridge
-    #                     into the faces beside it, at right angles to it
+    tangent_first: np.ndarray  # (samples + 1,) first row in `tangent`
+    tangent: np.ndarray  # (n, 3) unit vectors along the surface: edges of a corner, and of a ridge
+    #                      into the faces beside it, at right angles to it
 
 
 def find_samples(table) -> Samples:
-    """Of a TerrainTable with a tree."""
+    """Of a TerrainTable with a BVH."""
     corner, corner_count, corner_around = _corners(table)
     piece, piece_count, piece_around = _pieces(table)
     segment = np.concatenate([np.concatenate([corner, corner], axis=1), piece])

@@ -1,9 +1,9 @@
-"""Signed distance of a mesh on an adaptive octree, interpolated between the corners of its cells.
+"""Adaptively sampled distance field [Frisken2000]: signed distance (SDF) on an octree.
 
-Adaptively sampled distance fields [Frisken2000], as PENALTY Appendix I uses them. A cell is
-divided while the interpolated distance misses the true one, at the nineteen places that would
-become corners of its children, by more than a tolerance. Away from the surface it may miss by a
-share of the distance: there it only has to say that nothing is near.
+As PENALTY Appendix I uses them, interpolated between the corners of cells. A cell is divided while
+the interpolated distance differs from the true one, at the nineteen points that would become
+corners of its children, by more than a tolerance. Away from the surface it may differ by a share of
+the distance: there it only has to say that nothing is near.
 
 Corner k of a cell is its lower corner, moved along x, y, z where bits 0, 1, 2 of k are set;
 its children are numbered likewise.
@@ -19,8 +19,8 @@ from drystone.shapes.sdf.closest_point import STACK, signed_distance
 MOST_LEVELS = 8
 MOST_CELLS = 1 << 18
 # How much larger the root is than the mesh, so that what is near the mesh is in it.
-ROOM = 1.1
-# Error of a cell: that at the nineteen places times this, as it is larger between them.
+ROOT_SIZE = 1.1
+# Error of a cell: that at the nineteen points times this, as it is larger between them.
 BETWEEN = 1.5
 VALUES = 9  # of a cell: distances at its corners, and its error
 
@@ -54,7 +54,7 @@ def interpolated_distance(solids, k, x):
     error = solids.octree_value[cell, 8]
     if away == 0.0:
         return inside, error
-    # All of the mesh is in the octree, and distances differ by no more than places do.
+    # All of the mesh is in the octree, and distances differ by no more than points do.
     low, high = max(away, inside - error - away), inside + error + away
     return 0.5 * (low + high), 0.5 * (high - low)
 
@@ -68,19 +68,19 @@ def _fill_grid(solids, value, cell, x, y, z, half, grid, stack):
             grid[g] = value[cell, i // 2 + j + 2 * h]
         else:
             at = (x + i * half, y + j * half, z + h * half)
-            # Distances differ by no more than the places are apart.
+            # Distances differ by no more than the points are apart.
             limit = 1.001 * (abs(value[cell, 0]) + half * sqrt(float(i * i + j * j + h * h)))
             grid[g] = signed_distance(solids, 0, at, limit, stack)[0]
 
 
 @kernel
 def _grid_error(value, cell, grid, share):
-    """How far interpolation misses: at most, and at most beyond its share of the distance."""
+    """Error of interpolation: at most, and at most beyond its share of the distance."""
     error, excess = 0.0, 0.0
     for g in range(27):
         guess = _interpolate(value, cell, 0.5 * (g % 3), 0.5 * (g // 3 % 3), 0.5 * (g // 9))
-        miss = abs(guess - grid[g])
-        error, excess = max(error, miss), max(excess, miss - share * abs(grid[g]))
+        off = abs(guess - grid[g])
+        error, excess = max(error, off), max(excess, off - share * abs(grid[g]))
     return error, excess
 
 

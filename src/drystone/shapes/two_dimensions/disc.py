@@ -6,7 +6,8 @@ from math import pi
 from drystone.model.checks import positive
 from drystone.shapes.mass_properties import MassProperties
 from drystone.shapes.part import Part
-from drystone.shapes.two_dimensions.outline import flat_mass, outline_part
+from drystone.shapes.surface import Surface
+from drystone.shapes.two_dimensions.outline import flat_mass, outline_part, prism
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Disc:
 
     r: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Disc: radius r", self.r))
 
     def mass_properties(self) -> MassProperties:
@@ -25,3 +26,6 @@ class Disc:
 
     def parts(self) -> list[Part]:
         return [outline_part([(0.0, 0.0)], self.r)]
+
+    def surfaces(self) -> list[Surface]:
+        return [prism(part) for part in self.parts()]

@@ -7,6 +7,7 @@ A disc is one corner with a rounding, a segment two, a polygon three or more.
 """
 
 from dataclasses import dataclass
+from math import inf, pi
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from drystone.errors import InputError
 from drystone.model.arrays import OUTLINE, PLANE, SPHERE, Outlines
 from drystone.shapes.mass_properties import MassProperties
 from drystone.shapes.part import Part
+from drystone.shapes.surface import Surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +25,21 @@ class Outline:
     corner: np.ndarray
     normal: np.ndarray
     rounding: float
+
+    @property
+    def half_thickness(self) -> float:
+        """Area over perimeter, of a disc its radius [m]; inf of a line without a thickness.
+
+        Such a line is solid on both sides: what comes through has to move by its own.
+        """
+        if len(self.corner) == 1:
+            return self.rounding
+        if len(self.corner) == 2 and self.rounding == 0.0:
+            return inf
+        a, b, r = self.corner, np.roll(self.corner, -1, axis=0), self.rounding
+        area = 0.5 * float((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum())
+        rim = float(np.linalg.norm(b - a, axis=1).sum())
+        return (area + r * rim + pi * r * r) / (rim + 2.0 * pi * r)
 
     def rim(self, per_turn: int = 48) -> np.ndarray:
         """(m, 2) points round the shape [m], the rounding with so many for a full turn."""
@@ -60,6 +77,17 @@ def outline_part(corners, rounding: float) -> Part:
     kind = SPHERE if len(corners) == 1 else OUTLINE
     size = in_plane(*half)
     return Part(kind, size, reach, in_plane(*middle), geometry=geometry)
+
+
+def prism(part: Part) -> Surface:
+    """An outline as it is drawn, half as deep as it is large."""
+    x, z = part.geometry.rim().T
+    n, half = len(x), 0.25 * part.radius
+    near, far = (np.column_stack([x, np.full(n, y), z]) for y in (-half, half))
+    sides = [[k, n + k, n + (k + 1) % n, (k + 1) % n] for k in range(n)]
+    caps = [list(range(n)), list(range(2 * n - 1, n - 1, -1))] if n > 2 else []
+    surface = Surface(np.concatenate([near, far]), caps + sides, smooth=False)
+    return surface.moved(part.position, part.rotation)
 
 
 def flat_mass(area: float, x: float, z: float, moment: float) -> MassProperties:

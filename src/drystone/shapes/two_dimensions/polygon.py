@@ -16,7 +16,8 @@ from drystone.errors import InputError
 from drystone.model.checks import positive, vector
 from drystone.shapes.mass_properties import MassProperties, read_only
 from drystone.shapes.part import Part
-from drystone.shapes.two_dimensions.outline import flat_mass, outline_part
+from drystone.shapes.surface import Surface
+from drystone.shapes.two_dimensions.outline import flat_mass, outline_part, prism
 
 # A corner that turns by less than this [rad] is a point on an edge: rounding of what a person
 # computed, and a micrometre on an edge of a metre.
@@ -33,12 +34,12 @@ class Polygon:
 
     points: tuple[tuple[float, float], ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         try:
-            points = list(self.points)
+            given = list(self.points)
         except TypeError:
             raise InputError(f"Polygon: points is {self.points!r}, must be a list.") from None
-        points = [vector(f"Polygon: point {k}", point, 2) for k, point in enumerate(points)]
+        points = [vector(f"Polygon: point {k}", point, 2) for k, point in enumerate(given)]
         object.__setattr__(self, "points", _checked(points))
 
     @classmethod
@@ -58,10 +59,14 @@ class Polygon:
         area, centre, _ = _sums(points - base)
         base = base + centre
         area, rest, moment = _sums(points - base)  # about the centre, where nothing cancels
-        return read_only(flat_mass(area, *(base + rest).tolist(), moment))
+        x, z = (base + rest).tolist()
+        return read_only(flat_mass(area, x, z, moment))
 
     def parts(self) -> list[Part]:
         return [outline_part(self.points, 0.0)]
+
+    def surfaces(self) -> list[Surface]:
+        return [prism(part) for part in self.parts()]
 
 
 def _sums(p: np.ndarray):

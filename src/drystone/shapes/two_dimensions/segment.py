@@ -11,7 +11,8 @@ from drystone.errors import InputError
 from drystone.model.checks import number, vector
 from drystone.shapes.mass_properties import MassProperties, massless
 from drystone.shapes.part import Part
-from drystone.shapes.two_dimensions.outline import flat_mass, outline_part
+from drystone.shapes.surface import Surface
+from drystone.shapes.two_dimensions.outline import flat_mass, outline_part, prism
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Segment:
     b: tuple[float, float]
     radius: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "a", vector("Segment: a", self.a, 2))
         object.__setattr__(self, "b", vector("Segment: b", self.b, 2))
         object.__setattr__(self, "radius", number("Segment: radius", self.radius, "m"))
@@ -49,3 +50,6 @@ class Segment:
 
     def parts(self) -> list[Part]:
         return [outline_part([self.a, self.b], self.radius)]
+
+    def surfaces(self) -> list[Surface]:
+        return [prism(part) for part in self.parts()]

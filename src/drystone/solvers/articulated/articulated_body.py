@@ -21,7 +21,7 @@ import numpy as np
 
 from drystone.constraints.joint_rows import row_velocity
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import add, cross, dot, mad, mul, mul_t, scale, sub, tangents
+from drystone.jit.vec import add, cross, dot, mad, mul, mul_t, scale, sub, tangents, world_inertia
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
 
 ZERO = (0.0, 0.0, 0.0)
@@ -70,15 +70,13 @@ def _start_inertia(b, bodies, turn, inertia):
     m = 1.0 / bodies.inv_mass[b]
     inertia[b, 0], inertia[b, 3], inertia[b, 5] = m, m, m
     x, y, z = _moments(b, bodies)
-    a, d, g = turn[b, 0], turn[b, 1], turn[b, 2]
-    p, e, h = turn[b, 3], turn[b, 4], turn[b, 5]
-    c, f, i = turn[b, 6], turn[b, 7], turn[b, 8]
-    inertia[b, 15] = a * a * x + d * d * y + g * g * z
-    inertia[b, 16] = a * p * x + d * e * y + g * h * z
-    inertia[b, 17] = a * c * x + d * f * y + g * i * z
-    inertia[b, 18] = p * p * x + e * e * y + h * h * z
-    inertia[b, 19] = p * c * x + e * f * y + h * i * z
-    inertia[b, 20] = c * c * x + f * f * y + i * i * z
+    r = (
+        turn[b, 0], turn[b, 1], turn[b, 2], turn[b, 3], turn[b, 4], turn[b, 5], turn[b, 6],
+        turn[b, 7], turn[b, 8],
+    )  # fmt: skip
+    tensor = world_inertia(r, x, y, z)
+    for k in range(6):
+        inertia[b, 15 + k] = tensor[k]
 
 
 @kernel

@@ -1,17 +1,17 @@
-"""Joints that pull hard on light bodies: what keeps an explicit step from swinging them up.
+"""Geometric stiffness of joint forces [Andrews2017]: added inertia for light bodies.
 
-A body of inertia I that is pulled with the force F at the arm r turns back and forth with the
-square of the frequency F r / I or more, and a step follows that only while dt² F r / I is small.
-Where it is not, dt² F r is added to the inertia of the body, as an implicit step would do with
-the stiffness of the pull [Andrews2017]: the body turns more slowly, and stays where it is pulled.
+A body of inertia I on which a joint pulls with the force F at the arm r oscillates with the square
+of the angular frequency F r / I or more, and an explicit step is stable only while dt² F r / I is
+small. Where it is not, dt² F r is added to the inertia of the body, as an implicit step would do
+with the geometric stiffness F r: the body rotates more slowly, and stays where it is pulled.
 """
 
 from math import sqrt
 
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import rotation_matrix
+from drystone.jit.vec import rotation_matrix, world_inertia
 
-TAUT = 2.0  # dt² F r / I; a body between two joints swings up from here on
+STABLE = 2.0  # dt² F r / I; a body between two joints becomes unstable from here on
 
 
 @kernel
@@ -35,8 +35,8 @@ def _arm(j, side, joints, axis):
     return sqrt(total)
 
 
-@inner_kernel
-def tautness(j, side, joints, rows, inv_inertia, dt):
+@kernel
+def _stiffness_ratio(j, side, joints, rows, inv_inertia, dt):
     """dt² F r / I of joint `j` on one of its bodies, about the axis for which it is largest."""
     b, worst = joints.body[j, side], 0.0
     if b < inv_inertia.shape[0]:
@@ -51,42 +51,54 @@ def _set_inertia(b, q, inertia, extra, mass):
     m = rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3])
     x, y = 1.0 / (inertia[b, 0] + extra), 1.0 / (inertia[b, 1] + extra)
     z = 1.0 / (inertia[b, 2] + extra)
-    mass[b, 1] = m[0] * m[0] * x + m[1] * m[1] * y + m[2] * m[2] * z
-    mass[b, 2] = m[0] * m[3] * x + m[1] * m[4] * y + m[2] * m[5] * z
-    mass[b, 3] = m[0] * m[6] * x + m[1] * m[7] * y + m[2] * m[8] * z
-    mass[b, 4] = m[3] * m[3] * x + m[4] * m[4] * y + m[5] * m[5] * z
-    mass[b, 5] = m[3] * m[6] * x + m[4] * m[7] * y + m[5] * m[8] * z
-    mass[b, 6] = m[6] * m[6] * x + m[7] * m[7] * y + m[8] * m[8] * z
+    tensor = world_inertia(m, x, y, z)
+    for k in range(6):
+        mass[b, 1 + k] = tensor[k]
 
 
 @inner_kernel
-def has_stiff(first, last, joint_work):
-    """Whether bodies of the blocks first .. last are stiffened, for which no motion is smooth."""
+def has_added_inertia(first, last, joint_work):
+    """Whether bodies of the blocks first .. last have added inertia: they do not move smoothly."""
     for d in range(first, last):
         for side in range(2):
-            if joint_work.stiff[joint_work.node_body[joint_work.node_list[d], side]] > 0.0:
+            if joint_work.added_inertia[joint_work.node_body[joint_work.node_list[d], side]] > 0.0:
                 return True
     return False
 
 
 @inner_kernel
-def stiffen_bodies(joints, joint_work, bodies, state, mass, dt):
+def is_stiff(first, last, joints, joint_work, inv_inertia, dt):
+    """Whether joints of the blocks first .. last pull so hard that RATTLE would be unstable."""
+    before = -1
+    for d in range(first, last):
+        j = joint_work.node_joint[joint_work.node_list[d]]
+        if j == before:
+            continue
+        before = j
+        for side in range(2):
+            if _stiffness_ratio(j, side, joints, joint_work.rows, inv_inertia, dt) > STABLE:
+                return True
+    return False
+
+
+@inner_kernel
+def add_inertia(joints, joint_work, bodies, state, mass, dt):
     """Add to the inertia of bodies on which joints pull hard, as they did in the last step."""
-    stiff, rows = joint_work.stiff, joint_work.rows
+    added, rows = joint_work.added_inertia, joint_work.rows
     for r in range(rows.impulse.shape[0]):
         rows.impulse[r] = state.joint_impulse[r]
-    for b in range(stiff.shape[0]):
-        stiff[b] = 0.0
-    taut = False
+    for b in range(added.shape[0]):
+        added[b] = 0.0
+    some = False
     for j in range(joints.kind.shape[0]):
         for side in range(2):
-            if tautness(j, side, joints, rows, bodies.inv_inertia, dt) > TAUT:
+            if _stiffness_ratio(j, side, joints, rows, bodies.inv_inertia, dt) > STABLE:
                 reach = max(
                     _arm(j, side, joints, 0), _arm(j, side, joints, 1), _arm(j, side, joints, 2)
                 )
-                stiff[joints.body[j, side]] += reach * _pull(j, joints, rows, dt)
-                taut = True
-    if taut:
+                added[joints.body[j, side]] += reach * _pull(j, joints, rows, dt)
+                some = True
+    if some:
         for b in range(bodies.kind.shape[0]):
-            if stiff[b] > 0.0:
-                _set_inertia(b, state.rotation, bodies.inertia, stiff[b], mass)
+            if added[b] > 0.0:
+                _set_inertia(b, state.rotation, bodies.inertia, added[b], mass)

@@ -1,52 +1,78 @@
-"""Stage 5 for islands with joints: contacts, joints, limits and drives as one problem.
+"""Articulated islands: contacts, joints, limits and drives of an island as one problem.
 
-Newton's method takes all rows of the island together (solvers/newton/island_delassus.py): along
-chains and trees of joints the matrix is dense near its diagonal alone, so that the cost grows in
-proportion to their length. Where the matrix would be too wide, and for nsgs, the rows are swept one
-by one (solvers/gauss_seidel/joint_sweep.py). Islands that nothing touches move smoothly, and take
-the way of rattle.py.
+Each island is handed down this ladder until its residual is below the tolerance:
+
+    method                  tried if                          why
+    ----------------------  --------------------------------  -------------------------------------
+    RATTLE (rattle.py),     nothing touches the island, no    joints hold exactly and energy is
+    before the solve        limit is reached, `auto`,         conserved over long times
+                            drift by default
+    contacts on trees       `auto`, joints in trees, few      joints are eliminated: Newton has
+    (tree_contacts.py)      contacts and limits               contacts and limits alone
+    Newton on the island    `auto`, a matrix that fits        joints, loops too, and contacts at
+    (newton/                                                  once; along chains the matrix is
+    island_delassus.py)                                       dense near its diagonal alone
+    Gauss-Seidel sweeps     always                            any size, and all there is for
+    (joint_sweep.py)                                          `nsgs`
+
+A method that fails hands on as follows. RATTLE and the contacts on trees have changed velocities
+and impulses of the joints all over: the next method starts from the free velocities and the
+impulses of the last step again. Newton's best iterate is the start of the sweeps. What sweeps leave
+is reported.
+
+The solve writes neither State nor Model: rows of joints are filled before it, and store_joints()
+stores them when the step is finalized.
 """
 
 import numpy as np
 
 from drystone.constraints.coulomb import push_rows
+from drystone.constraints.joint_rows import contacts_of, nodes_of, start_group
 from drystone.constraints.joints.fill_rows import fill_joint, is_filled, note_filled
 from drystone.jit import kernel
 from drystone.jit.stage import stage
-from drystone.model.arrays import BAUMGARTE, DEFAULT_DRIFT, HELD
-from drystone.model.joint_arrays import PLANAR, ROW_EQUALITY
-from drystone.solvers.articulated.geometric_stiffness import has_stiff, stiffen_bodies
-from drystone.solvers.articulated.rattle import rattle_island, set_guess
-from drystone.solvers.articulated.rattle_tree import rattle_tree, start_again, tree_of
+from drystone.model.arrays import BAUMGARTE, HELD
+from drystone.model.joint_arrays import PLANAR
+from drystone.solvers.articulated.geometric_stiffness import add_inertia
 from drystone.solvers.articulated.tree_contacts import solve_tree_contacts
-from drystone.solvers.articulated.tree_delassus import WITH_DRIVES
+from drystone.solvers.articulated.tree_delassus import W_GROUP, WITH_DRIVES
 from drystone.solvers.gauss_seidel.joint_sweep import sweep_linked
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, DEEPEST
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
-OPEN = 1e-3  # [m], [rad]: joints that miss more are closed before they move smoothly again
 FEW = 4  # contacts with which joints are solved to DEEPEST of the tolerance; with more, to DEEPER
+
+
+@kernel
+def _start_step(joint_work, state):
+    """What earlier steps have left in the work arrays."""
+    for r in range(joint_work.curve.shape[0]):
+        for k in range(3):
+            joint_work.curve[r, k] = state.joint_curve[r, k]
+    for g in range(joint_work.done.shape[0]):
+        joint_work.done[g] = 0
+    trees = joint_work.trees
+    trees.count[W_GROUP] = 0
+    for t in range(trees.ready.shape[0]):
+        if trees.ready[t] == WITH_DRIVES:
+            trees.ready[t] = 0
 
 
 @stage
 def fill_joint_rows(joint_work, joints, bodies, state, settings, mass):
-    """Rows of all joints at the start of a step; bodies on which they pull hard are stiffened."""
-    filled, trees, dt = joint_work.filled, joint_work.trees, settings.dt
+    """Rows of all joints at the start of a step; added inertia of bodies on which they pull."""
+    rows, filled, trees, dt = joint_work.rows, joint_work.filled, joint_work.trees, settings.dt
+    _start_step(joint_work, state)
     for j in range(joints.kind.shape[0]):
         for k in range(3):
-            joints.value[j, k] = state.joint_value[j, k]
+            rows.value[j, k] = state.joint_value[j, k]
         if not is_filled(joints, j, state.position, state.rotation, dt, filled):
-            fill_joint(joints, j, state.position, state.rotation, dt, joint_work.rows)
+            fill_joint(joints, j, state.position, state.rotation, dt, rows)
             note_filled(joints, j, state.position, state.rotation, dt, filled)
             if trees.tree[j] >= 0:
                 trees.ready[trees.tree[j]] = 0
-    trees.count[1] = 0
-    for t in range(trees.ready.shape[0]):
-        if trees.ready[t] == WITH_DRIVES:
-            trees.ready[t] = 0
-    stiffen_bodies(joints, joint_work, bodies, state, mass, settings.dt)
+    add_inertia(joints, joint_work, bodies, state, mass, dt)
     if settings.drift == BAUMGARTE:
-        rows = joint_work.rows
         for r in range(rows.error.shape[0]):
             rows.bias[r] += settings.baumgarte * rows.error[r]
         for j in range(joints.kind.shape[0]):
@@ -55,17 +81,20 @@ def fill_joint_rows(joint_work, joints, bodies, state, settings, mass):
 
 @kernel
 def store_joints(joint_work, joints, state):
-    """Remember what the joints carried and how far they have turned."""
+    """Store coordinates, impulses and biases of the joints: the step is a good one."""
+    rows = joint_work.rows
     for j in range(joints.kind.shape[0]):
         for k in range(3):
-            state.joint_value[j, k] = joints.value[j, k]
-    for r in range(joint_work.rows.impulse.shape[0]):
-        state.joint_impulse[r] = joint_work.rows.impulse[r]
+            state.joint_value[j, k] = rows.value[j, k]
+    for r in range(rows.impulse.shape[0]):
+        state.joint_impulse[r] = rows.impulse[r]
+        for k in range(3):
+            state.joint_curve[r, k] = joint_work.curve[r, k]
 
 
 @kernel
 def _mark_held(first, last, joints, joint_work, scheme):
-    """Flag the bodies of joints that the mean of two velocities would tear.
+    """Flag the bodies of joints that the midpoint rule would open.
 
     Not those that a plane of the fixed world holds: whatever moves along it, its mean does too.
     """
@@ -81,22 +110,10 @@ def _mark_held(first, last, joints, joint_work, scheme):
 
 
 @kernel
-def _is_torn(first, last, joint_work):
-    """Whether a joint is so far open that stabilization.py has to close it: smooth motion does
-    not.
-    """
-    rows = joint_work.rows
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r >= 0 and rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > OPEN:
-                return True
-    return False
-
-
-@kernel
-def _push_contacts(lo, hi, rows, joint_work, motion):
-    """The warm start of contacts lo .. hi, after start_again()."""
+def _start_again(g, rows, joint_work, state, motion):
+    """Free velocities and the warm start for the joints and contacts of group `g`."""
+    (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
+    start_group(first, last, joint_work, state, motion)
     for r in range(lo, hi):
         for side in range(2):
             b = rows.body[r, side]
@@ -106,76 +123,77 @@ def _push_contacts(lo, hi, rows, joint_work, motion):
     push_rows(lo, hi, rows.body, rows.frame, rows.arm, motion.mass, rows.impulse, motion.twist)
 
 
+@kernel
+def _try_trees(g, joints, bodies, state, rows, joint_work, tolerance, work, motion):
+    """Contacts on trees; residual, islands that needed Newton, its steps."""
+    lo, hi = contacts_of(g, rows)
+    goal = (DEEPEST if hi - lo <= FEW else DEEPER) * tolerance
+    error, steps, tried = solve_tree_contacts(
+        g, joints, bodies, rows, joint_work, goal, work, motion
+    )
+    if tried == 1 and not error <= tolerance:
+        _start_again(g, rows, joint_work, state, motion)
+    return error, tried, steps
+
+
+@kernel
+def _try_newton(g, rows, joint_work, tolerance, work, motion):
+    """Newton on the matrix of the island; residual, islands that needed it, its steps."""
+    (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
+    joint_work.trees.count[W_GROUP] = 0
+    return solve_by_newton(
+        lo, hi - lo, first, last - first, rows, joint_work, motion.mass, motion.free,
+        DEEPER * tolerance, work, motion.twist,
+    )  # fmt: skip
+
+
+@kernel
+def _sweep(g, rows, joint_work, settings, motion):
+    """Gauss-Seidel; residual and sweeps."""
+    (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
+    return sweep_linked(
+        lo, hi, first, last, rows, joint_work, motion.mass, settings.tolerance,
+        settings.max_sweeps, motion.twist,
+    )  # fmt: skip
+
+
+@kernel
+def _solve_group(g, joints, bodies, state, rows, joint_work, settings, work, motion):
+    """Down the ladder; residual, sweeps, islands that needed Newton, its steps."""
+    first, last = nodes_of(g, joint_work)
+    error, sweeps, islands, steps, tolerance = np.inf, 0, 0, 0, settings.tolerance
+    joint_work.stabilize[g] = 1
+    _mark_held(first, last, joints, joint_work, motion.scheme)
+    if settings.newton == 1:
+        error, islands, steps = _try_trees(
+            g, joints, bodies, state, rows, joint_work, tolerance, work, motion
+        )
+    if settings.newton == 1 and not error <= tolerance:
+        error, more, taken = _try_newton(g, rows, joint_work, tolerance, work, motion)
+        islands, steps = islands + more, steps + taken
+    if not error <= tolerance:
+        error, sweeps = _sweep(g, rows, joint_work, settings, motion)
+    return error, sweeps, islands, steps
+
+
 @stage
 def solve_articulated(joint_work, joints, bodies, state, rows, groups, settings, work, motion):
-    """Solve all groups with joints; returns the most sweeps, the largest error, Newton's steps."""
-    most, worst, steps, newtons = 0, 0.0, 0, 0
-    mass, tolerance = motion.mass, settings.tolerance
+    """Solve all groups with joints that RATTLE has not integrated.
+
+    Returns the most sweeps, the largest residual, islands that needed Newton, its steps.
+    """
+    most, worst, islands, steps = 0, 0.0, 0, 0
     for g in range(groups):
-        first, last = np.int64(joint_work.group_node[g]), np.int64(joint_work.group_node[g + 1])
+        first, last = nodes_of(g, joint_work)
         if first == last:
             continue
-        lo = np.int64(rows.slab_first[rows.group_first[g]])
-        hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
-        error, sweeps = np.inf, 0
-        smooth = settings.newton == 1 and lo == hi and settings.drift == DEFAULT_DRIFT
-        if (
-            smooth
-            and not has_stiff(first, last, joint_work)
-            and not _is_torn(first, last, joint_work)
-        ):
-            set_guess(first, last, joint_work, state.joint_curve, True, False)
-            t = tree_of(first, joint_work)
-            if t >= 0:
-                error = rattle_tree(g, t, joints, bodies, state, joint_work, settings, motion)
-            else:
-                joint_work.trees.count[1] = 0
-                error = rattle_island(
-                    g, first, last, joints, bodies, state, rows, joint_work, settings, work, motion
-                )
-            newtons, steps = newtons + 1, steps + 1
-            if not error <= tolerance:
-                error = np.inf
-                start_again(first, last, joint_work, state, motion)
-        if not error < np.inf:
-            joint_work.loose[g] = 1
-            reset = settings.drift == DEFAULT_DRIFT
-            set_guess(first, last, joint_work, state.joint_curve, False, reset)
-            _mark_held(first, last, joints, joint_work, motion.scheme)
-            if settings.newton == 1:
-                goal = (DEEPEST if hi - lo <= FEW else DEEPER) * tolerance
-                error, taken, done = solve_tree_contacts(
-                    g,
-                    lo,
-                    hi - lo,
-                    first,
-                    last,
-                    joints,
-                    bodies,
-                    rows,
-                    joint_work,
-                    goal,
-                    work,
-                    motion,
-                )
-                newtons, steps = newtons + done, steps + taken
-                if done == 1 and not error <= tolerance:
-                    start_again(first, last, joint_work, state, motion)
-                    _push_contacts(lo, hi, rows, joint_work, motion)
-            if settings.newton == 1 and not error <= tolerance:
-                joint_work.trees.count[1] = 0
-                error, islands, taken = solve_by_newton(
-                    lo, hi - lo, first, last - first, rows, joint_work, mass, motion.free,
-                    DEEPER * tolerance, work, motion.twist,
-                )  # fmt: skip
-                newtons, steps = newtons + islands, steps + taken
-        if not error <= tolerance:
-            error, sweeps = sweep_linked(
-                lo, hi, first, last, rows, joint_work, mass, tolerance, settings.max_sweeps,
-                motion.twist,
-            )  # fmt: skip
+        error, sweeps, more, taken = joint_work.residual[g], 0, 0, 0
+        if joint_work.done[g] == 0:
+            error, sweeps, more, taken = _solve_group(
+                g, joints, bodies, state, rows, joint_work, settings, work, motion
+            )
         rows.group_residual[g], rows.group_sweeps[g] = error, sweeps
-        most = max(most, sweeps)
+        islands, steps, most = islands + more, steps + taken, max(most, sweeps)
         if not error <= worst:
             worst = error
-    return most, worst, newtons, steps
+    return most, worst, islands, steps

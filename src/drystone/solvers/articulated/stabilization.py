@@ -1,50 +1,50 @@
-"""Stage 7 for islands with joints: what joints and contacts miss is corrected by displacements.
+"""Post-stabilization (CLINE 3.3) of articulated islands: position errors become displacements.
 
-Post-stabilization of CLINE 3.3, as a problem of the same kind as that of the velocities: contacts
-without friction, limits one-sided, joints both ways, drives and friction of joints absent. The
-answer moves bodies and gives them no velocity. It is done before the move, on what the joints will
-miss after it, so that the pose at the end of a step is a good one. Where bodies turn by radians no
-straight line leads there: what has torn joints wider open in the end is undone.
+As a problem of the same kind as that of the velocities: contacts without friction, limits
+one-sided, joints both ways, drives and friction of joints absent. The answer moves bodies and gives
+them no velocity. It is found before the move, from the position errors that the joints will have
+after it, so that the pose at the end of a step is a good one. For large rotations the linearization
+fails: a correction after which the position errors are larger is rejected.
 """
 
-import numpy as np
-
 from drystone.constraints.coulomb import normal_velocity_at, push
-from drystone.constraints.joint_rows import SOFTNESS, push_joint_row
+from drystone.constraints.joint_rows import SOFTNESS, contacts_of, nodes_of, push_joint_row
 from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import BAUMGARTE, NO_DRIFT
 from drystone.model.joint_arrays import ROW_EQUALITY, ROW_LIMIT
 from drystone.motion.stabilization import gap_wanted
-from drystone.solvers.articulated.rattle import NEWTON_STEPS, look_ahead, predict_poses
-from drystone.solvers.articulated.solve_islands import OPEN
+from drystone.solvers.articulated.end_poses import fill_end_rows, predict_poses
+from drystone.solvers.articulated.rattle import OPEN_JOINT
+from drystone.solvers.articulated.rattle_matrix import NEWTON_STEPS
 from drystone.solvers.articulated.tree_contacts import stabilize_tree_contacts
+from drystone.solvers.articulated.tree_delassus import W_GROUP
 from drystone.solvers.newton.island_delassus import MOST_OPERATIONS, fill_island, link_group
 from drystone.solvers.newton.ordering import band_numbers, order_island
 from drystone.solvers.newton.semismooth import prox_newton
 
-CLOSED = 1e-8  # [m], [rad]: what joints may miss
-ROUNDS = 3  # at most; each gains a factor of about spin * dt
+CLOSED = 1e-8  # [m], [rad]: position errors that are small enough
+MAX_ITERATIONS = 3  # each gains a factor of about spin * dt
 
 
 @kernel
-def _look(first, last, joints, bodies, state, joint_work, motion, dt):
-    """Rows of the joints of these blocks after the step; the most that they miss [m], [rad]."""
-    predict_poses(first, last, bodies, state, joint_work, motion, False, 0, dt)
-    look_ahead(first, last, joints, joint_work, dt)
-    worst, ahead = 0.0, joint_work.ahead
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r >= 0 and (ahead.kind[r] == ROW_EQUALITY or ahead.kind[r] == ROW_LIMIT):
-                worst = max(worst, abs(ahead.error[r]))
+def _largest_error(g, joints, bodies, state, joint_work, motion, dt):
+    """Rows of the joints of group `g` after the step; their largest position error [m], [rad]."""
+    first, last = nodes_of(g, joint_work)
+    predict_poses(first, last, bodies, state, joint_work, motion, False, dt)
+    fill_end_rows(first, last, joints, joint_work, dt)
+    worst, end_rows = 0.0, joint_work.end_rows
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if end_rows.kind[r] == ROW_EQUALITY or end_rows.kind[r] == ROW_LIMIT:
+            worst = max(worst, abs(end_rows.error[r]))
     return worst
 
 
 @kernel(inline="always")
-def _place_law(lo, contacts, n, first, rows, joint_work, move, share, dt, links, island):
-    """Turn the problem of the velocities into that of the displacements."""
-    ahead = joint_work.ahead
+def _position_law(lo, contacts, n, first, rows, joint_work, move, settings, links, island):
+    """The problem of the displacements in place of that of the velocities."""
+    end_rows, dt = joint_work.end_rows, settings.dt
     island.bounded[0] = False
     for i in range(n):
         c = links.order[i]
@@ -52,12 +52,9 @@ def _place_law(lo, contacts, n, first, rows, joint_work, move, share, dt, links,
             links.impulse[i, k] = 0.0
         if c < contacts:
             r = lo + c
-            wanted = gap_wanted(rows.gap[r], rows.skin[r], share)
-            room = rows.gap[r] - wanted
+            gap = rows.gap[r] - gap_wanted(rows.gap[r], rows.skin[r], settings.push_out)
             island.friction[i] = 0.0
-            island.q[i, 0] = room / dt + normal_velocity_at(
-                r, rows.body, rows.frame, rows.arm, move
-            )
+            island.q[i, 0] = gap / dt + normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
             island.q[i, 1], island.q[i, 2] = 0.0, 0.0
             continue
         node = joint_work.node_list[first + c - contacts]
@@ -67,10 +64,10 @@ def _place_law(lo, contacts, n, first, rows, joint_work, move, share, dt, links,
                 continue
             own = island.own[i, k] - joint_work.rows.softness[r]
             island.soft[i, k], island.own[i, k] = SOFTNESS * own, own
-            island.q[i, k] = ahead.error[r] / dt
-            if ahead.kind[r] == ROW_LIMIT:
-                island.q[i, k] += ahead.bias[r]
-            elif ahead.kind[r] != ROW_EQUALITY:
+            island.q[i, k] = end_rows.error[r] / dt
+            if end_rows.kind[r] == ROW_LIMIT:
+                island.q[i, k] += end_rows.bias[r]
+            elif end_rows.kind[r] != ROW_EQUALITY:
                 island.lower[i, k], island.upper[i, k] = 0.0, 0.0
 
 
@@ -90,8 +87,11 @@ def _displace(lo, contacts, n, first, rows, joint_work, mass, links, move):
 
 
 @kernel(inline="always")
-def _straighten_group(lo, contacts, first, nodes, rows, joint_work, motion, settings, work):
-    links, island, room = work.links, work.island, work.newton
+def _stabilize_group(g, rows, joint_work, motion, settings, work):
+    """Displacements from the matrix of the island, where it fits."""
+    links, island, newton = work.links, work.island, work.newton
+    (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
+    contacts, nodes = hi - lo, last - first
     if not link_group(lo, contacts, first, nodes, rows, joint_work, motion.mass, links):
         return
     for c in range(contacts + nodes):
@@ -101,21 +101,21 @@ def _straighten_group(lo, contacts, first, nodes, rows, joint_work, motion, sett
         fill_island(
             lo, contacts, n, first, rows, joint_work, motion.mass, motion.free, links, island
         )
-        stored, operations = band_numbers(n, island, room.low, room.high)
-        if stored > room.matrix.shape[0] or operations > MOST_OPERATIONS:
+        stored, operations = band_numbers(n, island, newton.low, newton.high)
+        if stored > newton.matrix.shape[0] or operations > MOST_OPERATIONS:
             continue
-        _place_law(
-            lo, contacts, n, first, rows, joint_work, motion.move, settings.push_out, settings.dt,
-            links, island,
-        )  # fmt: skip
+        _position_law(
+            lo, contacts, n, first, rows, joint_work, motion.move, settings, links, island
+        )
         goal = 0.1 * CLOSED / settings.dt
-        prox_newton(n, island, False, goal, NEWTON_STEPS, room, links.impulse)
+        prox_newton(n, island, False, goal, NEWTON_STEPS, newton, links.impulse)
         _displace(lo, contacts, n, first, rows, joint_work, motion.mass, links, motion.move)
 
 
 @kernel
-def _copy_bodies(lo, hi, first, last, rows, joint_work, source, target):
+def _copy_bodies(g, rows, joint_work, source, target):
     """Copy the rows of all bodies of a group."""
+    (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
     for d in range(first, last):
         for side in range(2):
             b = joint_work.node_body[joint_work.node_list[d], side]
@@ -130,42 +130,26 @@ def _copy_bodies(lo, hi, first, last, rows, joint_work, source, target):
 
 @stage
 def stabilize_joints(joint_work, joints, bodies, state, rows, groups, settings, work, motion):
-    """Correct the displacements of all groups with joints."""
+    """Correct the displacements of all groups whose joints have position errors."""
     if settings.drift == NO_DRIFT or settings.drift == BAUMGARTE:
         return
+    dt = settings.dt
     for g in range(groups):
-        first, last = np.int64(joint_work.group_node[g]), np.int64(joint_work.group_node[g + 1])
-        if first == last:
+        first, last = nodes_of(g, joint_work)
+        if first == last or joint_work.stabilize[g] == 0:
             continue
-        if joint_work.loose[g] == 0:
-            continue
-        lo = np.int64(rows.slab_first[rows.group_first[g]])
-        hi = np.int64(rows.slab_first[rows.group_first[g + 1]])
-        start = missed = _look(first, last, joints, bodies, state, joint_work, motion, settings.dt)
+        start = error = _largest_error(g, joints, bodies, state, joint_work, motion, dt)
         if not start > CLOSED:
             continue
-        _copy_bodies(lo, hi, first, last, rows, joint_work, motion.move, motion.before)
-        for _ in range(ROUNDS):
+        _copy_bodies(g, rows, joint_work, motion.move, motion.before)
+        for _ in range(MAX_ITERATIONS):
             if not stabilize_tree_contacts(
-                g,
-                lo,
-                hi - lo,
-                first,
-                last,
-                joints,
-                bodies,
-                rows,
-                joint_work,
-                settings,
-                work,
-                motion,
+                g, joints, bodies, rows, joint_work, settings, work, motion
             ):
-                joint_work.trees.count[1] = 0
-                _straighten_group(
-                    lo, hi - lo, first, last - first, rows, joint_work, motion, settings, work
-                )
-            missed = _look(first, last, joints, bodies, state, joint_work, motion, settings.dt)
-            if not missed > CLOSED:
+                joint_work.trees.count[W_GROUP] = 0
+                _stabilize_group(g, rows, joint_work, motion, settings, work)
+            error = _largest_error(g, joints, bodies, state, joint_work, motion, dt)
+            if not error > CLOSED:
                 break
-        if missed > max(OPEN, start):
-            _copy_bodies(lo, hi, first, last, rows, joint_work, motion.before, motion.move)
+        if error > max(OPEN_JOINT, start):
+            _copy_bodies(g, rows, joint_work, motion.before, motion.move)

@@ -1,15 +1,21 @@
-"""Stage 5 and 7 for trees of joints that something touches, or that are at their limits.
+"""Contacts and limits on trees of joints: Newton's method after elimination of the joints.
 
-The joints are eliminated (articulated_body.py), and Newton's method has contacts and limits alone
-(tree_delassus.py). Displacements that correct what joints and contacts miss are found with the same
-inertia, dampers included.
+The joints are eliminated by the articulated body algorithm (articulated_body.py), and Newton's
+method has the Schur complement of contacts and limits alone (tree_delassus.py). Displacements that
+correct the position errors of joints and contacts are found with the same inertia, dampers
+included.
 """
 
 import numpy as np
 
 from drystone.constraints.contact_rows import inertia_times
 from drystone.constraints.coulomb import normal_velocity_at, push, velocity_at
-from drystone.constraints.joint_rows import push_joint_row, row_velocity
+from drystone.constraints.joint_rows import (
+    contacts_of,
+    nodes_of,
+    push_joint_row,
+    row_velocity,
+)
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import cross
 from drystone.model.joint_arrays import ROW_EQUALITY, ROW_LIMIT
@@ -17,6 +23,9 @@ from drystone.motion.stabilization import gap_wanted
 from drystone.solvers.articulated.articulated_body import held_error, set_impulses, solve_tree
 from drystone.solvers.articulated.rattle_tree import load_momenta, take_velocities
 from drystone.solvers.articulated.tree_delassus import (
+    TREES,
+    W_BLOCKS,
+    W_GROUP,
     choose_rows,
     condense,
     eliminate_listed,
@@ -26,9 +35,9 @@ from drystone.solvers.articulated.tree_delassus import (
 from drystone.solvers.newton.semismooth import newton_from
 
 NEWTON_STEPS = 100
-ALPHA = 1e-6  # W has no joints left that say the same thing twice, and guesses are good
-PLACED = 1e-9  # [m], [rad]: what a displacement leaves to contacts and limits
-ROUNDS = 4  # of adding limits that were passed; if there are still more, the old way is taken
+ALPHA = 1e-6  # no redundant joints are left in W, and guesses are good
+PLACED = 1e-9  # [m], [rad]: position errors of contacts and limits that are small enough
+MAX_ROUNDS = 4  # of adding limits that were passed; with more, Newton takes the whole island
 
 
 @kernel
@@ -71,7 +80,8 @@ def _load_row(r, p, rows, trees):
 
 
 @kernel
-def _clear_flow(first, last, joint_work):
+def _clear_flow(g, joint_work):
+    first, last = nodes_of(g, joint_work)
     for d in range(first, last):
         for side in range(2):
             b = joint_work.node_body[joint_work.node_list[d], side]
@@ -80,35 +90,36 @@ def _clear_flow(first, last, joint_work):
 
 
 @kernel
-def _respond(lo, contacts, n, first, last, joints, rows, joint_work, mass, own, twist):
+def _respond(g, n, joints, rows, joint_work, mass, own, twist):
     """Add what the impulses `own` of contacts and listed blocks do to the bodies."""
-    trees = joint_work.trees
-    _clear_flow(first, last, joint_work)
-    for c in range(contacts):
+    trees, (lo, hi) = joint_work.trees, contacts_of(g, rows)
+    _clear_flow(g, joint_work)
+    for c in range(hi - lo):
         _load_contact(lo + c, own[c, 0], own[c, 1], own[c, 2], rows, mass, trees, twist)
-    for i in range(contacts, n):
+    for i in range(hi - lo, n):
         for k in range(3):
             if trees.block[i, k] >= 0:
                 _load_row(trees.block[i, k], own[i, k], joint_work.rows, trees)
-    for i in range(trees.count[0]):
+    for i in range(trees.count[TREES]):
         t = trees.listed[i]
         driven = trees.driven[t] == 1
-        solve_tree(t, joints, joint_work.rows, joint_work.none, twist, trees, False, driven, False)
+        solve_tree(t, joints, joint_work.rows, joint_work.zero, twist, trees, False, driven, False)
         take_velocities(t, trees, True, twist)
 
 
 @kernel
-def _start_free(lo, contacts, joints, bodies, rows, joint_work, motion):
+def _start_free(g, joints, bodies, rows, joint_work, motion):
     """Velocities of all bodies if contacts and limits did nothing."""
     trees, twist, free = joint_work.trees, motion.twist, motion.free
-    for c in range(lo, lo + contacts):
+    lo, hi = contacts_of(g, rows)
+    for c in range(lo, hi):
         for side in range(2):
             b = rows.body[c, side]
             for k in range(6):
                 twist[b, k] = free[b, k]
-    for i in range(trees.count[0]):
+    for i in range(trees.count[TREES]):
         t = trees.listed[i]
-        load_momenta(t, bodies, motion.rotation_matrix, joint_work.stiff, free, trees)
+        load_momenta(t, bodies, motion.rotation_matrix, joint_work.added_inertia, free, trees)
         solve_tree(
             t, joints, joint_work.rows, joint_work.rows.bias, free, trees, True,
             trees.driven[t] == 1, True,
@@ -117,21 +128,20 @@ def _start_free(lo, contacts, joints, bodies, rows, joint_work, motion):
 
 
 @kernel
-def _set_slack(first, last, joint_work, slack, twist):
-    rows = joint_work.rows
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r >= 0 and rows.kind[r] != ROW_EQUALITY:
-                slack[r] = row_velocity(r, rows, twist) + rows.bias[r]
+def _set_slack(g, joint_work, twist):
+    rows, (first, last) = joint_work.rows, nodes_of(g, joint_work)
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if rows.kind[r] != ROW_EQUALITY:
+            joint_work.slack[r] = row_velocity(r, rows, twist) + rows.bias[r]
 
 
 @kernel
-def _take_law(lo, contacts, n, rows, joint_work, twist, own, island):
+def _take_law(g, n, rows, joint_work, twist, own, island):
     """Free velocities of the problem, and its guess: the impulses of the last step."""
-    trees = joint_work.trees
+    trees, (lo, hi) = joint_work.trees, contacts_of(g, rows)
     for i in range(n):
-        if i < contacts:
+        if i < hi - lo:
             r = lo + i
             un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
             island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + rows.bias[r], u1, u2
@@ -145,10 +155,11 @@ def _take_law(lo, contacts, n, rows, joint_work, twist, own, island):
 
 
 @kernel
-def _keep_impulses(lo, contacts, n, joints, bodies, rows, joint_work, motion, own):
+def _keep_impulses(g, n, joints, bodies, rows, joint_work, motion, own):
     """Impulses of contacts, of listed rows, and of the joints that go with them."""
-    trees, pushed = joint_work.trees, motion.move
-    for i in range(trees.count[0]):
+    trees, pushed, (lo, hi) = joint_work.trees, motion.move, contacts_of(g, rows)
+    contacts = hi - lo
+    for i in range(trees.count[TREES]):
         t = trees.listed[i]
         for k in range(trees.first[t], trees.first[t + 1]):
             for b in (trees.child[trees.joint[k]], trees.parent[trees.joint[k]]):
@@ -166,9 +177,9 @@ def _keep_impulses(lo, contacts, n, joints, bodies, rows, joint_work, motion, ow
         for k in range(3):
             if trees.block[i, k] >= 0:
                 push_joint_row(trees.block[i, k], own[i, k], joint_work.rows, motion.mass, pushed)
-    for i in range(trees.count[0]):
+    for i in range(trees.count[TREES]):
         set_impulses(
-            trees.listed[i], joints, bodies, motion.rotation_matrix, joint_work.stiff,
+            trees.listed[i], joints, bodies, motion.rotation_matrix, joint_work.added_inertia,
             joint_work.rows, pushed, motion.twist, trees,
         )  # fmt: skip
     for i in range(contacts, n):
@@ -177,105 +188,89 @@ def _keep_impulses(lo, contacts, n, joints, bodies, rows, joint_work, motion, ow
                 joint_work.rows.impulse[trees.block[i, k]] = own[i, k]
 
 
-@inner_kernel
-def solve_tree_contacts(
-    g, lo, contacts, first, last, joints, bodies, rows, joint_work, goal, work, motion
-):
-    """Velocities of an island of trees and contacts: their error, Newton's steps, 1 if tried.
+@kernel
+def _solve_listed(g, n, joints, bodies, rows, joint_work, goal, work, motion):
+    """Newton on the contacts and the listed rows; velocities; residual and steps."""
+    island, own, twist = work.island, work.links.impulse, motion.twist
+    condense(g, n, rows, joint_work, bodies, motion, island)
+    set_law(g, n, rows, joint_work, island)
+    _take_law(g, n, rows, joint_work, twist, own, island)
+    error, steps = newton_from(ALPHA, n, island, False, goal, NEWTON_STEPS, work.newton, own)
+    _respond(g, n, joints, rows, joint_work, motion.mass, own, twist)
+    return error, steps
 
-    The error is infinite if it cannot be done this way; if it was tried, velocities have changed.
+
+@inner_kernel
+def solve_tree_contacts(g, joints, bodies, rows, joint_work, goal, work, motion):
+    """Velocities of an island of trees and contacts: their residual, Newton's steps, 1 if tried.
+
+    The residual is infinite if it cannot be done so; if it was tried, velocities have changed.
     """
-    island, own, twist, steps = work.island, work.links.impulse, motion.twist, 0
-    if number_motions(lo, contacts, first, last, rows, joint_work, motion.mass) == 0:
+    own, twist, steps, (lo, hi) = work.links.impulse, motion.twist, 0, contacts_of(g, rows)
+    if number_motions(g, rows, joint_work, motion.mass) == 0:
         return np.inf, 0, 0
     eliminate_listed(joints, bodies, motion.rotation_matrix, joint_work)
-    _start_free(lo, contacts, joints, bodies, rows, joint_work, motion)
-    _set_slack(first, last, joint_work, joint_work.slack, twist)
-    n = choose_rows(contacts, first, last, joint_work, joint_work.slack, False, False)
-    for _ in range(ROUNDS):
+    _start_free(g, joints, bodies, rows, joint_work, motion)
+    _set_slack(g, joint_work, twist)
+    n = choose_rows(g, hi - lo, joint_work, False, False)
+    for _ in range(MAX_ROUNDS):
         error = 0.0
         if n > 0:
-            condense(
-                g,
-                lo,
-                contacts,
-                n,
-                rows,
-                joint_work,
-                bodies,
-                motion.rotation_matrix,
-                motion.mass,
-                island,
-            )
-            set_law(lo, contacts, n, rows, joint_work, island)
-            _take_law(lo, contacts, n, rows, joint_work, twist, own, island)
-            error, taken = newton_from(
-                ALPHA, n, island, False, goal, NEWTON_STEPS, work.newton, own
-            )
+            error, taken = _solve_listed(g, n, joints, bodies, rows, joint_work, goal, work, motion)
             steps += taken
-            _respond(
-                lo, contacts, n, first, last, joints, rows, joint_work, motion.mass, own, twist
-            )
-        _keep_impulses(lo, contacts, n, joints, bodies, rows, joint_work, motion, own)
-        _set_slack(first, last, joint_work, joint_work.slack, twist)
-        more = choose_rows(contacts, first, last, joint_work, joint_work.slack, False, True)
+        _keep_impulses(g, n, joints, bodies, rows, joint_work, motion, own)
+        _set_slack(g, joint_work, twist)
+        more = choose_rows(g, hi - lo, joint_work, False, True)
         if more == 0:
             return max(error, _joint_error(joints, joint_work, twist)), steps, 1
         n = more
-        _start_free(lo, contacts, joints, bodies, rows, joint_work, motion)
-        _set_slack(first, last, joint_work, joint_work.slack, twist)
+        _start_free(g, joints, bodies, rows, joint_work, motion)
+        _set_slack(g, joint_work, twist)
     return np.inf, steps, 1
 
 
 @kernel
 def _joint_error(joints, joint_work, twist):
     worst, trees, rows = 0.0, joint_work.trees, joint_work.rows
-    for i in range(trees.count[0]):
+    for i in range(trees.count[TREES]):
         worst = max(worst, held_error(trees.listed[i], joints, rows, rows.bias, twist, trees))
     return worst
 
 
 @kernel
-def _close_joints(first, last, joints, joint_work, dt, move):
+def _close_joints(g, joints, joint_work, dt, move):
     """Displace the trees so that joints fit after the step; slack of the limits."""
-    trees, rows, ahead, slack = (
-        joint_work.trees,
-        joint_work.rows,
-        joint_work.ahead,
-        joint_work.slack,
-    )
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r >= 0:
-                joint_work.change[r] = ahead.error[r] / dt
-                slack[r] = ahead.error[r] / dt + ahead.bias[r] - row_velocity(r, rows, move)
-    _clear_flow(first, last, joint_work)
-    for i in range(trees.count[0]):
+    trees, rows, slack = joint_work.trees, joint_work.rows, joint_work.slack
+    end_rows, (first, last) = joint_work.end_rows, nodes_of(g, joint_work)
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        joint_work.bias_change[r] = end_rows.error[r] / dt
+        slack[r] = end_rows.error[r] / dt + end_rows.bias[r] - row_velocity(r, rows, move)
+    _clear_flow(g, joint_work)
+    for i in range(trees.count[TREES]):
         t = trees.listed[i]
         driven = trees.driven[t] == 1
-        solve_tree(t, joints, rows, joint_work.change, move, trees, True, driven, False)
+        solve_tree(t, joints, rows, joint_work.bias_change, move, trees, True, driven, False)
         take_velocities(t, trees, True, move)
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r >= 0 and ahead.kind[r] == ROW_LIMIT:
-                slack[r] += row_velocity(r, rows, move)
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if end_rows.kind[r] == ROW_LIMIT:
+            slack[r] += row_velocity(r, rows, move)
 
 
 @kernel
-def _place_law(lo, contacts, n, rows, joint_work, move, share, dt, own, island):
-    """Turn the problem of the velocities into that of displacements; the most that is missed."""
-    trees, worst = joint_work.trees, 0.0
+def _position_law(g, n, rows, joint_work, move, settings, own, island):
+    """The problem of the displacements in place of that of the velocities; its largest error."""
+    trees, worst, dt, (lo, hi) = joint_work.trees, 0.0, settings.dt, contacts_of(g, rows)
     island.bounded[0] = False
     for i in range(n):
         for k in range(3):
             own[i, k], island.q[i, k] = 0.0, 0.0
         island.friction[i] = 0.0
-        if i < contacts:
+        if i < hi - lo:
             r = lo + i
-            room = rows.gap[r] - gap_wanted(rows.gap[r], rows.skin[r], share)
-            u = room / dt + normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
+            gap = rows.gap[r] - gap_wanted(rows.gap[r], rows.skin[r], settings.push_out)
+            u = gap / dt + normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
             island.q[i, 0], worst = u, max(worst, -u)
             continue
         for k in range(3):
@@ -288,45 +283,29 @@ def _place_law(lo, contacts, n, rows, joint_work, move, share, dt, own, island):
 
 
 @inner_kernel
-def stabilize_tree_contacts(
-    g, lo, contacts, first, last, joints, bodies, rows, joint_work, settings, work, motion
-):
+def stabilize_tree_contacts(g, joints, bodies, rows, joint_work, settings, work, motion):
     """Displacements after which joints, contacts and limits fit; False: it cannot be done so."""
     island, own, move, dt = work.island, work.links.impulse, motion.move, settings.dt
-    trees, goal = joint_work.trees, PLACED / dt
-    known = trees.count[1] == g + 1
-    if not known and number_motions(lo, contacts, first, last, rows, joint_work, motion.mass) == 0:
+    trees, goal, (lo, hi) = joint_work.trees, PLACED / dt, contacts_of(g, rows)
+    known = trees.count[W_GROUP] == g + 1
+    if not known and number_motions(g, rows, joint_work, motion.mass) == 0:
         return False
     eliminate_listed(joints, bodies, motion.rotation_matrix, joint_work)
-    _close_joints(first, last, joints, joint_work, dt, move)
-    n = choose_rows(contacts, first, last, joint_work, joint_work.slack, True, known)
+    _close_joints(g, joints, joint_work, dt, move)
+    n = choose_rows(g, hi - lo, joint_work, True, known)
     fresh = known and n == 0
-    n = trees.count[2] if fresh else n
+    n = trees.count[W_BLOCKS] if fresh else n
     if n == 0:
         return True
-    if (
-        _place_law(lo, contacts, n, rows, joint_work, move, settings.push_out, dt, own, island)
-        <= goal
-    ):
-        trees.count[1] = g + 1 if fresh else 0
+    if _position_law(g, n, rows, joint_work, move, settings, own, island) <= goal:
+        trees.count[W_GROUP] = g + 1 if fresh else 0
         return True
     if not fresh:
-        condense(
-            g,
-            lo,
-            contacts,
-            n,
-            rows,
-            joint_work,
-            bodies,
-            motion.rotation_matrix,
-            motion.mass,
-            island,
-        )
-    set_law(lo, contacts, n, rows, joint_work, island)
-    _place_law(lo, contacts, n, rows, joint_work, move, settings.push_out, dt, own, island)
+        condense(g, n, rows, joint_work, bodies, motion, island)
+    set_law(g, n, rows, joint_work, island)
+    _position_law(g, n, rows, joint_work, move, settings, own, island)
     newton_from(ALPHA, n, island, False, goal, NEWTON_STEPS, work.newton, own)
-    for i in range(contacts):
+    for i in range(hi - lo):
         own[i, 1], own[i, 2] = 0.0, 0.0
-    _respond(lo, contacts, n, first, last, joints, rows, joint_work, motion.mass, own, move)
+    _respond(g, n, joints, rows, joint_work, motion.mass, own, move)
     return True

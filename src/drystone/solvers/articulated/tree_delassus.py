@@ -1,20 +1,20 @@
-"""Contacts and limits of trees of joints, with the joints eliminated: a small dense problem.
+"""Delassus matrix of contacts and limits on trees of joints: the joints are eliminated from it.
 
-An impulse on a body of a tree goes from joint to joint towards the root. With what elimination
-leaves (articulated_body.py) the part that drives free motion k of a joint is S_k.h; the rest,
-h - U_k S_k.h, goes on; at the root, L⁻¹ h is left. These numbers of an impulse of one row make a
-vector z, and
+An impulse on a body of a tree goes from joint to joint towards the root. With the factors of the
+articulated body algorithm (articulated_body.py) the part that drives free motion k of a joint is
+S_k.h; the rest, h - U_k S_k.h, goes on; at the root, L⁻¹ h is left. These numbers of an impulse of
+one row make a vector z, and
 
     W = Z Zᵀ
 
-is the matrix of all rows on the moving tree: no row of a joint that holds, no damper is left in it.
+is the Schur complement that is left when the rows of joints that hold, and dampers, are eliminated.
 Rows of joints with a bound, most of them limits, are only taken if they may act.
 A body without joints is a tree of its own.
 """
 
 import numpy as np
 
-from drystone.constraints.joint_rows import SOFTNESS
+from drystone.constraints.joint_rows import SOFTNESS, contacts_of, nodes_of
 from drystone.constraints.kinematic_trees import MOST_BLOCKS, MOST_MOTIONS
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, cross, mul_t
@@ -22,6 +22,10 @@ from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
 from drystone.solvers.articulated.articulated_body import eliminate, root_half
 
 WITH_DRIVES = 2  # trees.ready after an elimination with drives
+
+# Places of trees.count: trees of the island; 1 + the group whose W stands, the contacts and blocks
+# in it; free motions of the island; rows listed in trees.block.
+TREES, W_GROUP, W_BLOCKS, MOTIONS, LISTED_ROWS = range(5)
 
 
 @kernel
@@ -38,7 +42,7 @@ def _list_trees(first, last, joint_work):
         if trees.base[t] < 0:
             trees.base[t], trees.listed[count] = used, t
             used, count = used + trees.width[t], count + 1
-    trees.count[0] = count
+    trees.count[TREES] = count
     return used
 
 
@@ -54,27 +58,26 @@ def _is_bounded(r, rows):
 @kernel
 def _count_bounded(first, last, joint_work):
     count = 0
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r >= 0 and _is_bounded(r, joint_work.rows):
-                count += 1
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        if _is_bounded(joint_work.row_list[i], joint_work.rows):
+            count += 1
     return count
 
 
 @inner_kernel
-def number_motions(lo, contacts, first, last, rows, joint_work, mass):
-    """Free motions of an island; zero if it has joints without a tree, or is too large."""
+def number_motions(g, rows, joint_work, mass):
+    """Free motions of group `g`; zero if it has joints without a tree, or is too large."""
+    (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
     trees, used = joint_work.trees, _list_trees(first, last, joint_work)
-    trees.count[1] = 0
+    trees.count[W_GROUP] = 0
     if used < 0 or used > MOST_MOTIONS:
         return 0
-    if 3 * contacts + _count_bounded(first, last, joint_work) > 3 * MOST_BLOCKS:
+    if 3 * (hi - lo) + _count_bounded(first, last, joint_work) > 3 * MOST_BLOCKS:
         return 0
-    for c in range(lo, lo + contacts):
+    for c in range(lo, hi):
         for side in range(2):
             trees.alone[rows.body[c, side]] = -1
-    for c in range(lo, lo + contacts):
+    for c in range(lo, hi):
         for side in range(2):
             b = rows.body[c, side]
             if mass[b, 0] > 0.0 and trees.member[b] < 0 and trees.alone[b] < 0:
@@ -82,7 +85,7 @@ def number_motions(lo, contacts, first, last, rows, joint_work, mass):
                 used += 6
                 if used > MOST_MOTIONS:
                     return 0
-    trees.count[3] = used
+    trees.count[MOTIONS] = used
     return used
 
 
@@ -90,11 +93,13 @@ def number_motions(lo, contacts, first, last, rows, joint_work, mass):
 def eliminate_listed(joints, bodies, turn, joint_work):
     """Eliminate the listed trees with their drives, at the start of the step."""
     trees = joint_work.trees
-    for i in range(trees.count[0]):
+    for i in range(trees.count[TREES]):
         t = trees.listed[i]
         if trees.ready[t] != WITH_DRIVES:
             driven = trees.driven[t] == 1
-            eliminate(t, joints, bodies, turn, joint_work.stiff, joint_work.rows, trees, driven)
+            eliminate(
+                t, joints, bodies, turn, joint_work.added_inertia, joint_work.rows, trees, driven
+            )
             trees.ready[t] = WITH_DRIVES
 
 
@@ -203,45 +208,45 @@ def _multiply(n, width, zeta, driven, island):
 
 
 @inner_kernel
-def choose_rows(contacts, first, last, joint_work, slack, limits, again):
+def choose_rows(g, contacts, joint_work, limits, again):
     """List the rows of joints that may act, three to a block behind the contacts: trees.block.
 
-    slack    (rows,) their velocities above the bound [m/s], [rad/s]
     limits   only limits, no friction and no motors
     again    keep those that are listed, add those that have passed their bound
 
-    Returns the number of contacts and blocks; zero if none was added again.
+    joint_work.slack are their velocities above the bound. Returns the number of contacts and
+    blocks; zero if none was added again.
     """
-    trees, rows = joint_work.trees, joint_work.rows
-    count = trees.count[4] if again else 0
+    trees, rows, (first, last) = joint_work.trees, joint_work.rows, nodes_of(g, joint_work)
+    count = trees.count[LISTED_ROWS] if again else 0
     before = count
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r < 0 or not _is_bounded(r, rows):
-                continue
-            if not again:
-                trees.acts[r] = 0
-            if trees.acts[r] == 1:
-                continue
-            limit = rows.lower[r] == 0.0
-            acts = slack[r] < 0.0 or (not again and rows.impulse[r] != 0.0)
-            if (limit and acts) or (not limit and not limits):
-                trees.acts[r] = 1
-                trees.block[contacts + count // 3, count % 3] = r
-                count += 1
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if not _is_bounded(r, rows):
+            continue
+        if not again:
+            trees.acts[r] = 0
+        if trees.acts[r] == 1:
+            continue
+        limit = rows.lower[r] == 0.0
+        acts = joint_work.slack[r] < 0.0 or (not again and rows.impulse[r] != 0.0)
+        if (limit and acts) or (not limit and not limits):
+            trees.acts[r] = 1
+            trees.block[contacts + count // 3, count % 3] = r
+            count += 1
     n = contacts + (count + 2) // 3
     for k in range(count, 3 * (n - contacts)):
         trees.block[n - 1, k % 3] = -1
-    trees.count[4] = count
+    trees.count[LISTED_ROWS] = count
     return n if count > before or not again else 0
 
 
 @inner_kernel
-def condense(g, lo, contacts, n, rows, joint_work, bodies, turn, mass, island):
+def condense(g, n, rows, joint_work, bodies, motion, island):
     """W of the contacts of group `g` and of the blocks that choose_rows() has listed."""
-    trees, own = joint_work.trees, joint_work.rows
-    width = trees.count[3]
+    trees, own, (lo, hi) = joint_work.trees, joint_work.rows, contacts_of(g, rows)
+    turn, mass, contacts = motion.rotation_matrix, motion.mass, hi - lo
+    width = trees.count[MOTIONS]
     for i in range(3 * n):
         for d in range(width):
             trees.zeta[i, d] = 0.0
@@ -252,12 +257,14 @@ def condense(g, lo, contacts, n, rows, joint_work, bodies, turn, mass, island):
             if trees.block[i, k] >= 0:
                 _climb_row(i, k, trees.block[i, k], own, bodies, turn, mass, trees)
     _multiply(n, width, trees.zeta, trees.motion, island)
-    trees.count[1], trees.count[2] = g + 1, n
+    trees.count[W_GROUP], trees.count[W_BLOCKS] = g + 1, n
 
 
 @inner_kernel
-def set_law(lo, contacts, n, rows, joint_work, island):
+def set_law(g, n, rows, joint_work, island):
     """Friction, bounds and softness of the problem whose W stands in `island`."""
+    lo, hi = contacts_of(g, rows)
+    contacts = hi - lo
     island.bounded[0] = False
     for i in range(n):
         k = i * n + i

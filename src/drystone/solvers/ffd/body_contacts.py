@@ -1,4 +1,4 @@
-"""The contacts of a problem as each body sees them: FFD sections 3 and 6.
+"""Fast frictional dynamics: the contacts of a problem as each body sees them, FFD sections 3 and 6.
 
 A contact has two sides, one for each body that it can move. For a body with inverse mass matrix
 M⁻¹ = S Sᵀ a twist is S x with x of six numbers, in which the kinetic inner product of FFD (45) is
@@ -6,8 +6,8 @@ the plain one, in whatever frame the twist is written. An axis e of contact k be
 
     a = Sᵀ Γᵀ e      (6), (8): the embedded wrench      a.x: velocity at the contact along e
 
-A body gives way to an impulse along e by own = a.a, the inverse of the effective mass (29); what
-the other body gives way by is `give`.
+The compliance of a body to an impulse along e is own = a.a, the inverse of the effective mass (29);
+that of the other body is `compliance`.
 """
 
 from math import sqrt
@@ -25,12 +25,13 @@ _CHUNK = 64  # bodies per task, as in passes.py
 
 OPEN, GRIPS = range(2)  # whether a contact pushes
 
-# In equations a contact with what nothing moves gives way by this share of its own: so much of a
-# velocity is left, 1e-4 of the default tolerance at 1 m/s. Less would cost digits.
+# In equations what nothing moves has this share of the body's own compliance: so much of a velocity
+# is left, 1e-4 of the default tolerance at 1 m/s. Less would cost digits.
 HARD = 1e-9
 
-# Of the bound below, what the other body is taken to give way by. With half of it the error that a
-# pass leaves changes its sign at worst; with all of it passes are slower. Best of 0.6, 0.8 and 1.
+# Of the bound below, what is taken as the compliance of the other body. With half of it the error
+# that a pass leaves changes its sign at worst; with all of it passes are slower. Best of 0.6, 0.8
+# and 1.
 SHARE = 0.8
 
 
@@ -44,30 +45,60 @@ class Sides(NamedTuple):
     root: np.ndarray  # (n + 1, 7) S: root of the inverse mass, then L of L Lᵀ = inverse inertia
     row: np.ndarray  # (ne, 18) the three rows a, sign of the side included
     own: np.ndarray  # (ne, 3) a.a [1/kg]
-    give: np.ndarray  # (ne, 3) the same of the other side, 0 if nothing moves it [1/kg]
-    most: np.ndarray  # (n + 1, 3) bound on what a body gives way by at all its contacts [1/kg]
+    compliance: np.ndarray  # (ne, 3) the same of the other side, 0 if nothing moves it [1/kg]
+    compliance_bound: np.ndarray  # (n + 1, 3) of a body to all its contacts at once [1/kg]
     rest: np.ndarray  # (ne, 3) velocity if this body's contacts did not act [m/s]
     push: np.ndarray  # (ne,) normal impulse of the first projection [N s]
-    bore: np.ndarray  # (ne,) scratch: the same while normals are found anew
+    push_before: np.ndarray  # (ne,) scratch: the same while normals are found anew
     hold: np.ndarray  # (ne, 3) impulse of the second projection [N s]
-    was: np.ndarray  # (ne, 2) friction under which the normal impulses were found [N s]
+    friction_before: np.ndarray  # (ne, 2) friction under which the normal impulses were found [N s]
     weight: np.ndarray  # (ne, 3) scratch: of the rows in a surrogate
     grip: np.ndarray  # (ne,) int32: OPEN or GRIPS
     smooth: np.ndarray  # (ne,) int32: 1 if it has no friction
-    bent: np.ndarray  # (ne, 18) rows with the normals that grip held, see friction.py
-    stir: np.ndarray  # (ne, 3) their squares [1/kg]
-    mixed: np.ndarray  # (ne,) product of their tangents, absolute [1/kg]
+    reduced: np.ndarray  # (ne, 18) rows with the normals that grip held, see friction.py
+    reduced_square: np.ndarray  # (ne, 3) their squares [1/kg]
+    reduced_product: np.ndarray  # (ne,) product of their tangents, absolute [1/kg]
     normal: np.ndarray  # (n + 1, 27) scratch: equations for those normals
     stick: np.ndarray  # (n + 1, 27) scratch: equations for sticking
-    turn: np.ndarray  # (ne, 2) cosine and sine of the first sampled tangent
+    first_tangent: np.ndarray  # (ne, 2) cosine and sine of the first sampled tangent
     bound: np.ndarray  # (ne, tangents) what the sampled tangents may change [m/s]
     moved: np.ndarray  # (n + 1, 6) x of a body under the impulses that both sides share
     answer: np.ndarray  # (n + 1, 6) x of a body under those of its own side
     rounds: np.ndarray  # (n + 1,) int32: surrogates, or visits of its contacts, that it took
 
 
-def side_room(problem, tangents: int) -> Sides:
-    """Sides of `problem` with room for that many sampled tangents; rows are not yet filled."""
+@table
+class Contacts(NamedTuple):
+    """The contacts of a ContactProblem, for kernels."""
+
+    body: np.ndarray
+    frame: np.ndarray
+    arm: np.ndarray
+    bias: np.ndarray
+    friction: np.ndarray
+    friction_2: np.ndarray  # the same as `friction` unless it is elliptic
+
+
+@table
+class Projection(NamedTuple):
+    """How bodies are projected: the options of solver.Ffd, for kernels."""
+
+    circle: np.ndarray  # (tangents, 2) sampled directions
+    exact: int  # 1: normals by block pivoting, 0: by surrogates
+    by_velocity: int  # 1: friction limited by velocities
+    relaxation: float
+    precision: float  # violations below it are left [m/s]
+    limit: int  # surrogates of a projection, or visits of each contact
+
+
+def contacts_of(problem) -> Contacts:
+    p = problem
+    friction_2 = p.friction if p.friction_2 is None else p.friction_2
+    return Contacts(p.body, p.frame, p.arm, p.bias, p.friction, friction_2)
+
+
+def new_sides(problem, tangents: int) -> Sides:
+    """Sides of `problem` with so many sampled tangents; rows are not yet filled."""
     nc, bodies = len(problem.friction), len(problem.mass)
     first, contact = np.zeros(bodies + 1, np.int32), np.zeros(2 * nc, np.int32)
     place = np.full((nc, 2), -1, np.int32)
@@ -78,10 +109,11 @@ def side_room(problem, tangents: int) -> Sides:
 
     return Sides(
         first=first, contact=contact[:ne], place=place, root=f(bodies, 7), row=f(ne, 18),
-        own=f(ne, 3), give=f(ne, 3), most=f(bodies, 3), rest=f(ne, 3), push=f(ne), bore=f(ne),
-        hold=f(ne, 3), was=f(ne, 2), weight=f(ne, 3), grip=np.zeros(ne, np.int32),
-        smooth=np.zeros(ne, np.int32), bent=f(ne, 18), stir=f(ne, 3), mixed=f(ne),
-        normal=f(bodies, 27), stick=f(bodies, 27), turn=f(ne, 2), bound=f(ne, tangents),
+        own=f(ne, 3), compliance=f(ne, 3), compliance_bound=f(bodies, 3), rest=f(ne, 3),
+        push=f(ne), push_before=f(ne), hold=f(ne, 3), friction_before=f(ne, 2), weight=f(ne, 3),
+        grip=np.zeros(ne, np.int32), smooth=np.zeros(ne, np.int32), reduced=f(ne, 18),
+        reduced_square=f(ne, 3), reduced_product=f(ne), normal=f(bodies, 27),
+        stick=f(bodies, 27), first_tangent=f(ne, 2), bound=f(ne, tangents),
         moved=f(bodies, 6),
         answer=f(bodies, 6), rounds=np.zeros(bodies, np.int32),
     )  # fmt: skip
@@ -151,9 +183,10 @@ def _fill_every(task, tasks, body, frame, arm, mass, sides):
             side = 1 if sides.place[c, 1] == e else 0
             for axis in range(3):
                 _fill_row(e, axis, b, c, side, frame, arm, sides)
-        sides.most[b, 0] = _give_at_most(b, sides.first[b], sides.first[b + 1], (0, 1), sides)
-        sides.most[b, 1] = _give_at_most(b, sides.first[b], sides.first[b + 1], (1, 3), sides)
-        sides.most[b, 2] = sides.most[b, 1]
+        lo, hi = sides.first[b], sides.first[b + 1]
+        sides.compliance_bound[b, 0] = _bound_compliance(b, lo, hi, (0, 1), sides)
+        sides.compliance_bound[b, 1] = _bound_compliance(b, lo, hi, (1, 3), sides)
+        sides.compliance_bound[b, 2] = sides.compliance_bound[b, 1]
 
 
 @parallel_kernel
@@ -163,8 +196,8 @@ def _fill_parallel(tasks, body, frame, arm, mass, sides):
 
 
 @kernel
-def _give_at_most(b, first, last, axes, sides):
-    """Bound on what body `b` gives way by to impulses at several contacts at once [1/kg].
+def _bound_compliance(b, first, last, axes, sides):
+    """Bound on the compliance of body `b` to impulses at several contacts at once [1/kg].
 
     The largest eigenvalue of its sum of a aᵀ over the axes axes[0] to axes[1] is at most the
     fourth root of the sum of their fourth powers: exact for one row.
@@ -190,7 +223,7 @@ def _give_at_most(b, first, last, axes, sides):
 
 @kernel
 def fill_sides(body, frame, arm, mass, alone, sides):
-    """Rows of all sides, and what the other body of each gives way by.
+    """Rows of all sides, and the compliance of the other body of each.
 
     alone    as to this contact alone (29), else as to all its contacts at once at most: with that
              passes converge, whatever touches what
@@ -200,21 +233,20 @@ def fill_sides(body, frame, arm, mass, alone, sides):
     for c in range(body.shape[0]):
         for side in range(2):
             e, other = sides.place[c, side], sides.place[c, 1 - side]
-            if e < 0:
-                continue
-            if other < 0:
+            if e < 0 or other < 0:
                 continue
             for axis in range(3):
-                gives = sides.own[other, axis]
+                compliance = sides.own[other, axis]
                 if not alone:
-                    gives = max(gives, SHARE * sides.most[body[c, 1 - side], axis])
-                sides.give[e, axis] = gives
+                    bound = sides.compliance_bound[body[c, 1 - side], axis]
+                    compliance = max(compliance, SHARE * bound)
+                sides.compliance[e, axis] = compliance
 
 
 @inner_kernel(inline="always")
 def softness(e, axis, sides):
-    """What the other side of `e` gives way by in equations, which cannot have it zero [1/kg]."""
-    return max(sides.give[e, axis], HARD * sides.own[e, axis])
+    """Compliance of the other side of `e` in equations, which cannot have it zero [1/kg]."""
+    return max(sides.compliance[e, axis], HARD * sides.own[e, axis])
 
 
 @inner_kernel(inline="always")
@@ -226,7 +258,7 @@ def slip_of(e, axis, x, sides):
 @inner_kernel(inline="always")
 def opening(e, x, sides):
     """How fast contact `e` opens if its body moves by `x` and its normal pushes [m/s]."""
-    return sides.rest[e, 0] + along(e, 0, sides.row, x) + sides.give[e, 0] * sides.push[e]
+    return sides.rest[e, 0] + along(e, 0, sides.row, x) + sides.compliance[e, 0] * sides.push[e]
 
 
 @inner_kernel(inline="always")
@@ -241,18 +273,17 @@ def store_twist(b, x, free, root, twist):
 
 
 @inner_kernel(inline="always")
-def fill_rest(b, body, frame, arm, bias, impulse, twist, sides):
+def fill_rest(b, contacts, impulse, twist, sides):
     """Velocities at the contacts of body `b` if they did not act, under the shared impulses.
 
-    The other body is left what all its contacts but this one give it.
+    The other body moves as all its contacts but this one make it.
     """
-    moved = sides.moved
+    moved, compliance = sides.moved, sides.compliance
     x = (moved[b, 0], moved[b, 1], moved[b, 2], moved[b, 3], moved[b, 4], moved[b, 5])
     for e in range(sides.first[b], sides.first[b + 1]):
         c = sides.contact[e]
-        un, u1, u2 = velocity_at(c, body, frame, arm, twist)
-        sides.rest[e, 0] = (
-            un + bias[c] - along(e, 0, sides.row, x) - sides.give[e, 0] * impulse[c, 0]
-        )
-        sides.rest[e, 1] = u1 - along(e, 1, sides.row, x) - sides.give[e, 1] * impulse[c, 1]
-        sides.rest[e, 2] = u2 - along(e, 2, sides.row, x) - sides.give[e, 2] * impulse[c, 2]
+        un, u1, u2 = velocity_at(c, contacts.body, contacts.frame, contacts.arm, twist)
+        un += contacts.bias[c]
+        sides.rest[e, 0] = un - along(e, 0, sides.row, x) - compliance[e, 0] * impulse[c, 0]
+        sides.rest[e, 1] = u1 - along(e, 1, sides.row, x) - compliance[e, 1] * impulse[c, 1]
+        sides.rest[e, 2] = u2 - along(e, 2, sides.row, x) - compliance[e, 2] * impulse[c, 2]

@@ -1,8 +1,8 @@
-"""The first projection of a body, FFD (27): impulses along the normals that keep contacts open.
+"""Fast frictional dynamics, first projection of a body (27): non-penetration by normal impulses.
 
 It asks for the closest point of a convex set, given by half-spaces a.x >= bound, in the kinetic
-metric of body_contacts.py, with one more coordinate for each contact: root(give) times the impulse
-there, in which the other body gives way. For one contact that is the velocity at maximum
+metric of body_contacts.py, with one more coordinate for each contact: root(compliance) times the
+impulse there, in which the other body moves. For one contact that is the velocity at maximum
 compression (30). Where a body is pressed from two sides, as a box on the ground below
 another, the targets of (30) contradict each other; these never do.
 
@@ -22,10 +22,10 @@ from drystone.solvers.ffd.body_contacts import GRIPS, OPEN, softness
 from drystone.solvers.ffd.spatial_algebra import (
     ZERO,
     add_equation,
+    add_row,
+    add_scaled,
     along,
-    mix,
-    plus,
-    solve_matrix,
+    solve_equations,
     square,
     start_matrix,
 )
@@ -40,30 +40,30 @@ GUESSES, MORE_GUESSES = 12, 200
 
 
 @kernel
-def _push_by_surrogates(lo, hi, start, sides, relaxation, precision, limit):
+def _push_by_surrogates(lo, hi, start, sides, options):
     """Normal impulses of the sides lo to hi; returns x, from `start`, and how many surrogates."""
-    row, rest, give, own = sides.row, sides.rest, sides.give, sides.own
+    row, rest, compliance, own = sides.row, sides.rest, sides.compliance, sides.own
     push, weight, x = sides.push, sides.weight, start
     for e in range(lo, hi):
         push[e] = 0.0
-    for done in range(limit):
-        way, lacking, soft = ZERO, 0.0, 0.0
+    for done in range(options.limit):
+        direction, lacking, soft = ZERO, 0.0, 0.0
         for e in range(lo, hi):
-            lack = -(rest[e, 0] + along(e, 0, row, x) + give[e, 0] * push[e])
-            w = lack / (own[e, 0] + give[e, 0]) if lack > precision else 0.0
+            lack = -(rest[e, 0] + along(e, 0, row, x) + compliance[e, 0] * push[e])
+            w = lack / (own[e, 0] + compliance[e, 0]) if lack > options.precision else 0.0
             weight[e, 0] = w
             if w > 0.0:
-                way = plus(way, e, 0, row, w)
+                direction = add_row(direction, e, 0, row, w)
                 lacking += w * lack
-                soft += w * w * give[e, 0]
-        size = square(way) + soft
-        if lacking == 0.0 or not lacking < 1e12 * size:  # opposite rows: there is no way
+                soft += w * w * compliance[e, 0]
+        size = square(direction) + soft
+        if lacking == 0.0 or not lacking < 1e12 * size:  # opposite rows: no direction helps
             return x, done
-        t = (relaxation if done < PATIENCE else FORWARD) * lacking / size
-        x = mix(x, way, t)
+        t = (options.relaxation if done < PATIENCE else FORWARD) * lacking / size
+        x = add_scaled(x, direction, t)
         for e in range(lo, hi):
             push[e] += t * weight[e, 0]
-    return x, limit
+    return x, options.limit
 
 
 @kernel(inline="always")
@@ -77,7 +77,7 @@ def _push_by_guess(b, lo, hi, start, sides, precision):
             if grip[e] == GRIPS:
                 lack = -(rest[e, 0] + along(e, 0, row, start))
                 add_equation(m, b, e, 0, row, 1.0 / softness(e, 0, sides), lack)
-        x, right = mix(start, solve_matrix(m, b), 1.0), True
+        x, right = add_scaled(start, solve_equations(m, b), 1.0), True
         for k in range(lo, hi):
             e = hi + lo - 1 - k
             lack = -(rest[e, 0] + along(e, 0, row, x))
@@ -91,23 +91,23 @@ def _push_by_guess(b, lo, hi, start, sides, precision):
 
 
 @inner_kernel(inline="always")
-def push_body(b, lo, hi, start, exact, sides, relaxation, precision, limit):
-    """Normal impulses of body `b` by either way; returns x and how many surrogates.
+def project_normals(b, lo, hi, start, sides, options):
+    """Normal impulses of body `b` by either method; returns x and how many surrogates.
 
     Rows in sides.grip, and those that are violated at `start`, are the first guess. If it comes
     right, without surrogates, sides.normal holds the factor L of friction.py.
     """
-    if exact:
+    if options.exact == 1:
         for e in range(lo, hi):
-            if -(sides.rest[e, 0] + along(e, 0, sides.row, start)) > precision:
+            if -(sides.rest[e, 0] + along(e, 0, sides.row, start)) > options.precision:
                 sides.grip[e] = GRIPS
-        right, x = _push_by_guess(b, lo, hi, start, sides, precision)
+        right, x = _push_by_guess(b, lo, hi, start, sides, options.precision)
         if right:
             return x, 0
-    return _push_by_surrogates(lo, hi, start, sides, relaxation, precision, limit)
+    return _push_by_surrogates(lo, hi, start, sides, options)
 
 
 @inner_kernel
-def push_again(b, lo, hi, start, exact, sides, relaxation, precision, limit):
-    """push_body() as a call: what is seldom needed is not made part of every caller."""
-    return push_body(b, lo, hi, start, exact, sides, relaxation, precision, limit)
+def project_normals_again(b, lo, hi, start, sides, options):
+    """project_normals() as a call: what is seldom needed is not inlined into every caller."""
+    return project_normals(b, lo, hi, start, sides, options)

@@ -1,4 +1,4 @@
-"""Passes of FFD over all bodies: every body is resolved once, as if it were alone (Fig. 7).
+"""Fast frictional dynamics, passes over all bodies: each is resolved once, as if alone (Fig. 7).
 
 In a pass each body takes the others as they are under the impulses that both sides of every
 contact share so far, and finds its own by the two projections. The two sides of a contact come to
@@ -12,9 +12,9 @@ from numba import prange
 
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.solvers.ffd.body_contacts import fill_rest, store_twist
-from drystone.solvers.ffd.friction import hold_body, start_of
-from drystone.solvers.ffd.normal_projection import push_body
-from drystone.solvers.ffd.spatial_algebra import ZERO, plus
+from drystone.solvers.ffd.friction import project_friction, start_of
+from drystone.solvers.ffd.normal_projection import project_normals
+from drystone.solvers.ffd.spatial_algebra import ZERO, add_row
 
 _CHUNK = 32  # bodies per task, taken from all over the list: those that touch are neighbours in it
 
@@ -26,7 +26,7 @@ def _share_every(task, tasks, free, impulse, sides, twist):
         for e in range(sides.first[b], sides.first[b + 1]):
             c = sides.contact[e]
             for axis in range(3):
-                x = plus(x, e, axis, sides.row, impulse[c, axis])
+                x = add_row(x, e, axis, sides.row, impulse[c, axis])
         for k in range(6):
             sides.moved[b, k] = x[k]
         store_twist(b, x, free, sides.root, twist)
@@ -41,46 +41,30 @@ def share_impulses(free, impulse, sides, twist):
 
 
 @kernel
-def _resolve_every(
-    task, tasks, body, frame, arm, bias, friction, friction_2, circle, exact, by_velocity,
-    relaxation, precision, limit, impulse, twist, sides,
-):  # fmt: skip
+def _resolve_every(task, tasks, contacts, options, impulse, twist, sides):
     """Both projections of every body of a task: lines 26 to 34 of Fig. 7, compression only."""
+    exact = options.exact == 1
+    shared = exact and options.by_velocity == 0  # what normals gain in (24) is without friction
     for b in range(task, twist.shape[0], tasks):
         first, last = sides.first[b], sides.first[b + 1]
         if first == last:
             continue
-        fill_rest(b, body, frame, arm, bias, impulse, twist, sides)
-        shared = exact and not by_velocity  # what normals gain in (24), they gain without friction
-        start = start_of(first, last, impulse, shared, friction, friction_2, sides)
-        x, rounds = push_body(b, first, last, start, exact, sides, relaxation, precision, limit)
-        x, more = hold_body(
-            b, first, last, start, x, exact and rounds == 0, friction, friction_2, circle, exact,
-            by_velocity, relaxation, precision, limit, sides,
-        )  # fmt: skip
+        fill_rest(b, contacts, impulse, twist, sides)
+        start = start_of(first, last, impulse, shared, contacts, sides)
+        x, rounds = project_normals(b, first, last, start, sides, options)
+        factored = exact and rounds == 0
+        x, more = project_friction(b, first, last, start, x, factored, contacts, sides, options)
         for k in range(6):
             sides.answer[b, k] = x[k]
         sides.rounds[b] += rounds + more
 
 
 @parallel_kernel
-def resolve_bodies(
-    # problem
-    body, frame, arm, bias, friction, friction_2,
-    # options
-    circle, exact, by_velocity, relaxation, precision, limit,
-    # in
-    impulse, twist,
-    # in and out
-    sides,
-):  # fmt: skip
+def resolve_bodies(contacts, options, impulse, twist, sides):
     """One pass: every body by itself."""
     tasks = (twist.shape[0] + _CHUNK - 1) // _CHUNK
     for task in prange(tasks):
-        _resolve_every(
-            task, tasks, body, frame, arm, bias, friction, friction_2, circle, exact,
-            by_velocity, relaxation, precision, limit, impulse, twist, sides,
-        )  # fmt: skip
+        _resolve_every(task, tasks, contacts, options, impulse, twist, sides)
 
 
 @inner_kernel
@@ -110,7 +94,8 @@ def agree(impulse, ahead, pace, sides):
         if e < 0:
             continue
         for axis in range(3):
-            new, scale = _mean_of_sides(c, axis, sides), sides.own[e, axis] + sides.give[e, axis]
+            new = _mean_of_sides(c, axis, sides)
+            scale = sides.own[e, axis] + sides.compliance[e, axis]
             moved = new - ahead[c, axis]
             change = max(change, abs(moved) * scale)
             size += scale * moved * moved
@@ -149,7 +134,7 @@ def bounce_back(bounce, impulse, sides):
         for e in range(sides.first[b], sides.first[b + 1]):
             back = bounce[sides.contact[e]] * max(0.0, side_impulse(e, 0, sides))
             sides.hold[e, 0] += back
-            x = plus(x, e, 0, sides.row, back)
+            x = add_row(x, e, 0, sides.row, back)
         for k in range(6):
             sides.answer[b, k] += x[k]
     for c in range(impulse.shape[0]):

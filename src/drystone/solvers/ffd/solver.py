@@ -1,4 +1,4 @@
-"""Fast Frictional Dynamics: every body resolved by itself, in time linear in the contacts.
+"""Fast frictional dynamics (FFD): every body resolved by itself, in time linear in the contacts.
 
 FFD sections 4 to 7. Two projections in the space of a body's twists for each body and pass:
 body_contacts.py has the rows of the contacts, normal_projection.py and friction.py the projections,
@@ -8,21 +8,15 @@ SolveInfo.momentum_error says how far they are apart.
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from drystone.constraints.laws import law_errors
-from drystone.constraints.problem import (
-    History,
-    measure,
-    measures_of,
-    relative_error,
-    residual,
-    solve_info,
-)
+from drystone.constraints.problem import ContactProblem, History, SolveInfo, solve_info
+from drystone.constraints.residual import measure, measures_of, relative_error, residual
 from drystone.model.checks import choice
-from drystone.solvers.ffd.body_contacts import fill_sides, side_room
+from drystone.solvers.ffd.body_contacts import Projection, contacts_of, fill_sides, new_sides
 from drystone.solvers.ffd.passes import (
     agree,
     bounce_back,
@@ -59,19 +53,21 @@ class Ffd:
     measure: str = "velocity"
     history: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_options(self, "ffd")
         choice("ffd: projection", self.projection, PROJECTIONS)
         choice("ffd: limit", self.limit, LIMITS)
         check_relaxation("ffd", self.relaxation)
 
     @classmethod
-    def published(cls, **options) -> "Ffd":
+    def published(cls, **options: Any) -> "Ffd":
         """As in the paper: one pass of surrogates from zero, friction limited by velocities."""
-        paper = dict(max_iterations=1, projection="surrogate", limit="velocity", warm_start=False)
+        paper: dict[str, Any] = dict(
+            max_iterations=1, projection="surrogate", limit="velocity", warm_start=False
+        )
         return cls(**paper | options)
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: ContactProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place, the mean of both sides; see problem.ContactSolver."""
         p, start, measuring, done, settled = problem, perf_counter(), 0.0, 0, False
         bodies, rows = Bodywise(self, p, impulse), []
@@ -96,11 +92,13 @@ class Ffd:
             history=History(*np.array(rows).T) if self.history else None,
         )  # fmt: skip
 
-    def solve_bodies(self, problem, impulse, bounce=None):
+    def solve_bodies(
+        self, problem: ContactProblem, impulse: np.ndarray, bounce: np.ndarray | None = None
+    ) -> tuple[np.ndarray, SolveInfo]:
         """The same for a step: returns the twists (n + 1, 6) of the bodies, and the report.
 
-        The twists are those of each body's own side, and the report is of them; `impulse` becomes
-        the mean of both sides. `bounce` (nc,): what of a normal impulse comes back.
+        The twists are those of each body's own side, and the statistics are of them; `impulse`
+        becomes the mean of both sides. `bounce` (nc,): what of a normal impulse comes back.
         """
         start = perf_counter()
         bodies = Bodywise(self, problem, impulse)
@@ -126,34 +124,35 @@ class Ffd:
 
 
 class Bodywise:
-    """The bodies of one solve. `impulse` is what both sides share; it is kept up to date."""
+    """The bodies of one solve. `impulse` is what both sides share; it stays up to date."""
 
     def __init__(self, options: Ffd, problem, impulse):
         p = problem
         self.options, self.problem, self.impulse = options, problem, impulse
         if not options.warm_start:
             impulse[:] = 0.0
-        self.sides = side_room(p, options.tangents)
+        self.sides = new_sides(p, options.tangents)
         fill_sides(p.body, p.frame, p.arm, p.mass, options.max_iterations == 1, self.sides)
         angle = 2.0 * np.pi * np.arange(options.tangents) / options.tangents
-        self.circle = np.column_stack((np.cos(angle), np.sin(angle)))
+        self.contacts = contacts_of(p)
+        self.projection = Projection(
+            circle=np.column_stack((np.cos(angle), np.sin(angle))),
+            exact=int(options.projection == "exact"),
+            by_velocity=int(options.limit == "velocity"),
+            relaxation=options.relaxation,
+            precision=INNER_SHARE * options.tolerance,
+            limit=options.max_rounds,
+        )
         self.twist = p.free.copy()
         self.ahead, self.pace = impulse.copy(), np.array([1.0, np.inf])
 
     def run(self, passes: int) -> tuple[int, bool]:
         """Up to so many passes; how many it took, and whether nothing changes any more."""
         p, o, sides = self.problem, self.options, self.sides
-        friction_2 = p.friction if p.friction_2 is None else p.friction_2
         done, settled = 0, p.contact_count == 0
         while done < passes and not settled:
             share_impulses(p.free, self.ahead, sides, self.twist)
-            resolve_bodies(
-                p.body, p.frame, p.arm, p.bias, p.friction, friction_2,
-                self.circle, o.projection == "exact", o.limit == "velocity", o.relaxation,
-                INNER_SHARE * o.tolerance, o.max_rounds,
-                self.ahead, self.twist,
-                sides,
-            )  # fmt: skip
+            resolve_bodies(self.contacts, self.projection, self.ahead, self.twist, sides)
             done += 1
             settled = agree(self.impulse, self.ahead, self.pace, sides) <= o.tolerance
         store_answers(p.free, sides, self.twist)

@@ -1,4 +1,4 @@
-"""Six numbers and 6x6 matrices: the algebra of one body's twists.
+"""Spatial (6-D) vectors and symmetric 6x6 matrices: the algebra of one body's twists.
 
 Six numbers are a tuple, or a part of a row of an array. A matrix is symmetric and stands in a row
 of an (n, 27) array: the 21 numbers of its lower triangle, row by row, then a right side.
@@ -22,7 +22,7 @@ def along(e, axis, row, x):
 
 
 @inner_kernel
-def plus(x, e, axis, row, s):
+def add_row(x, e, axis, row, s):
     """x + s a, with the same a."""
     k = 6 * axis
     return (
@@ -37,7 +37,7 @@ def square(x):
 
 
 @inner_kernel
-def mix(x, y, s):
+def add_scaled(x, y, s):
     """x + s y."""
     return (
         x[0] + s * y[0], x[1] + s * y[1], x[2] + s * y[2],
@@ -112,7 +112,7 @@ def backward(m, b, r):
 
 
 @inner_kernel
-def solve_matrix(m, b):
+def solve_equations(m, b):
     """The y of all equations that were added."""
     factor(m, b)
     forward(m, b, m, b, 21, m)

@@ -1,4 +1,4 @@
-"""Friction limited by velocities, FFD (24), and its projection by surrogates.
+"""Fast frictional dynamics: friction limited by velocities (24), its projection by surrogates.
 
 Where the normal impulses of the contacts are not known, FFD 5.1 lets friction change the velocity
 of a contact along a tangent s by at most mu(s) times what its normal has gained. For a point
@@ -13,20 +13,20 @@ from math import sqrt
 from drystone.jit import inner_kernel, kernel
 from drystone.solvers.ffd.body_contacts import GRIPS, opening, slip_of
 from drystone.solvers.ffd.normal_projection import FORWARD, PATIENCE
-from drystone.solvers.ffd.spatial_algebra import ZERO, along, mix, plus, square
+from drystone.solvers.ffd.spatial_algebra import ZERO, add_row, add_scaled, along, square
 
 
 @kernel
-def _tangent(e, k, circle, turn):
+def _tangent(e, k, circle, first):
     """Sampled tangent `k` of side `e`, in the axes of the contact."""
     return (
-        turn[e, 0] * circle[k, 0] - turn[e, 1] * circle[k, 1],
-        turn[e, 1] * circle[k, 0] + turn[e, 0] * circle[k, 1],
+        first[e, 0] * circle[k, 0] - first[e, 1] * circle[k, 1],
+        first[e, 1] * circle[k, 0] + first[e, 0] * circle[k, 1],
     )
 
 
 @inner_kernel
-def sample_tangents(lo, hi, start, x, base, friction, friction_2, circle, sides):
+def sample_tangents(lo, hi, start, x, base, contacts, sides, circle):
     """Directions and bounds of the sampled tangents: the first against the sliding.
 
     On an ellipse mu(s) is how far it reaches along s: more samples come ever closer to it.
@@ -34,70 +34,72 @@ def sample_tangents(lo, hi, start, x, base, friction, friction_2, circle, sides)
     for e in range(lo, hi):
         c = sides.contact[e]
         gain = along(e, 0, sides.row, x) - along(e, 0, sides.row, start)
-        gain = max(0.0, gain + sides.give[e, 0] * sides.push[e])
+        gain = max(0.0, gain + sides.compliance[e, 0] * sides.push[e])
         u, v = slip_of(e, 1, base, sides), slip_of(e, 2, base, sides)
         speed = sqrt(u * u + v * v)
         cosine, sine = (-u / speed, -v / speed) if speed > 0.0 else (1.0, 0.0)
-        sides.turn[e, 0], sides.turn[e, 1] = cosine, sine
+        sides.first_tangent[e, 0], sides.first_tangent[e, 1] = cosine, sine
         for k in range(circle.shape[0]):
-            s1, s2 = _tangent(e, k, circle, sides.turn)
-            reach = sqrt((friction[c] * s1) ** 2 + (friction_2[c] * s2) ** 2)
+            s1, s2 = _tangent(e, k, circle, sides.first_tangent)
+            mu_1, mu_2 = contacts.friction[c], contacts.friction_2[c]
+            reach = sqrt((mu_1 * s1) ** 2 + (mu_2 * s2) ** 2)
             sides.bound[e, k] = gain * reach
 
 
 @kernel
 def _weigh_normal(e, base, y, sides, precision):
     """Weight of a contact that does not push but would close; returns lacking, soft."""
-    lack = -max(0.0, opening(e, base, sides)) - along(e, 0, sides.bent, y)
-    lack -= sides.give[e, 0] * sides.hold[e, 0]
+    lack = -max(0.0, opening(e, base, sides)) - along(e, 0, sides.reduced, y)
+    lack -= sides.compliance[e, 0] * sides.hold[e, 0]
     if not lack > precision:
         return 0.0, 0.0
-    w = lack / (sides.stir[e, 0] + sides.give[e, 0])
+    w = lack / (sides.reduced_square[e, 0] + sides.compliance[e, 0])
     sides.weight[e, 0] = w
-    return w * lack, w * w * sides.give[e, 0]
+    return w * lack, w * w * sides.compliance[e, 0]
 
 
 @kernel
 def _weigh_tangents(e, y, circle, sides, precision):
     """Weights of the sampled tangents that pass their bounds; returns lacking, soft."""
-    give, hold, stir, weight = sides.give, sides.hold, sides.stir, sides.weight
-    v1 = along(e, 1, sides.bent, y) + give[e, 1] * hold[e, 1]
-    v2 = along(e, 2, sides.bent, y) + give[e, 2] * hold[e, 2]
-    scale = 0.5 * (stir[e, 1] + stir[e, 2] + give[e, 1] + give[e, 2])
+    compliance, hold, weight = sides.compliance, sides.hold, sides.weight
+    v1 = along(e, 1, sides.reduced, y) + compliance[e, 1] * hold[e, 1]
+    v2 = along(e, 2, sides.reduced, y) + compliance[e, 2] * hold[e, 2]
+    own = sides.reduced_square
+    scale = 0.5 * (own[e, 1] + own[e, 2] + compliance[e, 1] + compliance[e, 2])
     lacking = 0.0
     for k in range(circle.shape[0]):
-        s1, s2 = _tangent(e, k, circle, sides.turn)
+        s1, s2 = _tangent(e, k, circle, sides.first_tangent)
         excess = v1 * s1 + v2 * s2 - sides.bound[e, k]
         if excess > precision:
             weight[e, 1] -= excess / scale * s1
             weight[e, 2] -= excess / scale * s2
             lacking += excess * excess / scale
-    return lacking, weight[e, 1] ** 2 * give[e, 1] + weight[e, 2] ** 2 * give[e, 2]
+    return lacking, weight[e, 1] ** 2 * compliance[e, 1] + weight[e, 2] ** 2 * compliance[e, 2]
 
 
 @inner_kernel
-def hold_by_surrogates(lo, hi, base, y, circle, sides, relaxation, precision, limit):
+def hold_by_surrogates(lo, hi, base, y, sides, options):
     """From `y` to where friction and all contacts allow; returns y and how many surrogates."""
-    bent, hold, weight = sides.bent, sides.hold, sides.weight
-    for done in range(limit):
-        way, lacking, soft = ZERO, 0.0, 0.0
+    reduced, hold, weight = sides.reduced, sides.hold, sides.weight
+    for done in range(options.limit):
+        direction, lacking, soft = ZERO, 0.0, 0.0
         for e in range(lo, hi):
             weight[e, 0], weight[e, 1], weight[e, 2] = 0.0, 0.0, 0.0
             if sides.grip[e] == GRIPS:
-                lack, gives = _weigh_tangents(e, y, circle, sides, precision)
+                lack, more = _weigh_tangents(e, y, options.circle, sides, options.precision)
             else:
-                lack, gives = _weigh_normal(e, base, y, sides, precision)
+                lack, more = _weigh_normal(e, base, y, sides, options.precision)
             if lack > 0.0:
                 lacking += lack
-                soft += gives
+                soft += more
                 for axis in range(3):
-                    way = plus(way, e, axis, bent, weight[e, axis])
-        size = square(way) + soft
-        if lacking == 0.0 or not lacking < 1e12 * size:  # opposite rows: there is no way
+                    direction = add_row(direction, e, axis, reduced, weight[e, axis])
+        size = square(direction) + soft
+        if lacking == 0.0 or not lacking < 1e12 * size:  # opposite rows: no direction helps
             return y, done
-        t = (relaxation if done < PATIENCE else FORWARD) * lacking / size
-        y = mix(y, way, t)
+        t = (options.relaxation if done < PATIENCE else FORWARD) * lacking / size
+        y = add_scaled(y, direction, t)
         for e in range(lo, hi):
             for axis in range(3):
                 hold[e, axis] += t * weight[e, axis]
-    return y, limit
+    return y, options.limit

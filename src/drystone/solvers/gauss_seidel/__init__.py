@@ -1,3 +1,1 @@
-"""Nonsmooth Gauss-Seidel [Jourdan1998]: sweeps over contacts and joint rows, parallel and
-accelerated.
-"""
+"""Nonsmooth Gauss-Seidel [Jourdan1998] over contacts and joint rows, parallel, accelerated."""

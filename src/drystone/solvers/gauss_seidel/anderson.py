@@ -1,13 +1,19 @@
-"""Anderson acceleration of sweeps: the next guess is mixed from the last few, so that they cancel.
+"""Anderson acceleration [Walker2011] of Gauss-Seidel sweeps, with a depth of DEPTH and of one.
 
 A sweep maps the impulses x to g(x), and f = g(x) - x is what it changed. With the differences of f
 and g over the last sweeps as columns of F and G, the next sweep starts from
 
     x = g - G y,   y the least-squares answer of F y = f
 
-[Walker2011]. Where sweeps converge slowly but steadily this saves up to nine in ten. Where f grew
-instead of shrinking, the mixture was bad: we go back to the last plain sweep and forget what we
-knew. Lengths are in sqrt(J): impulses times sqrt(scale).
+Where sweeps converge slowly but steadily this saves up to nine in ten. Lengths are in sqrt(J):
+impulses times sqrt(scale).
+
+    depth DEPTH   accelerate(), on impulses alone, for sweeps on an explicit W (newton/hybrid.py).
+                  Where f grew instead of shrinking, the step was bad: we go back to the last plain
+                  sweep and restart
+    depth one     y is the number (f - f').f / |f - f'|², whose sums a sweep makes as it goes, so
+                  that it is nearly free: weight_of_one() and extrapolate(), on impulses and twists
+                  (parallel_sweep.py). Where f grew, y = 0
 """
 
 from math import sqrt
@@ -15,89 +21,102 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.jit.table import table
 
-MEMORY = 5  # differences kept; three take a tenth more sweeps, ten save none
-GROWTH = 2.0  # of |f| from one sweep to the next beyond which a mixture was bad
+DEPTH = 5  # differences stored; three take a tenth more sweeps, ten save none
+GROWTH = 2.0  # of |f| from one sweep to the next beyond which the accelerated step was bad
 TINY = 1e-10  # added to the squares of F, relative to their sum, so that they can be solved
 
 
 @table
-class AndersonRoom(NamedTuple):
-    """What is kept of the last sweeps over up to n contacts."""
+class AndersonWork(NamedTuple):
+    """What is stored of the last sweeps over up to n contacts."""
 
     start: np.ndarray  # (n, 3) x of this sweep
     g: np.ndarray  # (n, 3) of the last sweep
-    change_f: np.ndarray  # (MEMORY + 1, n, 3) differences of f; the last entry is f itself
-    change_g: np.ndarray  # (MEMORY, n, 3)
-    square: np.ndarray  # (MEMORY, MEMORY) products of change_f with each other
-    system: np.ndarray  # (MEMORY, MEMORY + 1) scratch
+    change_f: np.ndarray  # (DEPTH + 1, n, 3) differences of f; the last entry is f itself
+    change_g: np.ndarray  # (DEPTH, n, 3)
+    square: np.ndarray  # (DEPTH, DEPTH) products of change_f with each other
+    system: np.ndarray  # (DEPTH, DEPTH + 1) scratch
     length: np.ndarray  # (1,) |f| of the last sweep
     count: np.ndarray  # (2,) int32: sweeps since the start or a restart, columns in use
 
 
-def anderson_room(n: int) -> AndersonRoom:
-    m = MEMORY
-    return AndersonRoom(
+def anderson_work(n: int) -> AndersonWork:
+    m = DEPTH
+    return AndersonWork(
         np.empty((n, 3)), np.empty((n, 3)), np.empty((m + 1, n, 3)), np.empty((m, n, 3)),
         np.zeros((m, m)), np.zeros((m, m + 1)), np.zeros(1), np.zeros(2, dtype=np.int32),
     )  # fmt: skip
 
 
-@kernel
-def restart(room):
-    """Forget all sweeps."""
-    room.count[0] = room.count[1] = 0
+@inner_kernel
+def weight_of_one(differ, along, size, before):
+    """y of depth one, from |f - f'|², (f - f').f, |f|² and |f'|²; zero where |f| grew."""
+    good = 0.0 <= size <= GROWTH * GROWTH * before and differ > 0.0
+    return along / differ if good else 0.0
+
+
+@inner_kernel(inline="always")
+def extrapolate(g, previous, y):
+    """g - y (g - g') of one number."""
+    return g - y * (g - previous)
 
 
 @kernel
-def keep_start(lo, hi, member, impulse, room):
-    """Note the impulses from which the next sweep starts."""
+def restart(work):
+    """Drop all that is stored."""
+    work.count[0] = work.count[1] = 0
+
+
+@kernel
+def store_start(lo, hi, member, impulse, work):
+    """Store the impulses from which the next sweep starts."""
     for i in range(lo, hi):
         for k in range(3):
-            room.start[i - lo, k] = impulse[member[i], k]
+            work.start[i - lo, k] = impulse[member[i], k]
 
 
 @kernel
-def mix(lo, hi, member, scale, friction, room, impulse):
+def accelerate(lo, hi, member, scale, friction, work, impulse):
     """Replace what a sweep has left in `impulse` by where the next one should start."""
     total = 0.0
     for i in range(lo, hi):
         c = member[i]
         for k in range(3):
-            f = impulse[c, k] - room.start[i - lo, k]
+            f = impulse[c, k] - work.start[i - lo, k]
             total += scale[c] * f * f
     length = sqrt(total)
-    if room.count[0] > 0 and not length <= GROWTH * room.length[0]:
+    if work.count[0] > 0 and not length <= GROWTH * work.length[0]:
         for i in range(lo, hi):
             for k in range(3):
-                impulse[member[i], k] = room.g[i - lo, k]
-        restart(room)
+                impulse[member[i], k] = work.g[i - lo, k]
+        restart(work)
         return
-    newest = _remember(lo, hi, member, scale, room, impulse)
-    room.length[0] = length
-    if newest >= 0 and _solve_weights(hi - lo, newest, room):
-        _subtract(lo, hi, member, friction, room, impulse)
+    newest = _store_sweep(lo, hi, member, scale, work, impulse)
+    work.length[0] = length
+    if newest >= 0 and _solve_weights(hi - lo, newest, work):
+        _subtract(lo, hi, member, friction, work, impulse)
 
 
 @kernel
-def _remember(lo, hi, member, scale, room, impulse):
+def _store_sweep(lo, hi, member, scale, work, impulse):
     """Store this sweep and its difference to the last; the column of the latter, or -1."""
-    newest = (room.count[0] - 1) % MEMORY if room.count[0] > 0 else -1
+    newest = (work.count[0] - 1) % DEPTH if work.count[0] > 0 else -1
     for i in range(lo, hi):
         c, j = member[i], i - lo
         weight = sqrt(scale[c])
         for k in range(3):
             g = impulse[c, k]
-            f = weight * (g - room.start[j, k])
+            f = weight * (g - work.start[j, k])
             if newest >= 0:
-                room.change_f[newest, j, k] = f - room.change_f[MEMORY, j, k]
-                room.change_g[newest, j, k] = g - room.g[j, k]
-            room.change_f[MEMORY, j, k], room.g[j, k] = f, g
-    room.count[0] += 1
+                work.change_f[newest, j, k] = f - work.change_f[DEPTH, j, k]
+                work.change_g[newest, j, k] = g - work.g[j, k]
+            work.change_f[DEPTH, j, k], work.g[j, k] = f, g
+    work.count[0] += 1
     if newest >= 0:
-        room.count[1] = min(room.count[1] + 1, MEMORY)
+        work.count[1] = min(work.count[1] + 1, DEPTH)
     return newest
 
 
@@ -110,47 +129,47 @@ def _product(n, v, a, b):
 
 
 @kernel
-def _solve_weights(n, newest, room):
-    """Solve the normal equations of F y = f; y goes to the last column of room.system."""
-    m = room.count[1]
+def _solve_weights(n, newest, work):
+    """Solve the normal equations of F y = f; y goes to the last column of work.system."""
+    m = work.count[1]
     trace = 0.0
     for a in range(m):
-        value = _product(n, room.change_f, a, newest)
-        room.square[a, newest] = room.square[newest, a] = value
+        value = _product(n, work.change_f, a, newest)
+        work.square[a, newest] = work.square[newest, a] = value
     for a in range(m):
-        trace += room.square[a, a]
+        trace += work.square[a, a]
     if not trace > 0.0:
         return False
-    s = room.system
+    s = work.system
     for a in range(m):
         for b in range(m):
-            s[a, b] = room.square[a, b]
+            s[a, b] = work.square[a, b]
         s[a, a] += TINY * trace
-        s[a, MEMORY] = _product(n, room.change_f, a, MEMORY)
+        s[a, DEPTH] = _product(n, work.change_f, a, DEPTH)
     for a in range(m):  # positive definite: no pivoting
         for b in range(a + 1, m):
             factor = s[b, a] / s[a, a]
             for c in range(a + 1, m):
                 s[b, c] -= factor * s[a, c]
-            s[b, MEMORY] -= factor * s[a, MEMORY]
+            s[b, DEPTH] -= factor * s[a, DEPTH]
     for a in range(m - 1, -1, -1):
         for b in range(a + 1, m):
-            s[a, MEMORY] -= s[a, b] * s[b, MEMORY]
-        s[a, MEMORY] /= s[a, a]
+            s[a, DEPTH] -= s[a, b] * s[b, DEPTH]
+        s[a, DEPTH] /= s[a, a]
     return True
 
 
 @kernel
-def _subtract(lo, hi, member, friction, room, impulse):
+def _subtract(lo, hi, member, friction, work, impulse):
     """impulse -= G y, and back into the friction cones."""
     for i in range(lo, hi):
         c, j = member[i], i - lo
         pn, p1, p2 = impulse[c, 0], impulse[c, 1], impulse[c, 2]
-        for a in range(room.count[1]):
-            y = room.system[a, MEMORY]
-            pn -= y * room.change_g[a, j, 0]
-            p1 -= y * room.change_g[a, j, 1]
-            p2 -= y * room.change_g[a, j, 2]
+        for a in range(work.count[1]):
+            y = work.system[a, DEPTH]
+            pn -= y * work.change_g[a, j, 0]
+            p1 -= y * work.change_g[a, j, 1]
+            p2 -= y * work.change_g[a, j, 2]
         length, bound = sqrt(p1 * p1 + p2 * p2), friction[c] * pn
         if not pn > 0.0:
             pn, p1, p2 = 0.0, 0.0, 0.0

@@ -1,9 +1,10 @@
-"""W as a matrix of 3x3 blocks, contact by contact, and block Gauss-Seidel sweeps on it.
+"""The Delassus matrix W in 3x3 blocks, contact by contact, and block Gauss-Seidel sweeps on it.
 
 For problems of which only the matrix is known, and for methods that need its entries. The sweep is
 that of [Jourdan1998], as in solvers/nsgs.py, with the velocity of a contact summed from the
-blocks in its row. Contacts are linked where a block couples them; those that are
-linked, directly or through others, are an island, and islands are solved apart from each other.
+blocks in its row. Three rows of a joint are a block as well, whose rows are visited one by one.
+Contacts are linked where a block couples them; those that are linked, directly or through others,
+are an island, and islands are solved apart from each other.
 """
 
 from typing import NamedTuple
@@ -27,6 +28,29 @@ class BlockMatrix(NamedTuple):
     scale: np.ndarray  # (nc,) a third of their trace
 
 
+@table
+class BlockProblem(NamedTuple):
+    """u = W p + q with nb blocks: contacts, then the rows of joints, three in a block."""
+
+    matrix: BlockMatrix
+    q: np.ndarray  # (nb, 3) velocities if no impulse acted [m/s]
+    friction: np.ndarray  # (nb,) zero for joints
+    joint: np.ndarray  # (nb,) bool
+    lower: np.ndarray  # (nb, 3) bounds of the impulses of joints
+    upper: np.ndarray  # (nb, 3)
+
+
+def block_problem(problem) -> BlockProblem:
+    """A ContactProblem or MatrixProblem by its blocks."""
+    nb, nc = problem.block_count, problem.contact_count
+    friction, lower, upper = np.zeros(nb), np.zeros((nb, 3)), np.zeros((nb, 3))
+    friction[:nc] = problem.friction
+    if problem.joints is not None:
+        lower[nc:], upper[nc:] = problem.joints.lower, problem.joints.upper
+    joint = np.arange(nb) >= nc
+    return BlockProblem(block_matrix(problem.W()), problem.q(), friction, joint, lower, upper)
+
+
 def block_matrix(matrix) -> BlockMatrix:
     """Blocks of W as problem.W() gives it."""
     nc = matrix.shape[0] // 3
@@ -34,7 +58,7 @@ def block_matrix(matrix) -> BlockMatrix:
     first, mark = np.zeros(nc + 1, dtype=np.int32), np.full(nc, -1, dtype=np.int32)
     count_blocks(index, entry, mark, first)
     column, value = np.zeros(first[nc], dtype=np.int32), np.zeros((first[nc], 9))
-    fill_blocks(index, entry, matrix.data, mark, first, column, value)
+    fill_block_rows(index, entry, matrix.data, mark, first, column, value)
     own, inverse, scale = np.zeros((nc, 6)), np.zeros((nc, 6)), np.zeros(nc)
     fill_own(first, column, value, own, inverse, scale)
     return BlockMatrix(first, column, value, own, inverse, scale)
@@ -45,7 +69,7 @@ def islands_of(blocks: BlockMatrix) -> tuple[np.ndarray, np.ndarray]:
     nc = len(blocks.first) - 1
     member, start = np.zeros(nc, dtype=np.int32), np.zeros(nc + 1, dtype=np.int32)
     parent, place = np.arange(nc, dtype=np.int32), np.zeros(nc + 1, dtype=np.int32)
-    count = find_islands(blocks.first, blocks.column, parent, place, member, start)
+    count = list_islands(blocks.first, blocks.column, parent, place, member, start)
     return member, start[: count + 1]
 
 
@@ -63,7 +87,7 @@ def count_blocks(index, entry, mark, first):
 
 
 @kernel
-def fill_blocks(index, entry, data, mark, first, column, value):
+def fill_block_rows(index, entry, data, mark, first, column, value):
     """Sort the entries into their blocks, columns in the order in which they come."""
     for c in range(first.shape[0] - 1):
         used = first[c]
@@ -86,7 +110,7 @@ def _root(c, parent):
 
 
 @kernel
-def find_islands(first, column, parent, place, member, start):
+def list_islands(first, column, parent, place, member, start):
     """Fill what islands_of() returns; the number of islands."""
     nc = member.shape[0]
     for c in range(nc):
@@ -144,30 +168,50 @@ def velocity_in(c, first, column, value, q, impulse):
 
 
 @kernel
-def sweep_blocks(lo, hi, member, blocks, q, friction, impulse):
-    """Visit contacts member[lo:hi] once, forth."""
+def sweep_blocks(lo, hi, member, problem, impulse):
+    """Visit blocks member[lo:hi] once, forth; whether that changed anything."""
+    m, changed = problem.matrix, False
     for i in range(lo, hi):
         c = member[i]
-        un, u1, u2 = velocity_in(c, blocks.first, blocks.column, blocks.value, q, impulse)
-        impulse[c, 0], impulse[c, 1], impulse[c, 2] = solve_contact(
-            c, un, u1, u2, blocks.own, blocks.inverse, friction[c], impulse
-        )
+        if problem.joint[c]:
+            changed = _visit_joint_rows(c, problem, impulse) or changed
+            continue
+        un, u1, u2 = velocity_in(c, m.first, m.column, m.value, problem.q, impulse)
+        mu = problem.friction[c]
+        pn, p1, p2 = solve_contact(c, un, u1, u2, m.own, m.inverse, mu, impulse)
+        if pn != impulse[c, 0] or p1 != impulse[c, 1] or p2 != impulse[c, 2]:
+            changed = True
+            impulse[c, 0], impulse[c, 1], impulse[c, 2] = pn, p1, p2
+    return changed
 
 
 @kernel
-def island_error(lo, hi, member, blocks, q, friction, impulse, relative):
+def _visit_joint_rows(c, problem, impulse):
+    """Visit the three rows of joint block `c`; whether that changed anything."""
+    m, changed = problem.matrix, False
+    for k in range(3):
+        u = velocity_in(c, m.first, m.column, m.value, problem.q, impulse)
+        own = m.own[c, 0 if k == 0 else 2 * k + 1]
+        p = min(max(impulse[c, k] - u[k] / own, problem.lower[c, k]), problem.upper[c, k])
+        changed = changed or p != impulse[c, k]
+        impulse[c, k] = p
+    return changed
+
+
+@kernel
+def island_error(lo, hi, member, problem, impulse, relative):
     """Error of contacts member[lo:hi].
 
     relative    the norm of their natural maps with step 1, as [Acary2018] sums them; else the
                 largest contact_error(), in m/s, as residual() has it
     """
-    total = 0.0
+    m, total = problem.matrix, 0.0
     for i in range(lo, hi):
         c = member[i]
-        un, u1, u2 = velocity_in(c, blocks.first, blocks.column, blocks.value, q, impulse)
-        rho = 1.0 if relative else 1.0 / blocks.scale[c]
+        un, u1, u2 = velocity_in(c, m.first, m.column, m.value, problem.q, impulse)
+        rho = 1.0 if relative else 1.0 / m.scale[c]
         error = contact_error(
-            impulse[c, 0], impulse[c, 1], impulse[c, 2], un, u1, u2, friction[c], rho
+            impulse[c, 0], impulse[c, 1], impulse[c, 2], un, u1, u2, problem.friction[c], rho
         )
         if relative:
             total += error * error

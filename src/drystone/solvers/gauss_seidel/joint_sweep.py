@@ -1,4 +1,4 @@
-"""Stage 5 for islands with joints that are too wide for Newton, and for nsgs: Gauss-Seidel.
+"""Gauss-Seidel over the rows of joints, for islands too wide for Newton and for nsgs [Jourdan1998].
 
 The rows of joints are visited one by one like contacts, each given the impulse that obeys its law
 while all others stay as they are.
@@ -13,7 +13,7 @@ from drystone.solvers.gauss_seidel.sweep import sweep_limit, sweep_rows, worst_e
 
 @kernel
 def own_block(r, rows, mass):
-    """J M⁻¹ Jᵀ of one row of a joint."""
+    """Diagonal entry J M⁻¹ Jᵀ of the Delassus matrix, of one row of a joint."""
     total = 0.0
     for side in range(2):
         b = rows.body[r, side]
@@ -35,11 +35,9 @@ def own_block(r, rows, mass):
 def _sweep_joints(first, last, backward, joint_work, mass, twist):
     """Visit the rows of the blocks first .. last once; returns the largest correction [m/s]."""
     worst, rows = 0.0, joint_work.rows
-    for i in range(3 * (last - first)):
-        at = 3 * (last - first) - 1 - i if backward else i
-        r = joint_work.node_row[joint_work.node_list[first + at // 3], at % 3]
-        if r < 0:
-            continue
+    lo, hi = joint_work.row_first[first], joint_work.row_first[last]
+    for i in range(hi - lo):
+        r = joint_work.row_list[hi - 1 - i if backward else lo + i]
         own = own_block(r, rows, mass) + rows.softness[r]
         if own == 0.0:
             continue
@@ -57,19 +55,16 @@ def _sweep_joints(first, last, backward, joint_work, mass, twist):
 def _joint_residual(first, last, joint_work, mass, twist):
     """How far the rows of the blocks are from their law [m/s], [rad/s]."""
     worst, rows = 0.0, joint_work.rows
-    for d in range(first, last):
-        for k in range(3):
-            r = joint_work.node_row[joint_work.node_list[d], k]
-            if r < 0:
-                continue
-            own = own_block(r, rows, mass) + rows.softness[r]
-            if own == 0.0:
-                continue
-            w = row_velocity(r, rows, twist) + rows.softness[r] * rows.impulse[r] + rows.bias[r]
-            z = min(max(rows.impulse[r] - w / own, rows.lower[r]), rows.upper[r])
-            error = abs(rows.impulse[r] - z) * own
-            if not error <= worst:
-                worst = error
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        own = own_block(r, rows, mass) + rows.softness[r]
+        if own == 0.0:
+            continue
+        w = row_velocity(r, rows, twist) + rows.softness[r] * rows.impulse[r] + rows.bias[r]
+        z = min(max(rows.impulse[r] - w / own, rows.lower[r]), rows.upper[r])
+        error = abs(rows.impulse[r] - z) * own
+        if not error <= worst:
+            worst = error
     return worst
 
 
@@ -80,17 +75,11 @@ def sweep_linked(lo, hi, first, last, rows, joint_work, mass, tolerance, max_swe
     sweeps, residual, backward = 0, np.inf, False
     while sweeps < limit:
         change = _sweep_joints(first, last, backward, joint_work, mass, twist)
-        change = max(change, sweep_rows(
-            lo, hi, backward, rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse,
-            rows.bias, rows.friction, mass, rows.impulse, twist,
-        ))  # fmt: skip
+        change = max(change, sweep_rows(lo, hi, backward, rows, mass, twist))
         sweeps += 1
         backward = not backward
         if change <= tolerance or sweeps >= limit:
-            residual = worst_error(
-                lo, hi, rows.body, rows.frame, rows.arm, rows.delassus, rows.bias, rows.friction,
-                rows.impulse, twist,
-            )  # fmt: skip
+            residual = worst_error(lo, hi, rows, twist)
             residual = max(residual, _joint_residual(first, last, joint_work, mass, twist))
             if residual <= tolerance or residual != residual:
                 break

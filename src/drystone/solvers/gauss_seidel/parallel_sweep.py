@@ -1,10 +1,10 @@
-"""Stage 5 in large islands: parallel sweeps that pass over what is done, and are mixed.
+"""Nonsmooth Gauss-Seidel in large islands: parallel, on an active set, Anderson-accelerated.
 
 A large island is cut into parts that share no body, with a slab between each two: first the parts,
-each by one core, then the slabs between, so that the answer is the same for any number of cores.
-All sweeps of a step run in the same direction (forth and back in turns took two to three times as
-many on piles), and those of the next step the other way (else what is left of the error always
-points to one side).
+each by one core, then the slabs between (a colouring of the contact graph with two colours), so
+that the answer is the same for any number of cores. All sweeps of a step run in the same direction
+(alternating directions took two to three times as many on piles), and those of the next step in
+the other (else what is left of the error always points to one side).
 """
 
 import numpy as np
@@ -12,6 +12,7 @@ from numba import prange
 
 from drystone.constraints.coulomb import push, solve_contact, velocity_at
 from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.solvers.gauss_seidel.anderson import extrapolate, weight_of_one
 from drystone.solvers.gauss_seidel.sweep import MANY_VISITS, row_error, sweep_limit, sweep_slab
 
 # Slabs of a large island for which it has two parts; with fewer, its parts would be too short for
@@ -25,67 +26,63 @@ PAIR_SLABS = 12
 WINDOW = 16
 STALLED = 0.9
 
-# In a large island only some bodies are still being corrected after a few sweeps. Contacts between
-# bodies whose velocity no visit has changed by more than this share of the tolerance since the
-# sweep before are passed over. When the visits have become small enough, the error of all contacts
-# is measured, and if it is not, those that are wrong by more than that share are taken up again.
-LAZY = 0.1
+# Active set. In a large island only some bodies are still being corrected after a few sweeps.
+# Contacts between bodies whose velocity no visit has changed by more than this share of the
+# tolerance since the sweep before are skipped. When the corrections have become small enough, the
+# error of all contacts is measured, and if it is not, the bodies of those that are wrong by more
+# than that share become active again.
+INACTIVE = 0.1
 LIGHT = 0.1  # share of the contacts below which one core visits them as quickly as two
 # Where there are more contacts than this, some are always far from done. With six times that share,
-# and without mixing, which has one y for all, the cost of a body stays that in a smaller pile:
-# 10,000 spheres at rest are left with 1.1e-4 m/s instead of 7e-5, in two thirds of the time.
-HUGE, LAZY_HUGE = 10_000, 0.6
-STIRRED = 6  # column of the twists: the last sweep in which it was
+# and without acceleration, which has one y for all, the cost of a body stays that in a smaller
+# pile: 10,000 spheres at rest are left with 1.1e-4 m/s instead of 7e-5, in two thirds of the time.
+HUGE, INACTIVE_HUGE = 10_000, 0.6
+LAST_ACTIVE = 6  # column of the twists: the last sweep in which the body was active
 
-# Sweeps over a large island that go on for longer are mixed, if something quicker than plain sweeps
-# is asked for: the next one starts from x = g - y (g - g'), with g and g' what the last two have
-# left, and y such that what they changed, f and f', cancels best: least |f - y (f - f')|. It is
-# anderson.py with a memory of one, which is nearly free; where plain sweeps take hundreds it saves
-# two in three. A memory of five saves a tenth more, and costs more than that. Mixing stirs all
-# bodies: it is worth it where the share SPREAD of the contacts is still being visited anyway.
-MIXING = 16
+# Anderson acceleration of depth one (anderson.py) of sweeps over a large island that go on for
+# longer, if something quicker than plain sweeps is asked for. Where plain sweeps take hundreds it
+# saves two in three. A depth of five saves a tenth more, and costs more than that. It makes all
+# bodies active: it is worth it where the share SPREAD of the contacts is still visited anyway.
+ACCELERATION_START = 16
 SPREAD = 0.3
-GROWTH = 2.0  # of |f| beyond which nothing is mixed
 
-OPEN, _STUCK = -1, -2  # in place of the sweeps of a group that is not done
+OPEN, _STALLED = -1, -2  # in place of the sweeps of a group that is not done
 
 
 @inner_kernel
-def sweep_stirred(
-    lo, hi, backward, since, now, least, mixes, y,
-    # problem
-    body, frame, arm, block, inverse, bias, friction, mass,
-    # in and out
-    impulse, twist, kept, sums,
-):  # fmt: skip
-    """As sweep_rows(), but only rows of which a body has been stirred: in sweep `since` or later
-    a visit changed its velocity by more than `least` [m/s].
+def sweep_active(lo, hi, backward, window, accelerated, rows, sums, mass, twist):
+    """As sweep_rows(), but only rows with an active body, whose velocity a visit in sweep `since`
+    or later changed by more than `least` [m/s].
 
-    y      share of the last change of the impulses that is taken back first, see MIXING
-    sums   (4,) the squares |f - f'|², (f - f').f and |f|² [J]; visits
+    window        since, now: the number of this sweep; least; y: of the acceleration
+    accelerated   whether impulses are extrapolated first, and the sums for the next y are made
+    sums          (4,) the squares |f - f'|², (f - f').f and |f|² [J]; visits
     """
+    since, now, least, y = window
+    body, frame, arm, block, impulse = rows.body, rows.frame, rows.arm, rows.delassus, rows.impulse
+    inverse, bias, friction, previous = rows.inverse, rows.bias, rows.friction, rows.previous
     worst, differ, along, size, visits = 0.0, 0.0, 0.0, 0.0, 0
     for i in range(hi - lo):
         r = hi - 1 - i if backward else lo + i
         a, b = body[r, 0], body[r, 1]
-        if twist[a, STIRRED] < since and twist[b, STIRRED] < since:
+        if twist[a, LAST_ACTIVE] < since and twist[b, LAST_ACTIVE] < since:
             continue
         visits += 1
         un, u1, u2 = velocity_at(r, body, frame, arm, twist)
         un += bias[r]
-        if mixes:
+        if accelerated:
             for k in range(3):
                 g = impulse[r, k]
-                impulse[r, k] = g - y * (g - kept[r, 3 + k])
-                kept[r, 3 + k] = g
+                impulse[r, k] = extrapolate(g, previous[r, 3 + k], y)
+                previous[r, 3 + k] = g
         pn, p1, p2 = solve_contact(r, un, u1, u2, block, inverse, friction[r], impulse)
         dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
-        if mixes:
-            en, e1, e2 = dn - kept[r, 0], d1 - kept[r, 1], d2 - kept[r, 2]
+        if accelerated:
+            en, e1, e2 = dn - previous[r, 0], d1 - previous[r, 1], d2 - previous[r, 2]
             differ += block[r, 0] * (en * en + e1 * e1 + e2 * e2)
             along += block[r, 0] * (en * dn + e1 * d1 + e2 * d2)
             size += block[r, 0] * (dn * dn + d1 * d1 + d2 * d2)
-            kept[r, 0], kept[r, 1], kept[r, 2] = dn, d1, d2
+            previous[r, 0], previous[r, 1], previous[r, 2] = dn, d1, d2
         if dn != 0.0 or d1 != 0.0 or d2 != 0.0:
             change = (abs(dn) + abs(d1) + abs(d2)) * block[r, 0]
             worst = max(worst, change)
@@ -93,43 +90,42 @@ def sweep_stirred(
             impulse[r, 0], impulse[r, 1], impulse[r, 2] = pn, p1, p2
             if change > least:
                 if mass[a, 0] != 0.0:
-                    twist[a, STIRRED] = now
+                    twist[a, LAST_ACTIVE] = now
                 if mass[b, 0] != 0.0:
-                    twist[b, STIRRED] = now
+                    twist[b, LAST_ACTIVE] = now
     sums[0], sums[1], sums[2], sums[3] = differ, along, size, visits
     return worst
 
 
 @kernel
-def _sweep_run(k, backward, since, now, least, mixes, y, rows, mass, twist):
+def _sweep_run(k, backward, window, accelerated, rows, mass, twist):
     first, last = rows.run_first[k], rows.run_last[k]
     for j in range(last - first):
         i = last - 1 - j if backward else first + j
+        lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
         if rows.flat[0] == 1:
             rows.slab_change[i] = sweep_slab(i, backward, rows, mass, twist)
-            rows.slab_sums[i, 3] = rows.slab_first[i + 1] - rows.slab_first[i]
+            rows.slab_sums[i, 3] = hi - lo
             continue
-        rows.slab_change[i] = sweep_stirred(
-            rows.slab_first[i], rows.slab_first[i + 1], backward, since, now, least, mixes, y,
-            rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse, rows.bias, rows.friction,
-            mass, rows.impulse, twist, rows.previous, rows.slab_sums[i],
-        )  # fmt: skip
+        rows.slab_change[i] = sweep_active(
+            lo, hi, backward, window, accelerated, rows, rows.slab_sums[i], mass, twist
+        )
 
 
 @parallel_kernel
-def _sweep_parallel(lo, hi, backward, since, now, least, mixes, y, rows, mass, twist):
+def _sweep_parallel(lo, hi, backward, window, accelerated, rows, mass, twist):
     for k in prange(hi - lo):
-        _sweep_run(lo + k, backward, since, now, least, mixes, y, rows, mass, twist)
+        _sweep_run(lo + k, backward, window, accelerated, rows, mass, twist)
 
 
 @kernel
-def _sweep_runs(lo, hi, light, backward, since, now, least, mixes, y, rows, mass, twist):
+def _sweep_runs(lo, hi, light, backward, window, accelerated, rows, mass, twist):
     """Sweep the runs lo .. hi, which share no body; if `light`, without a parallel loop."""
     if light or hi - lo == 1:
         for k in range(lo, hi):
-            _sweep_run(k, backward, since, now, least, mixes, y, rows, mass, twist)
+            _sweep_run(k, backward, window, accelerated, rows, mass, twist)
     elif hi > lo:
-        _sweep_parallel(lo, hi, backward, since, now, least, mixes, y, rows, mass, twist)
+        _sweep_parallel(lo, hi, backward, window, accelerated, rows, mass, twist)
 
 
 @kernel
@@ -154,41 +150,28 @@ def _split_group(g, parts, between, rows):
 
 
 @kernel
-def _stir_wrong(i, now, least, rows, mass, twist):
-    """Stir the bodies of those rows of slab `i` whose error is above `least` [m/s].
+def _activate_wrong(i, now, least, rows, mass, twist):
+    """Make the bodies active of those rows of slab `i` whose error is above `least` [m/s].
 
     Bodies may be written by several threads at once, but all write the same.
     """
     worst = 0.0
     for r in range(rows.slab_first[i], rows.slab_first[i + 1]):
-        error = row_error(
-            r, rows.body, rows.frame, rows.arm, rows.delassus, rows.bias, rows.friction,
-            rows.impulse, twist,
-        )  # fmt: skip
+        error = row_error(r, rows, twist)
         if not error <= worst:  # also takes a NaN
             worst = error
         if error > least:
             for k in range(2):
                 b = rows.body[r, k]
                 if mass[b, 0] != 0.0:
-                    twist[b, STIRRED] = now
+                    twist[b, LAST_ACTIVE] = now
     rows.slab_change[i] = worst
 
 
 @parallel_kernel
 def _measure_slabs(count, now, least, rows, mass, twist):
     for k in prange(count):
-        _stir_wrong(rows.slab_list[k], now, least, rows, mass, twist)
-
-
-@kernel
-def _mix_bodies(y, previous_twist, twist):
-    """Velocities, mixed as the impulses are; those that a sweep left are kept."""
-    for b in range(twist.shape[0]):
-        for k in range(6):
-            g = twist[b, k]
-            twist[b, k] = g - y * (g - previous_twist[b, k])
-            previous_twist[b, k] = g
+        _activate_wrong(rows.slab_list[k], now, least, rows, mass, twist)
 
 
 @kernel
@@ -203,11 +186,11 @@ def _visited(count, rows):
 
 
 @kernel
-def _mix(count, before, rows, twist):
-    """Velocities from which the next sweep over the listed slabs starts, mixed from the last two.
+def _accelerate(count, before, rows, twist):
+    """Velocities from which the next sweep over the listed slabs starts.
 
     before   |f'|² [J]; negative: there is none
-    Returns y, by which that sweep mixes the impulses as it comes to them, and |f|².
+    Returns y, by which that sweep extrapolates the impulses as it comes to them, and |f|².
     """
     differ, along, size = 0.0, 0.0, 0.0
     for k in range(count):
@@ -215,9 +198,12 @@ def _mix(count, before, rows, twist):
         differ += rows.slab_sums[i, 0]
         along += rows.slab_sums[i, 1]
         size += rows.slab_sums[i, 2]
-    good = 0.0 <= size <= GROWTH * GROWTH * before and differ > 0.0
-    y = along / differ if good else 0.0
-    _mix_bodies(y, rows.previous_twist, twist)
+    y = weight_of_one(differ, along, size, before)
+    for b in range(twist.shape[0]):
+        for k in range(6):
+            g = twist[b, k]
+            twist[b, k] = extrapolate(g, rows.previous_twist[b, k], y)
+            rows.previous_twist[b, k] = g
     return y, size
 
 
@@ -246,17 +232,17 @@ def _largest(g, rows):
 
 
 @kernel
-def _one_ends(groups, looks, tolerance, rows):
-    """Is a group ready to be measured, or, if `looks`, has one not gained since the last look?"""
+def _one_ends(groups, window_ends, tolerance, rows):
+    """Is a group ready to be measured, or, if `window_ends`, has one not gained in the window?"""
     ends = False
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
             change = _largest(g, rows)
             if not change > tolerance:
                 ends = True
-            elif looks:
+            elif window_ends:
                 if change > STALLED * rows.group_residual[g]:
-                    rows.group_sweeps[g] = _STUCK
+                    rows.group_sweeps[g] = _STALLED
                     ends = True
                 rows.group_residual[g] = change
     return ends
@@ -268,43 +254,46 @@ def _close(groups, sweeps, limit, tolerance, rows):
     for g in range(groups):
         if rows.group_sweeps[g] < 0:
             residual = _largest(g, rows)
-            if not residual > tolerance or rows.group_sweeps[g] == _STUCK or sweeps >= limit:
+            if not residual > tolerance or rows.group_sweeps[g] == _STALLED or sweeps >= limit:
                 rows.group_sweeps[g] = sweeps
                 rows.group_residual[g] = residual
 
 
 @inner_kernel
-def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, hasty, twist):
-    """Sweep all groups of many slabs together, each until it has converged; mixed if `hasty`."""
+def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, quick, twist):
+    """Sweep all groups of many slabs together, each until it has converged.
+
+    quick    whether sweeps are accelerated
+    """
     limit = sweep_limit(max_sweeps, MANY_VISITS)
     end, huge = rows.run_first.shape[0], row_count > HUGE
-    may_mix = hasty and not huge and rows.flat[0] == 0
-    least = (LAZY_HUGE if huge else LAZY) * tolerance
+    may_accelerate = quick and not huge and rows.flat[0] == 0
+    least = (INACTIVE_HUGE if huge else INACTIVE) * tolerance
     for b in range(twist.shape[0]):
-        twist[b, STIRRED] = 0.0
+        twist[b, LAST_ACTIVE] = 0.0
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
-            rows.group_residual[g] = np.inf  # the correction at the last look
-    sweeps, mixes, since, share = 0, False, 0.0, 1.0  # at first all are visited
+            rows.group_residual[g] = np.inf  # the correction at the end of the last window
+    sweeps, accelerated, since, share = 0, False, 0.0, 1.0  # at first all are active
     parts, between, total = _list_open(groups, rows)
     while total > 0:
         y, size, ends = 0.0, -1.0, False
         while not ends:
             sweeps += 1
-            now = float(sweeps)
+            window = (since, float(sweeps), least, y)
             for phase in range(2):
                 first, last = (0, parts) if (phase == 1) == backward else (end - between, end)
-                _sweep_runs(
-                    first, last, share < LIGHT and not mixes, backward, since, now, least, mixes,
-                    y, rows, mass, twist,
-                )  # fmt: skip
+                light = share < LIGHT and not accelerated
+                _sweep_runs(first, last, light, backward, window, accelerated, rows, mass, twist)
             share = _visited(total, rows)
-            looks = sweeps % WINDOW == 0 and max_sweeps == 0
-            ends = _one_ends(groups, looks, tolerance, rows) or sweeps >= limit
-            if mixes and not ends:
-                y, size = _mix(total, size, rows, twist)
-            mixes = mixes or (may_mix and sweeps >= MIXING and share > SPREAD)
-            since = 0.0 if mixes else now
+            window_ends = sweeps % WINDOW == 0 and max_sweeps == 0
+            ends = _one_ends(groups, window_ends, tolerance, rows) or sweeps >= limit
+            if accelerated and not ends:
+                y, size = _accelerate(total, size, rows, twist)
+            accelerated = accelerated or (
+                may_accelerate and sweeps >= ACCELERATION_START and share > SPREAD
+            )
+            since = 0.0 if accelerated else float(sweeps)
         _measure_slabs(total, float(sweeps), least, rows, mass, twist)
         _close(groups, sweeps, limit, tolerance, rows)
         parts, between, total = _list_open(groups, rows)

@@ -1,10 +1,10 @@
-"""Stage 5: sweeps over the contacts, each visited by an exact step on the true friction cone.
+"""Nonsmooth Gauss-Seidel [Jourdan1998], island by island, until each has converged.
 
-The nonsmooth Gauss-Seidel method of [Jourdan1998]: visit the contacts one by one and give each
-the impulse that obeys Coulomb's law while all others stay as they are. We never form W: the
-twists carry what all impulses have done to the bodies so far, so a visit costs the same however
-many contacts there are. The order is that of constraints/islands.py, slab by slab; in small
-islands, which are mostly stacks, forth and back in turns. Large ones are those of
+Visit the contacts one by one and give each the impulse that obeys Coulomb's law on the true
+friction cone while all others stay as they are. We never form the Delassus matrix W: the twists
+carry what all impulses have done to the bodies so far, so a visit costs the same however many
+contacts there are. The order is that of constraints/islands.py, slab by slab; in small islands,
+which are mostly stacks, alternately forward and backward. Large ones are those of
 parallel_sweep.py.
 """
 
@@ -15,7 +15,7 @@ from drystone.constraints.coulomb import push_rows
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
 from drystone.solvers.gauss_seidel.parallel_sweep import OPEN, WINDOW, solve_large
-from drystone.solvers.gauss_seidel.sweep import slab_error, sweep_limit, sweep_slab
+from drystone.solvers.gauss_seidel.sweep import slab_error, sweep_limit, sweep_slab, sweeps_ahead
 
 # Islands that one core solves alone go on below the tolerance, or the error that is left keeps a
 # stack rocking, which takes more sweeps in the end: to DEEPEST of it while the work is less than
@@ -30,17 +30,9 @@ MANY_ROWS = 4000
 # Sweeps over a small island that Newton's method could take over end when their last WINDOW makes
 # it seem that so many more are needed.
 AHEAD = 100.0
-# Above so many contacts the mixed sweeps of large islands are tried before Newton, whose cost grows
-# with the cube.
-MIXED = 100
-
-
-@kernel
-def sweeps_ahead(change, before, goal):
-    """Sweeps until the correction has fallen to `goal`, if it goes on as in the last WINDOW."""
-    if not change < before:
-        return np.inf
-    return WINDOW * np.log(goal / change) / np.log(change / before) if before < np.inf else 0.0
+# Above so many contacts the accelerated sweeps of large islands are tried before Newton, whose cost
+# grows with the cube.
+ACCELERATED = 100
 
 
 @kernel
@@ -77,10 +69,10 @@ def push_all(rows, slabs, mass, twist):
 
 
 @inner_kernel
-def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist):
+def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, quick, twist):
     """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough.
 
-    If `hasty`, only as long as the end can be seen: see AHEAD.
+    quick    whether to give up where another method would be quicker: see AHEAD
     """
     first, last = rows.group_first[g], rows.group_first[g + 1]
     row_count = rows.slab_first[last] - rows.slab_first[first]
@@ -97,8 +89,8 @@ def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty,
         sweeps += 1
         goal = _goal(tolerance, sweeps * row_count * min(all_rows, MANY_ROWS))
         lost = False
-        if hasty and sweeps % WINDOW == 0:
-            lost = change > goal and sweeps_ahead(change, before, goal) > AHEAD
+        if quick and sweeps % WINDOW == 0:
+            lost = change > goal and sweeps_ahead(change, before, goal, WINDOW) > AHEAD
             before = change
         if change <= goal or sweeps >= limit or lost:
             residual = 0.0
@@ -113,15 +105,15 @@ def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty,
 
 
 @parallel_kernel
-def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist):
+def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, quick, twist):
     for k in prange(count):
         g = rows.group_list[k]
-        solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, hasty, twist)
+        solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, quick, twist)
 
 
 @kernel
 def _reopen(small, rows, tolerance):
-    """Open those of the small groups again for which mixed sweeps are cheaper than Newton.
+    """Open those of the small groups again for which accelerated sweeps are cheaper than Newton.
 
     Returns how many.
     """
@@ -130,18 +122,18 @@ def _reopen(small, rows, tolerance):
         g = rows.group_list[k]
         first, last = rows.group_first[g], rows.group_first[g + 1]
         rows_of_group = rows.slab_first[last] - rows.slab_first[first]
-        if rows_of_group > MIXED and rows.group_residual[g] > tolerance:
+        if rows_of_group > ACCELERATED and rows.group_residual[g] > tolerance:
             rows.group_sweeps[g] = OPEN
             count += 1
     return count
 
 
 @stage
-def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, hasty, twist):
+def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, quick, twist):
     """Improve rows.impulse, and the twists with it, until every group has converged.
 
-    If `hasty`, sweeps of small groups end where another method would be quicker, and those of
-    large ones are mixed.
+    quick    whether sweeps of small groups end where another method would be quicker, and those
+             of large ones are accelerated
 
     Returns the number of sweeps of the hardest group and the largest residual [m/s].
     """
@@ -157,15 +149,15 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, h
             rows.group_list[small] = g
             small += 1
     if small > 1 and row_count >= 400:
-        _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
+        _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, quick, twist)
     else:
         for k in range(small):
             g = rows.group_list[k]
-            solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, hasty, twist)
-    if hasty:
+            solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, quick, twist)
+    if quick:
         small -= _reopen(small, rows, tolerance)
     if small + linked < groups:
-        solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, hasty, twist)
+        solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, quick, twist)
     return worst_group(rows, groups)
 
 

@@ -1,11 +1,15 @@
-"""Stage 5: visits of contacts, one after the other, and how many there may be.
+"""Nonsmooth Gauss-Seidel [Jourdan1998]: one sweep over a range of contacts, and its limits.
 
-Each visit gives a contact the impulse that obeys Coulomb's law while all others stay as they are.
+A visit gives a contact the impulse that obeys Coulomb's law while all others stay as they are; a
+sweep visits every contact once. W is never formed: the twists carry what all impulses have done to
+the bodies so far.
 """
+
+import numpy as np
 
 from drystone.constraints.coulomb import contact_error, push, solve_contact, velocity_at
 from drystone.jit import inner_kernel, kernel
-from drystone.solvers.gauss_seidel.sweep_2d import sweep_flat_rows
+from drystone.solvers.gauss_seidel.sweep_2d import sweep_rows_2d
 
 # The solver stops on the tolerance. Where that is out of reach these bound the cost of a step: any
 # island may have so many sweeps, and a small one so many visits of a contact (some 10 ms of work),
@@ -22,15 +26,22 @@ def sweep_limit(max_sweeps, row_count):
     return max(MANY_SWEEPS, MANY_VISITS // max(row_count, 1))
 
 
+@kernel
+def sweeps_ahead(error, past, goal, sweeps):
+    """Sweeps until the error has fallen to `goal`, if it goes on as in the last `sweeps`.
+
+    past    the error before those; infinite if it is not known, and then the answer is none
+    """
+    if not error < past:
+        return np.inf
+    return sweeps * np.log(goal / error) / np.log(error / past) if past < np.inf else 0.0
+
+
 @inner_kernel
-def sweep_rows(
-    lo, hi, backward,
-    # problem
-    body, frame, arm, block, inverse, bias, friction, mass,
-    # in and out
-    impulse, twist,
-):  # fmt: skip
+def sweep_rows(lo, hi, backward, rows, mass, twist):
     """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
+    body, frame, arm, block, impulse = rows.body, rows.frame, rows.arm, rows.delassus, rows.impulse
+    inverse, bias, friction = rows.inverse, rows.bias, rows.friction
     worst = 0.0
     for i in range(hi - lo):
         r = hi - 1 - i if backward else lo + i
@@ -46,28 +57,24 @@ def sweep_rows(
     return worst
 
 
-@inner_kernel(forceinline=True)  # else handing over these arrays takes as long
-def row_error(r, body, frame, arm, block, bias, friction, impulse, twist):
+@inner_kernel
+def row_error(r, rows, twist):
     """contact_error() of row `r` [m/s]."""
-    un, u1, u2 = velocity_at(r, body, frame, arm, twist)
+    block, impulse = rows.delassus, rows.impulse
+    un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
     rho = 3.0 / (block[r, 0] + block[r, 3] + block[r, 5])
+    un += rows.bias[r]
     return contact_error(
-        impulse[r, 0], impulse[r, 1], impulse[r, 2], un + bias[r], u1, u2, friction[r], rho
+        impulse[r, 0], impulse[r, 1], impulse[r, 2], un, u1, u2, rows.friction[r], rho
     )
 
 
 @inner_kernel
-def worst_error(
-    lo, hi,
-    # problem
-    body, frame, arm, block, bias, friction,
-    # in
-    impulse, twist,
-):  # fmt: skip
+def worst_error(lo, hi, rows, twist):
     """Largest contact_error() of rows lo..hi [m/s]."""
     worst = 0.0
     for r in range(lo, hi):
-        error = row_error(r, body, frame, arm, block, bias, friction, impulse, twist)
+        error = row_error(r, rows, twist)
         if not error <= worst:  # also takes a NaN
             worst = error
     return worst
@@ -75,23 +82,14 @@ def worst_error(
 
 @inner_kernel
 def sweep_slab(i, backward, rows, mass, twist):
+    """sweep_rows() for the rows of slab `i` (constraints/islands.py)."""
+    lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
     if rows.flat[0] == 1:
-        return sweep_flat_rows(
-            rows.slab_first[i], rows.slab_first[i + 1], backward,
-            rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse, rows.bias, rows.friction,
-            mass, rows.impulse, twist,
-        )  # fmt: skip
-    return sweep_rows(
-        rows.slab_first[i], rows.slab_first[i + 1], backward,
-        rows.body, rows.frame, rows.arm, rows.delassus, rows.inverse, rows.bias, rows.friction,
-        mass, rows.impulse, twist,
-    )  # fmt: skip
+        return sweep_rows_2d(lo, hi, backward, rows, mass, twist)
+    return sweep_rows(lo, hi, backward, rows, mass, twist)
 
 
 @inner_kernel
 def slab_error(i, rows, twist):
-    return worst_error(
-        rows.slab_first[i], rows.slab_first[i + 1],
-        rows.body, rows.frame, rows.arm, rows.delassus, rows.bias, rows.friction,
-        rows.impulse, twist,
-    )  # fmt: skip
+    """worst_error() for the rows of slab `i`."""
+    return worst_error(rows.slab_first[i], rows.slab_first[i + 1], rows, twist)

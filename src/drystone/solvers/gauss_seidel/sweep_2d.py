@@ -1,6 +1,6 @@
-"""Stage 5 in two dimensions: a visit of a contact with one tangent, in closed form.
+"""Nonsmooth Gauss-Seidel in two dimensions: contacts with one tangent, in closed form.
 
-As visits.sweep_rows() and coulomb.solve_contact(), but velocities have the parts x, z and the spin
+As sweep.sweep_rows() and coulomb.solve_contact(), but velocities have the parts x, z and the spin
 about y alone, and a contact two rows. One that slides has p_1 = s mu p_n with s = ±1, so that
 
     u_n = 0:  p_n = -q_n / (W_nn + s mu W_n1),   s = - sign(q_1 - W_n1 q_n / W_nn);
@@ -12,7 +12,7 @@ from drystone.jit import inner_kernel, kernel
 
 
 @kernel(inline="always")
-def _solve_flat(r, un, u1, block, inverse, mu, impulse):
+def _solve_contact_2d(r, un, u1, block, inverse, mu, impulse):
     """Impulse (p_n, p_1) of contact `r` that obeys Coulomb's law while all others stay."""
     on, o1 = impulse[r, 0], impulse[r, 1]
     wnn, wn1 = block[r, 0], block[r, 1]
@@ -30,7 +30,7 @@ def _solve_flat(r, un, u1, block, inverse, mu, impulse):
 
 
 @kernel(inline="always")
-def _push_flat(b, side, x, z, ax, az, mass, twist):
+def _push_2d(b, side, x, z, ax, az, mass, twist):
     m = mass[b, 0]
     if m != 0.0:
         twist[b, 0] += side * m * x
@@ -39,14 +39,10 @@ def _push_flat(b, side, x, z, ax, az, mass, twist):
 
 
 @inner_kernel
-def sweep_flat_rows(
-    lo, hi, backward,
-    # problem
-    body, frame, arm, block, inverse, bias, friction, mass,
-    # in and out
-    impulse, twist,
-):  # fmt: skip
+def sweep_rows_2d(lo, hi, backward, rows, mass, twist):
     """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
+    body, frame, arm, block, impulse = rows.body, rows.frame, rows.arm, rows.delassus, rows.impulse
+    inverse, bias, friction = rows.inverse, rows.bias, rows.friction
     worst = 0.0
     for i in range(hi - lo):
         r = hi - 1 - i if backward else lo + i
@@ -56,12 +52,12 @@ def sweep_flat_rows(
         x = twist[b, 0] - twist[a, 0] + twist[b, 4] * bz - twist[a, 4] * az
         z = twist[b, 2] - twist[a, 2] - twist[b, 4] * bx + twist[a, 4] * ax
         un, u1 = nx * x + nz * z + bias[r], tx * x + tz * z
-        pn, p1 = _solve_flat(r, un, u1, block, inverse, friction[r], impulse)
+        pn, p1 = _solve_contact_2d(r, un, u1, block, inverse, friction[r], impulse)
         dn, d1 = pn - impulse[r, 0], p1 - impulse[r, 1]
         if dn != 0.0 or d1 != 0.0:
             worst = max(worst, (abs(dn) + abs(d1)) * block[r, 0])
             x, z = nx * dn + tx * d1, nz * dn + tz * d1
-            _push_flat(b, 1.0, x, z, bx, bz, mass, twist)
-            _push_flat(a, -1.0, x, z, ax, az, mass, twist)
+            _push_2d(b, 1.0, x, z, bx, bz, mass, twist)
+            _push_2d(a, -1.0, x, z, ax, az, mass, twist)
             impulse[r, 0], impulse[r, 1] = pn, p1
     return worst

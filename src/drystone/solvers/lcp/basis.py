@@ -1,4 +1,4 @@
-"""The scaled columns of a complementarity problem, and the basis that Lemke's algorithm moves.
+"""Lemke's algorithm: the scaled columns of a complementarity problem, and the basis that it moves.
 
 What the numbers of the variables and the arrays mean is said in pivoting.py.
 """
@@ -13,6 +13,7 @@ from drystone.solvers.lcp.pivoting import (
     RAY,
     SMALL_PIVOT,
     SOLVED,
+    Tableau,
     exchange,
     fill_artificial,
     find_direction,
@@ -31,7 +32,7 @@ FEASIBLE = 1e-14
 ENDINGS = {SOLVED: "solved", RAY: "ray", PIVOTED: "iteration-limit"}
 
 
-class Table(NamedTuple):
+class ScaledColumns(NamedTuple):
     """The columns of CLINE eq. 2.36 after equilibrate(), by columns: w, z, z0, x."""
 
     first: np.ndarray  # (variables + 1,) int32
@@ -47,8 +48,8 @@ class Table(NamedTuple):
         return len(self.q) - self.free
 
 
-def make_table(matrix, q, free: int) -> Table:
-    """Table of `matrix` (N, N) by columns, x first: equations in its first `free` rows, then w."""
+def scale_columns(matrix, q, free: int) -> ScaledColumns:
+    """Of `matrix` (N, N) by columns, x first: equations in its first `free` rows, then w."""
     size = len(q)
     rows, columns = np.ones(size), np.ones(size)
     first, row = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
@@ -58,7 +59,7 @@ def make_table(matrix, q, free: int) -> Table:
     cut, every = first[free], np.arange(size, dtype=np.int32)
     count = np.concatenate((np.ones(size - free, int), counts[free:], [size], counts[:free]))
     scale = np.concatenate((1.0 / rows[free:], columns[free:], [1.0], columns[:free]))
-    return Table(
+    return ScaledColumns(
         np.concatenate(([0], np.cumsum(count))).astype(np.int32),
         np.concatenate((every[free:], row[cut:], every, row[:cut])),
         np.concatenate((np.ones(size - free), value[cut:], np.zeros(size), value[:cut])),
@@ -89,22 +90,24 @@ def equilibrate(first, row, value, rows, columns, row_top, column_top):
 
 
 class Basis:
-    """The basic vector, the inverse of its basis, and room for the pivots."""
+    """The basic vector, the inverse of its basis, and the scratch of the pivots."""
 
-    def __init__(self, table: Table, start, cover, tie: float):
+    def __init__(self, table: ScaledColumns, start, cover, tie: float):
         """Start with the variables `start` (N,); z0 gives `cover` (N,) to each of them."""
         n, variables = len(table.q), len(table.scale)
         self.table, self.tie = table, tie
-        self.start = np.array(start, dtype=np.int32)
-        self.basis = self.start.copy()
-        self.place = np.full(variables, -1, dtype=np.int32)
-        self.place[self.basis] = np.arange(n, dtype=np.int32)
-        self.inverse = np.zeros((n, n))
-        self.y, self.d, self.size, self.key = np.zeros((4, n))
-        self.tied, self.inner = np.zeros((2, n), dtype=np.int32)
-        self.columns = table.first, table.row, table.value.copy()
+        start = np.array(start, dtype=np.int32)
+        place = np.full(variables, -1, dtype=np.int32)
+        place[start] = np.arange(n, dtype=np.int32)
+        y, d, size, key = np.zeros((4, n))
+        tied, inner = np.zeros((2, n), dtype=np.int32)
+        self.tableau = Tableau(
+            first=table.first, row=table.row, value=table.value.copy(), q=table.q,
+            free=int(table.free), start=start, basis=start.copy(), place=place,
+            inverse=np.zeros((n, n)), y=y, d=d, tied=tied, size=size, key=key, inner=inner,
+        )  # fmt: skip
         self.entering, self.work = -1, 0.0
-        fill_artificial(self.start, cover / table.scale[self.start], *self.columns, table.pairs)
+        fill_artificial(cover / table.scale[start], table.pairs, self.tableau)
 
     def run(self, limit: int) -> tuple[str, int]:
         """Pivot until z0 leaves, nothing can leave, or the limit; how it ended, and the pivots."""
@@ -116,10 +119,8 @@ class Basis:
         pivots, code = 1, PIVOTED
         while pivots < limit and code != SOLVED:
             code, done, self.entering, work = pivot(
-                self.entering, min(REFRESH, limit - pivots), self.start, *self.columns,
-                self.table.free, self.tie, self.basis, self.place, self.inverse, self.y,
-                self.d, self.tied, self.size, self.key,
-            )  # fmt: skip
+                self.entering, min(REFRESH, limit - pivots), self.tie, self.tableau
+            )
             pivots += done
             self.work += work
             if code == RAY and done == 0:  # seen with a fresh inverse
@@ -130,63 +131,59 @@ class Basis:
 
     def refresh(self) -> bool:
         """Compute B⁻¹ and y afresh; False if B is singular."""
-        t = self.table
-        size = int((self.basis >= t.pairs).sum())
+        size = int((self.tableau.basis >= self.table.pairs).sum())
         small = np.zeros((size, size))
-        gather_basis(*self.columns, t.free, self.basis, self.place, self.inner, small)
+        gather_basis(self.tableau, small)
         try:
             small = np.linalg.inv(small)
         except np.linalg.LinAlgError:
             return False
         if not np.isfinite(small).all():
             return False
-        spread_inverse(
-            *self.columns, t.q, t.free, self.basis, self.place, self.inner, small,
-            self.inverse, self.y, self.key,
-        )  # fmt: skip
+        spread_inverse(self.tableau, small)
         self.work += 2.0 * size**3
         return True
 
     def is_feasible(self) -> bool:
         """Whether z0 is out of the basis and y has no negative entry, but for x."""
-        z0 = 2 * self.table.pairs
-        tested = self.y[self.basis < z0]
+        t, z0 = self.tableau, 2 * self.table.pairs
+        tested = t.y[t.basis < z0]
         least = tested.min(initial=0.0)
-        return bool(self.place[z0] < 0 and least >= -FEASIBLE * tested.max(initial=0.0))
+        return bool(t.place[z0] < 0 and least >= -FEASIBLE * tested.max(initial=0.0))
 
     def _enter_artificial(self) -> None:
         """z0 enters, the lexicographically least y / cover leaves, its complement is next."""
-        t, z0 = self.table, 2 * self.table.pairs
-        find_direction(z0, *self.columns, self.place, self.inverse, t.free, self.d)
-        tested = np.flatnonzero(self.basis < z0)
-        ratio = -self.y[tested] / self.d[tested]
+        t, z0 = self.tableau, 2 * self.table.pairs
+        find_direction(z0, t)
+        tested = np.flatnonzero(t.basis < z0)
+        ratio = -t.y[tested] / t.d[tested]
         tied = tested[ratio <= ratio.min() + self.tie * np.abs(ratio).max()]
         r = tied[-1]  # the last: then the first entry of every row of B⁻¹ (q, B0) is positive
-        self.entering = self.complement(self.basis[r])
-        exchange(r, z0, t.free, self.basis, self.place, self.inverse, self.y, self.d)
+        self.entering = self.complement(t.basis[r])
+        exchange(r, z0, t)
 
     def complement(self, v) -> int:
         return int(v) + self.table.pairs if v < self.table.pairs else int(v) - self.table.pairs
 
     def complete(self) -> bool:
         """Let z0 leave for one of the pair that is missing, wherever y goes; False if none can."""
-        t, z0 = self.table, 2 * self.table.pairs
-        r = self.place[z0]
+        t = self.tableau
+        r = t.place[2 * self.table.pairs]
         if r < 0:
             return True
         share = {}
         for v in (self.entering, self.complement(self.entering)):
-            find_direction(v, *self.columns, self.place, self.inverse, t.free, self.d)
-            share[v] = abs(self.d[r]) / (np.abs(self.d).max() or 1.0)
+            find_direction(v, t)
+            share[v] = abs(t.d[r]) / (np.abs(t.d).max() or 1.0)
         v = max(share, key=share.get)
-        self.basis[r] = v
+        t.basis[r] = v
         return share[v] > SMALL_PIVOT
 
     def values(self) -> np.ndarray:
         """Values of all variables, in the units of the problem."""
         t = self.table
         value = np.zeros(len(t.scale))
-        value[self.basis] = self.y
+        value[self.tableau.basis] = self.tableau.y
         bounded = 2 * t.pairs + 1
         value[:bounded] = np.maximum(value[:bounded], 0.0)
         return value * t.scale

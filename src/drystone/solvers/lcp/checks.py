@@ -1,9 +1,12 @@
-"""Checks of matrices and vectors that a person handed in: a clean copy, or one clear sentence."""
+"""Checks of matrices and vectors from a user: a clean copy, or one clear sentence."""
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
+
+Matrix = ArrayLike | scipy.sparse.sparray
 
 
 def check_matrix(name: str, matrix, shape) -> scipy.sparse.csc_array:
@@ -43,9 +46,9 @@ def check_cover(cover, n: int) -> np.ndarray:
 
 
 def check_count(name: str, value) -> int:
-    """A whole number of at least one."""
+    """An integer of at least one."""
     if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
-        raise InputError(f"{name} is {value!r}, must be a whole number of at least 1.")
+        raise InputError(f"{name} is {value!r}, must be an integer of at least 1.")
     return value.__index__()
 
 

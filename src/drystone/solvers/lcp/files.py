@@ -26,7 +26,7 @@ class MixedLcp(NamedTuple):
     b: np.ndarray  # (m,)
 
 
-def load(path) -> Lcp | MixedLcp:
+def load(path: str | Path) -> Lcp | MixedLcp:
     """Read an `lcp` or `mlcp` file; which one it is shows in its header.
 
     lcp     n, M, q. A matrix is its storage type (0: dense), rows, columns, both again, and the

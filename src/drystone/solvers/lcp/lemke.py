@@ -11,10 +11,11 @@ basis that it reached: any basis can be a start, with a column of z0 made for it
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.model.checks import choice
-from drystone.solvers.lcp.basis import Basis, Table, make_table
-from drystone.solvers.lcp.checks import check_cover, check_limit, check_matrix, check_vector
+from drystone.solvers.lcp.basis import Basis, ScaledColumns, scale_columns
+from drystone.solvers.lcp.checks import Matrix, check_cover, check_limit, check_matrix, check_vector
 
 # The answer counts as solved if lcp_error() is below this. Exact bases give 1e-16 to 1e-13.
 ACCURATE = 1e-10
@@ -58,7 +59,13 @@ class Path(NamedTuple):
     work: float  # multiplications
 
 
-def solve(M, q, method: str = "lemke", cover=None, limit: int | None = None) -> LcpResult:  # noqa: N803
+def solve(
+    M: Matrix,  # noqa: N803
+    q: ArrayLike,
+    method: str = "lemke",
+    cover: ArrayLike | None = None,
+    limit: int | None = None,
+) -> LcpResult:
     """Solve w = M z + q, z >= 0, w >= 0, wᵀz = 0.
 
     M        (n, n) array or sparse matrix
@@ -75,7 +82,7 @@ def solve(M, q, method: str = "lemke", cover=None, limit: int | None = None) -> 
     return LcpResult(z, matrix @ z + q, path.status, path.pivots)
 
 
-def lcp_error(M, q, z) -> float:  # noqa: N803
+def lcp_error(M: Matrix, q: ArrayLike, z: ArrayLike) -> float:  # noqa: N803
     """How far z is from a solution; without unit, unchanged if M, q or z are scaled.
 
     Largest |min(z_i, w_i)|, z in units of the largest z and w in units of the largest sum of sizes
@@ -84,10 +91,10 @@ def lcp_error(M, q, z) -> float:  # noqa: N803
     """
     q, z = check_vector("q", q), check_vector("z", z)
     matrix = check_matrix("M", M, (len(z), len(q)))
-    return mixed_error(matrix, q, make_table(matrix, q, 0), z)
+    return mixed_error(matrix, q, scale_columns(matrix, q, 0), z)
 
 
-def mixed_error(matrix, q, table: Table, xz) -> float:
+def mixed_error(matrix, q, table: ScaledColumns, xz) -> float:
     """lcp_error() of the pairs, or the error of the equations of x, whichever is larger."""
     free, pairs = table.free, table.pairs
     size = table.rows * (np.abs(q) + abs(matrix) @ np.abs(xz))
@@ -104,7 +111,7 @@ def follow_path(matrix, q, free, start, cover, limit) -> Path:
     start    (N,) variables of the first basis, place by place
     cover    (N,) what z0 gives to each variable of the first basis
     """
-    table = make_table(matrix, q, free)
+    table = scale_columns(matrix, q, free)
     limit = check_limit(limit, len(q))
     best, pivots, work = None, 0, 0.0
     for tie in TIES:
@@ -117,15 +124,15 @@ def follow_path(matrix, q, free, start, cover, limit) -> Path:
             xz[:] = 0.0  # a basis so singular that its inverse overflowed: an answer, if a bad one
         error = mixed_error(matrix, q, table, xz)
         if best is None or error < best.error:
-            status = _judge(status, error)
+            status = _checked(status, error)
             best = Path(status, pivots, xz, error, work)
         if error <= PRECISE or basis.is_feasible() or pivots >= limit or not basis.complete():
             break
-        start = basis.basis
+        start = basis.tableau.basis
     return best._replace(pivots=pivots, work=work)
 
 
-def _judge(status: str, error: float) -> str:
+def _checked(status: str, error: float) -> str:
     if error <= ACCURATE:  # also a path that was left when z0 was down to rounding
         return "solved"
     return "inaccurate" if status == "solved" else status

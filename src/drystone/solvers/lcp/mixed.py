@@ -3,8 +3,8 @@
     0 = A x + C z + a,    w = D x + B z + b,    z >= 0, w >= 0, wᵀz = 0
 
 elimination   x = -A⁻¹ (a + C z) put into the second row leaves w = (B - D A⁻¹ C) z + b - D A⁻¹ a,
-              CLINE eq. 2.41 to 2.43. A is factored sparsely and never inverted, 4.8.2: that is the
-              way to take the rows of joints out of a contact problem.
+              CLINE eq. 2.41 to 2.43. A is factored sparsely and never inverted, 4.8.2: that is
+              how to take the rows of joints out of a contact problem.
 direct        Lemke's algorithm with the x in the basis from the start, where they stay.
 
 Where A is singular (a circuit without resistor, a loop of joints) some equations are about z alone,
@@ -19,11 +19,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 import scipy.sparse
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import splu
 
 from drystone.model.checks import choice
-from drystone.solvers.lcp.basis import make_table
-from drystone.solvers.lcp.checks import check_cover, check_matrix, check_vector
+from drystone.solvers.lcp.basis import scale_columns
+from drystone.solvers.lcp.checks import Matrix, check_cover, check_matrix, check_vector
 from drystone.solvers.lcp.lemke import ACCURATE, follow_path, mixed_error
 
 # Singular values of A below this share of the largest are zero, after rows and columns are scaled.
@@ -51,7 +52,17 @@ class Start(NamedTuple):
     swapped: np.ndarray  # pairs whose z_j is in the first basis
 
 
-def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) -> MixedResult:  # noqa: N803
+def solve_mixed(
+    A: Matrix,  # noqa: N803
+    B: Matrix,  # noqa: N803
+    C: Matrix,  # noqa: N803
+    D: Matrix,  # noqa: N803
+    a: ArrayLike,
+    b: ArrayLike,
+    method: str = "elimination",
+    cover: ArrayLike | None = None,
+    limit: int | None = None,
+) -> MixedResult:
     """Solve 0 = A x + C z + a, w = D x + B z + b, z >= 0, w >= 0, wᵀz = 0.
 
     A, B, C, D   arrays or sparse matrices; `solve_mixed(*load(path))` solves a file
@@ -62,7 +73,7 @@ def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) 
     choice("method", method, METHODS)
     a, b = check_vector("a", a), check_vector("b", b)
     n, m = len(a), len(b)
-    whole = scipy.sparse.block_array(
+    full = scipy.sparse.block_array(
         [
             [check_matrix("A", A, (n, n)), check_matrix("C", C, (n, m))],
             [check_matrix("D", D, (m, n)), check_matrix("B", B, (m, m))],
@@ -70,20 +81,20 @@ def solve_mixed(A, B, C, D, a, b, method="elimination", cover=None, limit=None) 
         format="csc",
     )
     q, cover = np.concatenate((a, b)), check_cover(cover, m)
-    table = make_table(whole, q, n)
+    table = scale_columns(full, q, n)
     rows, columns = table.rows, np.concatenate((table.scale[2 * m + 1 :], table.scale[m : 2 * m]))
-    scaled = scipy.sparse.diags_array(rows) @ whole @ scipy.sparse.diags_array(columns)
+    scaled = scipy.sparse.diags_array(rows) @ full @ scipy.sparse.diags_array(columns)
     start = find_start(scaled.tocsc(), rows * q, n)
     if start is None:
         return MixedResult(np.zeros(n), np.zeros(m), b.copy(), "singular", 0)
-    follow = {"elimination": _eliminate, "direct": _solve_direct}[method]
+    run = {"elimination": _eliminate, "direct": _solve_direct}[method]
     ours = rows[n:] * cover  # of w; where z and w are exchanged, of z
     ours[start.swapped] = cover[start.swapped] / columns[n + start.swapped]
-    xz, status, pivots = follow(start, rows * q, n, ours, limit)
+    xz, status, pivots = run(start, rows * q, n, ours, limit)
     xz *= columns
-    if status == "solved" and not mixed_error(whole, q, table, xz) <= ACCURATE:
+    if status == "solved" and not mixed_error(full, q, table, xz) <= ACCURATE:
         status = "inaccurate"
-    return MixedResult(xz[:n], xz[n:], (whole @ xz + q)[n:], status, pivots)
+    return MixedResult(xz[:n], xz[n:], (full @ xz + q)[n:], status, pivots)
 
 
 def find_start(matrix, q, n) -> Start | None:
@@ -152,18 +163,18 @@ def _pair_up(of_z, of_x) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _eliminate(start: Start, q, n, cover, limit):
     """The pure problem in the pairs, z and w of the swapped ones exchanged; x from its answer."""
-    whole, swapped, size = start.matrix, start.swapped, len(q)
+    full, swapped, size = start.matrix, start.swapped, len(q)
     inside = np.concatenate((np.arange(n), n + swapped))
     rest = np.setdiff1d(np.arange(n, size), inside)
-    factor = splu(whole[inside][:, inside].tocsc())
+    factor = splu(full[inside][:, inside].tocsc())
     unit = np.zeros((len(inside), len(swapped)))
     unit[n:] = np.eye(len(swapped))
     # (x, z of the swapped) = base + gain (w of the swapped, z of the rest), CLINE 4.8.2 steps 2, 3
     base = -factor.solve(q[inside])
-    gain = factor.solve(np.hstack((unit, -whole[inside][:, rest].toarray())))
-    tail = whole[rest][:, inside]
+    gain = factor.solve(np.hstack((unit, -full[inside][:, rest].toarray())))
+    tail = full[rest][:, inside]
     pure = np.vstack((gain[n:], tail @ gain))
-    pure[len(swapped) :, len(swapped) :] += whole[rest][:, rest].toarray()
+    pure[len(swapped) :, len(swapped) :] += full[rest][:, rest].toarray()
     pure_q = np.concatenate((base[n:], tail @ base + q[rest]))
     order = np.concatenate((swapped, rest - n))
     path = follow_path(

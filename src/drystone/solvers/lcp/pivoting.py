@@ -5,17 +5,16 @@ With m pairs, w_i is variable i, z_i is m + i, the artificial z0 is 2 m, and the
 of a mixed problem is 2 m + 1 + k; the rows of the `free` equations of x come first. T is stored by
 columns: entries first[v] to first[v + 1] of `row` and `value` are column v.
 
-    basis     (N,) variable at each place of the basic vector y
-    place     (variables,) where a variable stands in y, or -1
-    inverse   (N, N) column j of B⁻¹ in row j, so that the loops run along memory
-    y         (N,) B⁻¹ q
-    d         (N,) B⁻¹ c for the column c of the variable that enters
-
 As long as w_i is basic its column of B is a unit vector, and so is that column of B⁻¹: it is
 neither stored nor touched. A pivot then costs N times the number of z in the basis, not N².
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from drystone.jit import kernel
+from drystone.jit.table import table
 
 # Small-pivot guard, CLINE 4.8.3: an entry of d below this share of the largest is rounding. Where
 # contacts are redundant many entries should be zero; 1e-10 let some pass on the Capsules problems.
@@ -31,6 +30,27 @@ LEXICAL_TIE = 1e-9
 PIVOTED, SOLVED, RAY = range(3)
 
 
+@table
+class Tableau(NamedTuple):
+    """The columns of T, the basis, and the scratch of a pivot."""
+
+    first: np.ndarray  # (variables + 1,) int32: entries of each column
+    row: np.ndarray  # int32
+    value: np.ndarray
+    q: np.ndarray  # (N,)
+    free: int  # equations of x
+    start: np.ndarray  # (N,) int32: the first basis
+    basis: np.ndarray  # (N,) int32: variable at each place of the basic vector y
+    place: np.ndarray  # (variables,) int32: where a variable stands in y, or -1
+    inverse: np.ndarray  # (N, N) column j of B⁻¹ in row j, so that the loops run along memory
+    y: np.ndarray  # (N,) B⁻¹ q
+    d: np.ndarray  # (N,) B⁻¹ c for the column c of the variable that enters
+    tied: np.ndarray  # (N,) int32, scratch: places that may leave
+    size: np.ndarray  # (N,) scratch: largest entries of their rows of B⁻¹
+    key: np.ndarray  # (N,) scratch
+    inner: np.ndarray  # (N,) int32, scratch of gather_basis()
+
+
 @kernel
 def _unit_place(j, place, free):
     """Place of w in y if column j of B⁻¹ is a unit vector, else -1."""
@@ -38,14 +58,15 @@ def _unit_place(j, place, free):
 
 
 @kernel
-def find_direction(v, first, row, value, place, inverse, free, d):
+def find_direction(v, t):
     """d = B⁻¹ c for the column c of variable v."""
+    first, row, value, place, inverse, d = t.first, t.row, t.value, t.place, t.inverse, t.d
     n = d.shape[0]
     for p in range(n):
         d[p] = 0.0
     for e in range(first[v], first[v + 1]):
         c = value[e]
-        at = _unit_place(row[e], place, free)
+        at = _unit_place(row[e], place, t.free)
         if at >= 0:
             d[at] += c
         else:
@@ -54,58 +75,54 @@ def find_direction(v, first, row, value, place, inverse, free, d):
 
 
 @kernel
-def _entry(p, v, first, row, value, place, inverse, free):
+def _entry(p, v, t):
     """Entry p of B⁻¹ times the column of variable v."""
+    row, value, place = t.row, t.value, t.place
     if place[v] >= 0:
         return 1.0 if place[v] == p else 0.0
     total = 0.0
-    for e in range(first[v], first[v + 1]):
-        at = _unit_place(row[e], place, free)
+    for e in range(t.first[v], t.first[v + 1]):
+        at = _unit_place(row[e], place, t.free)
         if at < 0:
-            total += value[e] * inverse[row[e], p]
+            total += value[e] * t.inverse[row[e], p]
         elif at == p:
             total += value[e]
     return total
 
 
 @kernel
-def _row_size(p, place, inverse, free):
+def _row_size(p, t):
     """Largest entry of row p of B⁻¹: what the rounding of its other entries is relative to."""
     size = 0.0
-    for j in range(inverse.shape[0]):
-        at = _unit_place(j, place, free)
+    for j in range(t.inverse.shape[0]):
+        at = _unit_place(j, t.place, t.free)
         if at < 0:
-            size = max(size, abs(inverse[j, p]))
+            size = max(size, abs(t.inverse[j, p]))
         elif at == p:
             size = max(size, 1.0)
     return size
 
 
 @kernel
-def _keep_least(count, v, tied, size, key, first, row, value, place, inverse, free, d):
-    """Keep the tied places with the least ratio in one column of B⁻¹ B0; returns how many."""
+def _select_least(count, v, t):
+    """Select the tied places with the least ratio in one column of B⁻¹ B0; returns how many."""
+    tied, size, key, d = t.tied, t.size, t.key, t.d
     reach = 0.0
     for k in range(count):
         p = tied[k]
-        key[k] = _entry(p, v, first, row, value, place, inverse, free) / d[p]
+        key[k] = _entry(p, v, t) / d[p]
         bound = key[k] + LEXICAL_TIE * size[k] / d[p]
         reach = bound if k == 0 else min(reach, bound)
-    kept = 0
+    selected = 0
     for k in range(count):
         if key[k] - LEXICAL_TIE * size[k] / d[tied[k]] <= reach:
-            tied[kept], size[kept] = tied[k], size[k]
-            kept += 1
-    return kept
+            tied[selected], size[selected] = tied[k], size[k]
+            selected += 1
+    return selected
 
 
 @kernel
-def find_leaving(
-    start, first, row, value, free, tie,
-    # in
-    basis, place, inverse, y, d,
-    # scratch
-    tied, size, key,
-):  # fmt: skip
+def find_leaving(tie, t):
     """Place of the variable that reaches zero first as the entering one grows; -1: none does.
 
     Lexicographic minimum ratio test. Places are tied if any of them may leave without that y falls
@@ -113,8 +130,9 @@ def find_leaving(
     taken as such they put y wrong by no more than that. Of ties z0 leaves first, which is the end.
     Else they are broken by the columns of B⁻¹ B0, B0 being the basis of `start`; in CLINE B0 = I.
     """
+    basis, y, d, tied = t.basis, t.y, t.d, t.tied
     n = y.shape[0]
-    pairs = n - free
+    pairs = n - t.free
     largest, top = 0.0, 0.0
     for p in range(n):
         if basis[p] <= 2 * pairs:
@@ -136,20 +154,19 @@ def find_leaving(
             count += 1
     if count > 1:
         for k in range(count):
-            size[k] = _row_size(tied[k], place, inverse, free)
+            t.size[k] = _row_size(tied[k], t)
     for k in range(n):
         if count == 1:
             break
-        if start[k] <= 2 * pairs:
-            count = _keep_least(
-                count, start[k], tied, size, key, first, row, value, place, inverse, free, d
-            )
+        if t.start[k] <= 2 * pairs:
+            count = _select_least(count, t.start[k], t)
     return tied[0]
 
 
 @kernel
-def fill_artificial(start, cover, first, row, value, pairs):
+def fill_artificial(cover, pairs, t):
     """Column of z0: minus the first basis times `cover`, so that z0 lifts every y."""
+    first, row, value, start = t.first, t.row, t.value, t.start
     z0 = first[2 * pairs]
     for e in range(z0, first[2 * pairs + 1]):
         value[e] = 0.0  # row[e] is e - z0: the column is stored whole
@@ -200,30 +217,22 @@ def _largest(d):
 
 
 @kernel
-def pivot(
-    v, count, start, first, row, value, free, tie,
-    # in and out
-    basis, place, inverse, y,
-    # scratch
-    d, tied, size, key,
-):  # fmt: skip
+def pivot(v, count, tie, t):
     """Up to `count` pivots, v entering first; fewer if B⁻¹ must be computed afresh.
 
     Returns PIVOTED, SOLVED or RAY, the pivots made, the next variable to enter, multiplications.
     """
-    pairs = y.shape[0] - free
+    pairs = t.y.shape[0] - t.free
     work = 0
     for done in range(count):
-        find_direction(v, first, row, value, place, inverse, free, d)
-        r = find_leaving(
-            start, first, row, value, free, tie, basis, place, inverse, y, d, tied, size, key
-        )
+        find_direction(v, t)
+        r = find_leaving(tie, t)
         if r < 0:
             return RAY, done, v, work
-        if done > 0 and d[r] < DOUBTFUL_PIVOT * _largest(d):
+        if done > 0 and t.d[r] < DOUBTFUL_PIVOT * _largest(t.d):
             return PIVOTED, done, v, work
-        left = basis[r]
-        work += exchange(r, v, free, basis, place, inverse, y, d)
+        left = t.basis[r]
+        work += exchange(r, v, t.free, t.basis, t.place, t.inverse, t.y, t.d)
         if left == 2 * pairs:
             return SOLVED, done + 1, v, work
         v = left + pairs if left < pairs else left - pairs
@@ -231,39 +240,42 @@ def pivot(
 
 
 @kernel
-def gather_basis(first, row, value, free, basis, place, inner, small):
+def gather_basis(t, small):
     """The square part of B without its unit columns, into `small`.
 
-    `inner` (N,): number of a row of the system in `small`, or -1 where a unit column covers it.
+    t.inner (N,): number of a row of the system in `small`, or -1 where a unit column covers it.
     """
+    first, row, basis, inner = t.first, t.row, t.basis, t.inner
     n = basis.shape[0]
     rows = 0
     for j in range(n):
         inner[j] = -1
-        if _unit_place(j, place, free) < 0:
+        if _unit_place(j, t.place, t.free) < 0:
             inner[j] = rows
             rows += 1
     for i in range(rows):
         for k in range(rows):
             small[i, k] = 0.0
     column = 0
-    pairs = n - free
+    pairs = n - t.free
     for p in range(n):
         if basis[p] >= pairs:
             for e in range(first[basis[p]], first[basis[p] + 1]):
                 if inner[row[e]] >= 0:
-                    small[inner[row[e]], column] = value[e]
+                    small[inner[row[e]], column] = t.value[e]
             column += 1
 
 
 @kernel
-def spread_inverse(first, row, value, q, free, basis, place, inner, small, inverse, y, miss):
-    """B⁻¹ and y = B⁻¹ q from the inverse of the part that gather_basis() took.
+def spread_inverse(t, small):
+    """B⁻¹ and y = B⁻¹ q from the inverse `small` of the part that gather_basis() took.
 
-    y is refined once by B⁻¹ (q - B y), `miss` being room for the difference.
+    y is refined once by B⁻¹ (q - B y); t.key holds the difference.
     """
+    first, row, value, basis, inverse = t.first, t.row, t.value, t.basis, t.inverse
+    inner, y, difference = t.inner, t.y, t.key
     n = basis.shape[0]
-    pairs = n - free
+    pairs = n - t.free
     for j in range(n):
         if inner[j] < 0:
             continue
@@ -278,17 +290,17 @@ def spread_inverse(first, row, value, q, free, basis, place, inner, small, inver
                     continue
                 inverse[j, p] = share
                 for e in range(first[basis[p]], first[basis[p] + 1]):
-                    at = _unit_place(row[e], place, free)
+                    at = _unit_place(row[e], t.place, t.free)
                     if at >= 0:
                         inverse[j, at] -= value[e] * share
     for p in range(n):
         y[p] = 0.0
-        miss[p] = q[p]
-    add_solution(miss, free, place, inverse, y)
+        difference[p] = t.q[p]
+    add_solution(difference, t.free, t.place, t.inverse, t.y)
     for p in range(n):
         for e in range(first[basis[p]], first[basis[p] + 1]):
-            miss[row[e]] -= value[e] * y[p]
-    add_solution(miss, free, place, inverse, y)
+            difference[row[e]] -= value[e] * y[p]
+    add_solution(difference, t.free, t.place, t.inverse, t.y)
 
 
 @kernel

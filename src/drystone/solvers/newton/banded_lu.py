@@ -1,4 +1,6 @@
-"""Linear equations of some hundred unknowns: LU factors of a matrix dense near its diagonal.
+"""LU factorisation of a banded (skyline) matrix, for linear equations of some hundred unknowns.
+
+Not LAPACK's dgbtrf: it must run inside compiled kernels without allocation.
 
 Row i has entries in columns low[i] to high[i] alone, and so have its factors, if low[i] is the
 left-most entry of the row and high[k] the last row that reaches left to column k. Entry (i, j)
@@ -6,7 +8,7 @@ stands at matrix[at[i] + j]. Rows are taken one after the other and four pivots 
 the row stays in registers and the first cache: 10 to 20 GFlop/s on one core from 60 unknowns on.
 There is no pivoting: the matrices here are a positive semidefinite one plus a positive diagonal,
 with some columns bent by friction. A pivot that has lost its digits makes the factorisation fail,
-and the caller takes another way.
+and the caller takes another method.
 """
 
 import numpy as np
@@ -19,7 +21,7 @@ SMALL_PIVOT = 1e-14
 
 @kernel
 def set_band(n, low, high, at):
-    """Extent and place of every row, from the first column of each; returns the room they take."""
+    """Extent and place of every row, from the first column of each; returns how many numbers."""
     for i in range(n):
         high[i] = i
     for i in range(n):
@@ -35,7 +37,7 @@ def set_band(n, low, high, at):
 
 
 @kernel
-def _take_away(count, matrix, row, row_0, row_1, row_2, row_3, f0, f1, f2, f3):
+def _subtract_rows(count, matrix, row, row_0, row_1, row_2, row_3, f0, f1, f2, f3):
     """Subtract multiples of four rows from a row. Unsigned places let the compiler use vectors."""
     row, row_0, row_1 = np.uint64(row), np.uint64(row_0), np.uint64(row_1)
     row_2, row_3 = np.uint64(row_2), np.uint64(row_3)
@@ -62,7 +64,7 @@ def _eliminate_four(i, k, matrix, at, high):
     matrix[r + k], matrix[r + k + 1] = f0, f1
     matrix[r + k + 2], matrix[r + k + 3] = f2, f3
     j = k + 4
-    _take_away(
+    _subtract_rows(
         high[k + 3] + 1 - j, matrix, r + j, p0 + j, p1 + j, p2 + j, p3 + j, f0, f1, f2, f3
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The matrix of one island of contacts and joints, taken from the rows of the step for Newton.
+"""Delassus matrix of one island of contacts and joints, from the rows of the step, for Newton.
 
 W couples contacts that share a body. We list the contacts of every body, from that the contacts
 that each contact is coupled to, and number them so that these are close to each other
@@ -66,9 +66,9 @@ def _list_bodies(n, mass, links):
 
 @inner_kernel(inline="always")
 def link_contacts(n, mass, links):
-    """Fill first and column of the contacts links.pair[:n]; False if there is not enough room."""
+    """Fill first and column of the contacts links.pair[:n]; False if the capacity is too small."""
     _list_bodies(n, mass, links)
-    used, room = 0, links.column.shape[0]
+    used, capacity = 0, links.column.shape[0]
     fits = True
     for c in range(n):
         links.mark[c] = -1
@@ -82,7 +82,7 @@ def link_contacts(n, mass, links):
             for m in range(links.body_first[k], links.body_first[k + 1]):
                 j = links.body_item[m] // 2
                 if links.mark[j] != c:
-                    if used == room:
+                    if used == capacity:
                         fits = False
                         break
                     links.mark[j] = c
@@ -111,7 +111,7 @@ def _contact_jacobian(r, i, frame, arm, jacobian):
 
 @kernel
 def _times_mass(i, pair, mass, jacobian, answer):
-    """What impulses of contact `i` do to its two bodies."""
+    """M⁻¹ Jᵀ of contact `i`: what its impulses do to its two bodies."""
     for side in range(2):
         b = pair[i, side]
         for k in range(3):
@@ -140,7 +140,7 @@ def _add_coupling(i, o, j, p, jacobian, answer, k, value):
 
 
 @kernel
-def _fill_blocks(i, c, mass, links, island, used):
+def _fill_block_row(i, c, mass, links, island, used):
     """Blocks of contact `c` with all that it is coupled to; returns the place after them."""
     pair = links.pair
     island.first[i] = used
@@ -176,7 +176,7 @@ def fill_island(lo, contacts, n, first_node, rows, joint_work, mass, free, links
         _times_mass(c, links.pair, mass, links.jacobian, links.answer)
     for i in range(n):
         c = links.order[i]
-        used = _fill_blocks(i, c, mass, links, island, used)
+        used = _fill_block_row(i, c, mass, links, island, used)
         island.flat[i] = rows.flat[0] == 1
         island.joint[i] = c >= contacts
         if c >= contacts:
@@ -246,7 +246,7 @@ def _solve_island(lo, contacts, n, first_node, rows, joint_work, mass, free, goa
 
 @inner_kernel
 def link_group(lo, n, first_node, nodes, rows, joint_work, mass, links):
-    """Who is coupled with whom in a group; False if there is not enough room."""
+    """Which contacts of a group are coupled; False if the capacity is too small."""
     if n + nodes > links.mark.shape[0]:
         return False
     _take_pairs(lo, n, rows, first_node, nodes, joint_work, links.pair)
@@ -285,7 +285,7 @@ def solve_by_newton(lo, n, first_node, nodes, rows, joint_work, mass, free, goal
 def finish_groups(
     rows, groups, row_count, backward, mass, free, tolerance, max_sweeps, work, twist, info,
 ):  # fmt: skip
-    """Newton for the groups that sweeps have given up; where it fails, sweeps to their limit.
+    """Newton for the groups that sweeps gave up; where it fails, sweeps up to their limit.
 
     Returns the most sweeps of a group and the largest residual [m/s].
     """

@@ -1,8 +1,8 @@
-"""One island taken out of a block matrix, in an order that keeps its entries near the diagonal.
+"""Reverse Cuthill-McKee ordering [Cuthill1969] of one island of a block matrix.
 
-The order is that of [Cuthill1969], reversed: layer by layer from a contact at the rim, those with
-few neighbours first. For stacks and walls the bandwidth is then that of one layer, and the factors
-of banded_lu.py cost in proportion to the height.
+Not scipy's: it must run inside compiled kernels without allocation. Layer by layer from a contact
+at the rim, those with few neighbours first. For stacks and walls the bandwidth is then that of one
+layer, and the factors of banded_lu.py cost in proportion to the height.
 """
 
 from drystone.jit import inner_kernel, kernel

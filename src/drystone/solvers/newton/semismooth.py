@@ -1,8 +1,11 @@
-"""Semismooth Newton inside a proximal point method, for one island of contacts at a time.
+"""Semismooth Newton inside a proximal point method, compiled, for one island at a time.
+
+solvers/prox_newton.py is the same method in NumPy with SuperLU: sparse factors carry islands that
+are too large for the banded ones here, but cannot be called within a compiled step.
 
 W has no inverse where contacts are redundant, as four under a box are. The proximal point method
-[Rockafellar1976] solves instead a row of problems with the matrix W + alpha D, D the diagonal of
-W contact by contact, around the last answer c:
+[Rockafellar1976] solves instead a sequence of problems with the matrix W + alpha D, D the diagonal
+of W contact by contact, around the last answer c:
 
     u = W p + q + alpha D (p - c)
 
@@ -99,9 +102,9 @@ def alart_curnier_error(n, island, alpha, impulse, velocity):
 
 
 @kernel
-def newton_step(n, island, alpha, room, impulse):
-    """One full step from `impulse`, whose velocities stand in the room; False: it cannot be."""
-    r = room
+def newton_step(n, island, alpha, work, impulse):
+    """One full step from `impulse`, whose velocities stand in `work`; False: it cannot be."""
+    r = work
     size = set_statuses(
         n, island, alpha, impulse, r.velocity, r.status, r.free, r.axis, r.drag, r.row
     )
@@ -121,21 +124,21 @@ def newton_step(n, island, alpha, room, impulse):
 
 
 @inner_kernel
-def refine(n, room):
-    """Solve once more for room.y, with the factors of the last newton_step() of `n` contacts."""
-    lu_solve(room.row[n], room.matrix, room.low, room.high, room.at, room.y)
+def refine(n, work):
+    """Solve once more for work.y, with the factors of the last newton_step() of `n` contacts."""
+    lu_solve(work.row[n], work.matrix, work.low, work.high, work.at, work.y)
 
 
 @inner_kernel(inline="always")  # see find_touching() in timestep.py
-def solve_near_centre(n, island, alpha, enough, room, impulse):
-    """Newton on the problem around room.centre; its steps, negative if it did not settle."""
-    set_velocities(n, island, alpha, room.centre, impulse, room.velocity)
-    start = alart_curnier_error(n, island, alpha, impulse, room.velocity)
+def solve_near_centre(n, island, alpha, enough, work, impulse):
+    """Newton on the problem around work.centre; its steps, negative if it did not settle."""
+    set_velocities(n, island, alpha, work.centre, impulse, work.velocity)
+    start = alart_curnier_error(n, island, alpha, impulse, work.velocity)
     for step in range(1, NEWTON_STEPS + 1):
-        if not newton_step(n, island, alpha, room, impulse):
+        if not newton_step(n, island, alpha, work, impulse):
             return -step
-        set_velocities(n, island, alpha, room.centre, impulse, room.velocity)
-        error = alart_curnier_error(n, island, alpha, impulse, room.velocity)
+        set_velocities(n, island, alpha, work.centre, impulse, work.velocity)
+        error = alart_curnier_error(n, island, alpha, impulse, work.velocity)
         if error <= max(SETTLED * start, enough):
             return step
         if not error < np.inf:
@@ -203,33 +206,33 @@ def press_touching(n, joint, scale, velocity, impulse):
 
 
 @kernel
-def prox_newton(n, island, relative, goal, max_steps, room, impulse):
+def prox_newton(n, island, relative, goal, max_steps, work, impulse):
     """Improve `impulse` until the error of the island is at most `goal`.
 
     The best iterate is what remains. Returns its error and the Newton steps taken.
     """
-    return newton_from(FIRST_ALPHA, n, island, relative, goal, max_steps, room, impulse)
+    return newton_from(FIRST_ALPHA, n, island, relative, goal, max_steps, work, impulse)
 
 
 @inner_kernel
-def newton_from(alpha, n, island, relative, goal, max_steps, room, impulse):
+def newton_from(alpha, n, island, relative, goal, max_steps, work, impulse):
     """The same from another first alpha; a small one suits a guess that is good."""
-    error = best = natural_error(n, island, relative, room.velocity, impulse)
-    copy_impulses(n, impulse, room.best)
+    error = best = natural_error(n, island, relative, work.velocity, impulse)
+    copy_impulses(n, impulse, work.best)
     floor = LEAST_ALPHA
     steps, patience, waited = 0, PATIENCE, 0
-    press_touching(n, island.joint, island.scale, room.velocity, impulse)
+    press_touching(n, island.joint, island.scale, work.velocity, impulse)
     while not best <= goal and steps < max_steps and alpha <= LARGEST_ALPHA:
-        copy_impulses(n, impulse, room.centre)
-        taken = solve_near_centre(n, island, alpha, 0.1 * goal, room, impulse)
+        copy_impulses(n, impulse, work.centre)
+        taken = solve_near_centre(n, island, alpha, 0.1 * goal, work, impulse)
         steps += abs(taken)
         cut_to_cones(n, island.joint, island.friction, impulse)
-        error = natural_error(n, island, relative, room.velocity, impulse)
+        error = natural_error(n, island, relative, work.velocity, impulse)
         if error < best:
             best = error
-            copy_impulses(n, impulse, room.best)
+            copy_impulses(n, impulse, work.best)
         if taken < 0:
-            copy_impulses(n, room.centre, impulse)
+            copy_impulses(n, work.centre, impulse)
             alpha *= 10.0
             floor, patience, waited = alpha, 2 * patience, 0
             continue
@@ -238,5 +241,5 @@ def newton_from(alpha, n, island, relative, goal, max_steps, room, impulse):
             floor, waited = max(LEAST_ALPHA, 0.1 * floor), 0
         if taken < EASY:
             alpha = max(0.1 * alpha, floor)
-    copy_impulses(n, room.best, impulse)
+    copy_impulses(n, work.best, impulse)
     return best, steps

@@ -1,4 +1,4 @@
-"""The linear equations of one Newton step: who is open, sticks or slides, and what that makes of W.
+"""The linear system of a Newton step: which contacts are open, stick or slide, and what that gives.
 
 The three cases are those of semismooth.py. A contact that sticks has the unknowns p_n, p_1, p_2 and
 the equations u = 0. One that slides along a, with b at right angles to it, has p_n and the impulse
@@ -6,7 +6,7 @@ y along b; its impulse is p_n (n + mu a) + y b, and its equations are u_n = 0 an
 So the columns of a block belong to n + mu a and b, its rows to n and b. Where nothing couples to
 tangent 2, its unknown is left out.
 
-Three rows of a joint (constraints/joints/pack.py) are a contact of a fourth kind, HELD. A row whose
+Three rows of a joint (model/joint_arrays.py) are a contact of a fourth kind, HELD. A row whose
 impulse lies between its bounds has the unknown p and the equation u + softness p = 0; one at a
 bound has none. `free` tells which are which, one bit a row.
 """
@@ -20,7 +20,7 @@ OPEN, STICK, SLIDE, HELD = 0, 1, 2, 3
 
 @inner_kernel
 def prox_weight(c, k, island, alpha):
-    """What alpha D is for row `k` of joint block `c`: joints that hold both ways do without."""
+    """What alpha D is for row `k` of joint block `c`: joints without bounds do without it."""
     free = island.lower[c, k] == -inf and island.upper[c, k] == inf
     return 0.0 if free else alpha * island.own[c, k]
 
@@ -74,7 +74,7 @@ def set_statuses(n, island, alpha, impulse, velocity, status, free, axis, drag, 
         else:
             status[c] = SLIDE
             axis[c, 0], axis[c, 1] = (z1 / length, z2 / length) if length > 0.0 else (1.0, 0.0)
-            # A contact that all but lost its hold has no say across the way it slides.
+            # A contact with next to no friction has no equation across its sliding direction.
             firm = bound > 1e-12 * length and not island.flat[c]
             drag[c] = s * (length - bound) / bound if firm else 0.0
             total += 2 if firm else 1

@@ -1,1 +1,1 @@
-"""What looks suspicious about a world before it runs."""
+"""Checks of a world before it runs."""

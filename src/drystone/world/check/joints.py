@@ -38,8 +38,8 @@ def poses(world):
     table, state = world._build.model.joints, world._state
     if not len(table.kind):
         return
-    table = table._replace(value=state.joint_value.copy())
     rows = joint_rows(table)
+    rows.value[:] = state.joint_value
     fill_joint_rows(table, state.position, state.rotation, world.dt, rows)
     for j, joint in enumerate(world._build.joints):
         mine = slice(table.row_first[j], table.row_first[j + 1])

@@ -1,4 +1,4 @@
-"""Which bodies start under a terrain: it carries from its front alone, so they would fall."""
+"""Check for bodies that start under a terrain: it carries from its front alone."""
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def _crossings(shapes, s, centre, up, axes):
         ]
         near = near[((low[near] <= at) & (at <= high[near])).all(axis=1)]
         a, b, c = (flat[near, k] - at for k in range(3))
-        weight = np.stack([_turn(b, c), _turn(c, a), _turn(a, b)], axis=1)
+        weight = np.stack([_cross_2d(b, c), _cross_2d(c, a), _cross_2d(a, b)], axis=1)
         area = weight.sum(axis=1)
         inside = (weight * np.sign(area)[:, None] >= 0.0).all(axis=1) & (area != 0.0)
         weight, area, near = weight[inside], area[inside], near[inside]
@@ -66,7 +66,7 @@ def _crossings(shapes, s, centre, up, axes):
     return rises, facings
 
 
-def _turn(a, b):
+def _cross_2d(a, b):
     """Twice the area that two vectors of a plane span."""
     return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
 
@@ -76,6 +76,7 @@ def _over_solids(shapes, centre, up, axes):
     rows = np.flatnonzero((shapes.body == FIXED) & (shapes.kind != TERRAIN))
     found = np.zeros(len(centre), bool)
     for s in rows:
-        way = centre - shapes.local[s, :3]
-        found |= (np.linalg.norm(way @ axes.T, axis=1) < shapes.radius[s]) & (way @ up > 0.0)
+        offset = centre - shapes.local[s, :3]
+        across = np.linalg.norm(offset @ axes.T, axis=1)
+        found |= (across < shapes.radius[s]) & (offset @ up > 0.0)
     return found

@@ -1,4 +1,4 @@
-"""What is suspicious about a world, before it runs: each finding names the thing and the fix."""
+"""Checks of a world before it runs: each finding names the thing and the fix."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from drystone.model.arrays import FIXED, KINEMATIC, PLANE
 from drystone.model.capacity import for_new_work
 from drystone.model.finding import Finding
 from drystone.shapes import Mesh
-from drystone.steppers import time_stepping
+from drystone.steppers.time_stepping import run_steps
 from drystone.world.check import joints, terrain
 
 MASS_RATIO = 1e3  # heavier on lighter needs many sweeps
@@ -21,7 +21,7 @@ DENSITIES = (10.0, 30e3)  # [kg/m³]; from foam to osmium. Stone in g/cm³ is be
 STEPS = (1e-6, 1 / 30)  # [s]
 FRICTION = 2.0  # rubber on rock
 TRAVEL = 0.5  # of its size that a body may move in one step
-TURN = 1.0  # [rad] in one step
+ROTATION = 1.0  # [rad] in one step
 LISTED = 10  # findings of one kind; more are counted
 
 
@@ -29,12 +29,12 @@ def check_world(world) -> list[Finding]:
     """All findings, the worst first."""
     world._synced()
     found = []
-    for look in (
+    for check in (
         _settings, _names, _masks, _densities, _pairs, _sizes, _meshes, _speeds, _kinematic,
         _ground, terrain.buried, _numbers, joints.far_joints, joints.poses,
         joints.targets, joints.removed,
     ):  # fmt: skip
-        found += _shortened(look(world))
+        found += _shortened(check(world))
     if not any(finding.severity == "error" for finding in found):
         found += _contacts(world)
     order = ("error", "warning", "hint")
@@ -108,7 +108,7 @@ def _pairs(world):
     pairing = world._build.model.pairing
     labels = [m.name or f"Material(friction={m.friction})" for m in materials]
     slippery = np.argwhere(np.triu(pairing.friction == 0.0))
-    scheme = np.argwhere(np.triu(pairing.friction > FRICTION))
+    rubbing = np.argwhere(np.triu(pairing.friction > FRICTION))
     bouncy = np.argwhere(np.triu(pairing.restitution == 1.0))
     for i, j in slippery:
         yield Finding(
@@ -117,7 +117,7 @@ def _pairs(world):
             "have no friction at all.",
             "Set friction, or set_pair(), if they should rub.",
         )
-    for i, j in scheme:
+    for i, j in rubbing:
         yield Finding(
             "warning",
             f"{labels[i]} on {labels[j]}",
@@ -157,8 +157,8 @@ def _meshes(world):
 def _speeds(world):
     twist, radius = world._state.twist, world._build.model.bodies.radius
     travel = np.linalg.norm(twist[:, :3], axis=1) * world.dt
-    turn = np.linalg.norm(twist[:, 3:], axis=1) * world.dt
-    blind = world._settings.ccd == 0  # else they are followed along their way (collision/ccd.py)
+    rotation = np.linalg.norm(twist[:, 3:], axis=1) * world.dt
+    blind = world._settings.ccd == 0  # else continuous collision detection stops them
     for row in np.flatnonzero(blind & (travel > TRAVEL * 2.0 * radius)):
         yield Finding(
             "warning",
@@ -167,12 +167,13 @@ def _speeds(world):
             f"pass through thin things.",
             f"Use ccd=True, or dt <= {TRAVEL * 2.0 * radius[row] / travel[row] * world.dt:.2g}.",
         )
-    for row in np.flatnonzero(turn > TURN):
+    for row in np.flatnonzero(rotation > ROTATION):
+        dt = ROTATION / rotation[row] * world.dt
         yield Finding(
             "warning",
             world.bodies[row].name,
-            f"turns {turn[row]:.3g} rad in one step.",
-            f"Use dt <= {TURN / turn[row] * world.dt:.2g}, and check that spin is in rad/s.",
+            f"rotates by {rotation[row]:.3g} rad in one step.",
+            f"Use dt <= {dt:.2g}, and check that spin is in rad/s.",
         )
 
 
@@ -235,7 +236,7 @@ def _contacts(world) -> list[Finding]:
     """From the contacts of a step that is made with copies and thrown away."""
     model = world._build.model
     state = for_new_work(world._state)
-    state, work, report = time_stepping.run_steps(
+    state, work, report = run_steps(
         model, state, capacity.allocate(model), world._settings, 1,
         joint_work_of(model.joints, model.bodies),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A whole world to an HDF5 file and back; the loaded world goes on bit for bit.
+"""Checkpoints: a world to an HDF5 file and back; the loaded world goes on bit for bit.
 
     description     JSON, as bytes: settings, materials, shapes, names, joints, pair rules
     arrays/0, 1..   the arrays that shapes refer to
@@ -22,19 +22,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 
-from drystone.collision.narrowphase.axis_cache import (
-    DIRECTION,
-    EDGES,
-    FACE_A,
-    FACE_B,
-    KINDS,
-    NOTHING,
-    SECOND_INDEX,
-)
 from drystone.constraints.joint_rows import joint_work_of
 from drystone.errors import DrystoneError, InputError
 from drystone.model import capacity
 from drystone.model.arrays import (
+    AXIS_DIRECTION,
+    AXIS_EDGES,
+    AXIS_FACE_A,
+    AXIS_FACE_B,
+    AXIS_KINDS,
+    AXIS_NONE,
+    AXIS_SECOND,
     BOX,
     COUNTER_CACHED,
     COUNTER_PAIRS,
@@ -176,13 +174,16 @@ def world_from_image(image: bytes, source: str) -> World:
 
 
 def model_digest(model) -> str:
-    """Of every bit of the constant arrays; the values of joints change from step to step."""
+    """Of every bit of the constant arrays."""
     digest = blake2b(digest_size=16)
-    constant = model.joints._replace(value=model.joints.value[:0])
-    for group in model._replace(joints=constant):
+    for group in model:
         for array in group or ():
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array))
+        if group is model.joints:
+            # The coordinates of joints once stood there as an empty array: files that were saved
+            # then must still have the same digest.
+            digest.update(repr(((0, 3), "<f8")).encode())
     return digest.hexdigest()
 
 
@@ -214,7 +215,7 @@ def _check_format(file, source):
         raise InputError(f"{source}: is damaged, its checksum is wrong. Use an older copy.")
 
 
-# What the file says
+# Contents of the file
 
 
 def _describe(world, arrays) -> dict:
@@ -364,9 +365,9 @@ def _restore_joints(world, described):
 def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
-    world._state = build.for_new_work(_checked_state(file["state"], built.model))
+    world._state = capacity.for_new_work(_checked_state(file["state"], built.model))
     world._work = capacity.allocate(built.model)
-    world._linkage = joint_work_of(built.model.joints, built.model.bodies)
+    world._joint_work = joint_work_of(built.model.joints, built.model.bodies)
     for row, body in enumerate(world._bodies):
         body._row, body._start = row, None
     world._stale = False
@@ -388,23 +389,23 @@ def _checked_state(group, model) -> State:
     given = {name: group[FILE_NAMES.get(name, name)][()] for name in State._fields}
     for name, array in given.items():
         wanted = getattr(like, name)
-        free = name.startswith(("pair", "cached"))  # these have room to grow
+        free = name.startswith(("pair", "cached"))  # these have spare capacity
         shape = array.shape[1:] if free else array.shape
         if array.dtype != wanted.dtype or shape != wanted.shape[1 if free else 0 :]:
             raise InputError(f"its array {name!r} has the wrong size or kind.")
     state = State(**{name: np.ascontiguousarray(array) for name, array in given.items()})
     counter = state.counter
-    pairs, kept = counter[COUNTER_PAIRS], counter[COUNTER_CACHED]
-    room, kept_room = len(state.pair), len(state.cached_point)
+    pairs, cached = counter[COUNTER_PAIRS], counter[COUNTER_CACHED]
+    capacity_pairs, capacity_cached = len(state.pair), len(state.cached_point)
     first, count = state.pair_cached[:pairs].astype(np.int64).T
     listed = state.pair[:pairs]
     if not (
         len(counter) == COUNTERS
         and counter[COUNTER_STEP] >= 0
-        and 0 <= pairs <= room == len(state.pair_cached) == len(state.pair_axis)
-        and 0 <= kept <= kept_room == len(state.cached_impulse)
+        and 0 <= pairs <= capacity_pairs == len(state.pair_cached) == len(state.pair_axis)
+        and 0 <= cached <= capacity_cached == len(state.cached_impulse)
         and ((listed >= 0) & (listed < ns)).all()
-        and ((count == 0) | (first >= 0) & (count > 0) & (first + count <= kept)).all()
+        and ((count == 0) | (first >= 0) & (count > 0) & (first + count <= cached)).all()
         and ((state.asleep == 0) | (state.asleep == 1)).all()
     ):
         raise InputError("its contact lists are wrong.")
@@ -426,16 +427,16 @@ def _check_memory(code, pair, shapes):
     code = code[both]
     if not (np.isfinite(code) & (code >= 0.0) & (code < 2.0**53)).all():
         raise InputError("its pairs remember what is not there.")
-    index, kind = np.divmod(code.astype(np.int64), KINDS)
-    j, i = np.divmod(index, SECOND_INDEX)
+    index, kind = np.divmod(code.astype(np.int64), AXIS_KINDS)
+    j, i = np.divmod(index, AXIS_SECOND)
     counts = shapes.polytope[shapes.table[sides]]
     faces, edges = counts[:, :, 3], counts[:, :, 5]
     fits = (
-        (kind == NOTHING)
-        | (kind == DIRECTION)
-        | ((kind == FACE_A) & (i < faces[:, 0]))
-        | ((kind == FACE_B) & (i < faces[:, 1]))
-        | ((kind == EDGES) & (i < edges[:, 0]) & (j < edges[:, 1]))
+        (kind == AXIS_NONE)
+        | (kind == AXIS_DIRECTION)
+        | ((kind == AXIS_FACE_A) & (i < faces[:, 0]))
+        | ((kind == AXIS_FACE_B) & (i < faces[:, 1]))
+        | ((kind == AXIS_EDGES) & (i < edges[:, 0]) & (j < edges[:, 1]))
     )
     if not fits.all():
         raise InputError("its pairs remember what is not there.")

@@ -4,7 +4,7 @@
     frame           one row every so many steps: step, energy, contacts, first row in `pose`
     pose, number    position and orientation (7) of every body of a frame, and its number
     hash            of the state after every step
-    journal         JSON lines: what a person changed while it ran, and before which step
+    journal         JSON lines: what the user changed while it ran, and before which step
 
 The file is in HDF5's SWMR mode: others can read it while it grows, and after a crash it holds all
 up to the last flush.
@@ -15,6 +15,7 @@ import os
 import shutil
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import h5py
 import numpy as np
@@ -23,11 +24,13 @@ from drystone.constraints.joints.joint import Joint
 from drystone.errors import InputError, SimulationError
 from drystone.forces.force import Element
 from drystone.model.materials import Material
+from drystone.steppers.step_report import StepReport
 from drystone.world.body import Body, FixedBody
 from drystone.world.io import serialize as to
 from drystone.world.io.checkpoint import world_image
 from drystone.world.io.serialize_forces import describe_force
 from drystone.world.io.serialize_joints import describe_joint
+from drystone.world.world import World
 
 FORMAT, VERSION = "drystone recording", 1
 
@@ -53,7 +56,7 @@ FLUSH_BYTES = 4 << 20
 SPARE_BYTES = 8 << 20
 
 
-def record(world, path, every: int = 4) -> "Recorder":
+def record(world: World, path: str | Path, every: int = 4) -> "Recorder":
     """Record `world` to the HDF5 file `path`, poses every `every` steps; use it in a `with`."""
     return Recorder(world, path, every)
 
@@ -61,9 +64,9 @@ def record(world, path, every: int = 4) -> "Recorder":
 class Recorder:
     """A recording that is being made. `close()` ends it, as does leaving its `with` block."""
 
-    def __init__(self, world, path, every: int = 4):
+    def __init__(self, world: World, path: str | Path, every: int = 4) -> None:
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-            raise InputError(f"every is {every!r}, must be a whole number of steps, at least 1.")
+            raise InputError(f"every is {every!r}, must be an integer number of steps, at least 1.")
         if world._recorder is not None:
             raise InputError(
                 f"this world is being recorded to {world._recorder.path} already; close that first."
@@ -73,7 +76,7 @@ class Recorder:
         image = np.frombuffer(world_image(world), dtype=np.uint8)
         self._first_step = world.step_count
         self._rows = 0  # in `pose`
-        self._waiting = {name: [] for name in WRITTEN}
+        self._waiting: dict[str, list] = {name: [] for name in WRITTEN}
         self._bytes, self._flushed = 0, monotonic()
         self._file = _create(self.path, image, self.every, world)
         world._recorder = self
@@ -84,7 +87,7 @@ class Recorder:
     def __enter__(self) -> "Recorder":
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -101,23 +104,23 @@ class Recorder:
         """How many of `count` steps may run in one go."""
         return min(count, self.every - (self._world.step_count - self._first_step) % self.every)
 
-    def after(self, report) -> None:
+    def after(self, report: StepReport) -> None:
         """Take up what these steps brought."""
-        self._keep("hash", report.hashes)
+        self._store("hash", report.hashes)
         if report.done and (self._world.step_count - self._first_step) % self.every == 0:
             self._take_frame()
         if self._bytes > FLUSH_BYTES or monotonic() - self._flushed > FLUSH_SECONDS:
             self._flush()
 
-    def note(self, edit: str, value) -> None:
-        """Write down what a person changes, before it is done."""
+    def note(self, edit: str, value: Any) -> None:
+        """Write down what the user changes, before it is done."""
         line = {"step": self._world.step_count, "edit": edit, "value": _plain(value)}
         text = json.dumps(line).encode() + b"\n"
-        self._keep("journal", np.frombuffer(text, dtype=np.uint8))
+        self._store("journal", np.frombuffer(text, dtype=np.uint8))
 
     # Inside
 
-    def _keep(self, name, rows):
+    def _store(self, name, rows):
         if len(rows):
             self._waiting[name].append(rows)
             self._bytes += rows.nbytes
@@ -135,9 +138,9 @@ class Recorder:
             ],
             dtype=FRAME,
         )  # fmt: skip
-        self._keep("pose", np.hstack([position, orientation]))
-        self._keep("number", world._build.numbers)
-        self._keep("frame", frame)
+        self._store("pose", np.hstack([position, orientation]))
+        self._store("number", world._build.numbers)
+        self._store("frame", frame)
         self._rows += len(world)
 
     def _flush(self):
@@ -208,7 +211,7 @@ def _abandon(file) -> None:
     """Close a file that can no longer be written.
 
     HDF5 would try once more to write what it holds, fail, and bring down the whole process
-    when the file is freed. So its descriptor is first turned to where writing always works.
+    when the file is freed. So its descriptor is first redirected to where writing always works.
     """
     try:
         sink = os.open(os.devnull, os.O_RDWR)

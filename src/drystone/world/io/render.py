@@ -1,17 +1,16 @@
-"""Pictures of worlds without a display, through pyvista (the `render` extra)."""
+"""Off-screen rendering of worlds, through pyvista (the `render` extra)."""
 
 from pathlib import Path
 
 import numpy as np
 
 from drystone.errors import DrystoneError
-from drystone.model.arrays import BOX, CAPSULE, CYLINDER, HULL, MESH, PLANE, SPHERE, TERRAIN
-from drystone.shapes.two_dimensions.outline import Outline
+from drystone.model.arrays import BOX, PLANE
 
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
 STEEL, FIXED, GROUND, SHADOW = "#3d4652", "#8d9aa5", "#e4e0d8", "#b9b4aa"
 SUN = np.array([-0.62, -0.42, 0.66])  # where the light comes from, z up
-VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, which keeps verticals upright
+VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, so that verticals stay upright
 
 
 def draw(world, path, camera=None, size=(1200, 800)) -> Path:
@@ -70,7 +69,7 @@ def _camera(world, states, camera, aspect):
     right /= np.linalg.norm(right)
     up = np.cross(away, right)
     points = np.concatenate([positions for positions, _ in states])
-    # A ball on its way, or a stone that flew off, may be outside.
+    # A ball in flight, or a stone that flew off, may be outside.
     target = (np.percentile(points, 2, axis=0) + np.percentile(points, 98, axis=0)) / 2
     size = _typical_size(world)
     x, y, z = (np.abs((points - target) @ axis) + size for axis in (right, up, away))
@@ -89,14 +88,14 @@ def _fill_plot(pv, plotter, world, positions, orientations, distance):
     flat, round_, grounds = [], [], []
     for k, body in enumerate(world.bodies):
         colour = STEEL if body.name in ("ball", "cue") else STONE[(7 * k + k // 8) % len(STONE)]
-        _add_parts(pv, body.shape, positions[k], orientations[k], colour, flat, round_)
+        _add_shape(pv, body.shape, positions[k], orientations[k], colour, flat, round_)
     casting = [mesh for mesh, _ in flat + round_]
     for fixed in world.fixed:
         kind = fixed.shape.parts()[0].kind
         pose = fixed.position, fixed.orientation
         # Walls of a container would hide what is in it; only their edges are drawn.
         target = grounds if kind == PLANE else [] if kind == BOX else flat
-        _add_parts(pv, fixed.shape, *pose, FIXED, target, round_, distance)
+        _add_shape(pv, fixed.shape, *pose, FIXED, target, round_, distance)
         for mesh, _ in target if kind == BOX else ():
             plotter.add_mesh(mesh.extract_feature_edges(10), color=FIXED, line_width=2)
     for ground, _ in grounds:
@@ -125,51 +124,25 @@ def _cast_shadows(pv, plotter, meshes, ground, distance):
         plotter.add_mesh(pv.merge(flat, merge_points=False), color=SHADOW, lighting=False)
 
 
-def _add_parts(pv, shape, position, orientation, colour, flat, round_, distance=0.0):
+def _add_shape(pv, shape, position, orientation, colour, flat, round_, distance=0.0):
     from drystone.shapes import matrix_from_quaternion
 
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = matrix_from_quaternion(orientation), position
     for part in shape.parts():
-        local = np.eye(4)
-        local[:3, :3], local[:3, 3] = part.rotation, part.position
-        mesh = _part_mesh(pv, part, distance)
-        mesh = mesh.transform(pose @ local, inplace=False)
-        smooth = part.kind in (SPHERE, CAPSULE, CYLINDER) and not isinstance(part.geometry, Outline)
-        shown = GROUND if part.kind == PLANE else colour
-        (round_ if smooth else flat).append((mesh, shown))
+        if part.kind == PLANE:  # endless: as much of it as is in view
+            local = np.eye(4)
+            local[:3, :3], local[:3, 3] = part.rotation, part.position
+            ground = pv.Disc(inner=0, outer=20 * distance, c_res=64)
+            flat.append((ground.transform(pose @ local, inplace=False), GROUND))
+    for surface in shape.surfaces():
+        mesh = _polygons(pv, surface).transform(pose, inplace=False)
+        (round_ if surface.smooth else flat).append((mesh, colour))
 
 
-def _part_mesh(pv, part, distance):
-    if isinstance(part.geometry, Outline):
-        return _prism(pv, part)
-    if part.kind == SPHERE:
-        return pv.Sphere(radius=part.size[0], theta_resolution=32, phi_resolution=32)
-    if part.kind == CAPSULE:
-        length = 2 * part.size[1]
-        return pv.Capsule(radius=part.size[0], cylinder_length=length, direction=(0, 0, 1))
-    if part.kind == CYLINDER:
-        height = 2 * part.size[1]
-        return pv.Cylinder(radius=part.size[0], height=height, direction=(0, 0, 1), resolution=48)
-    if part.kind in (BOX, HULL):
-        table = part.geometry
-        loops = [table.loop[first : first + count] for first, count in table.face_loop]
-        faces = np.concatenate([np.concatenate([[len(loop)], loop]) for loop in loops])
-        return pv.PolyData(table.vertex.copy(), faces)
-    if part.kind in (TERRAIN, MESH):
-        triangles = part.geometry.triangle
-        faces = np.concatenate([np.full((len(triangles), 1), 3), triangles], axis=1)
-        return pv.PolyData(part.geometry.vertex.copy(), faces.ravel())
-    return pv.Disc(inner=0, outer=20 * distance, c_res=64)
-
-
-def _prism(pv, part):
-    """An outline of two dimensions, half as deep as it is large."""
-    x, z = part.geometry.rim().T
-    half = 0.25 * part.radius
-    points = np.column_stack([x, np.full(len(x), -half), z])
-    face = pv.PolyData(points, np.array([len(x), *range(len(x))]))
-    return face.extrude((0.0, 2.0 * half, 0.0), capping=True)
+def _polygons(pv, surface):
+    faces = np.concatenate([np.concatenate([[len(face)], face]) for face in surface.faces])
+    return pv.PolyData(np.ascontiguousarray(surface.vertices), faces.astype(np.int64))
 
 
 def _merge(pv, meshes):

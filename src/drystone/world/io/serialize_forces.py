@@ -1,17 +1,14 @@
-"""Force elements as plain values that JSON can hold, and back, bit for bit."""
+"""Force elements as plain values that JSON can hold, field by field, and back, bit for bit."""
 
 from dataclasses import fields
 
 from drystone.errors import UnsupportedFeature
-from drystone.forces.attractor import Attractor, Repulsor
-from drystone.forces.damper import Damper
-from drystone.forces.drag import Drag
-from drystone.forces.spring import Spring
+from drystone.forces import FORCES
 from drystone.model.attachment import Attachment
 from drystone.model.checks import choice
 from drystone.world.body import Body, FixedBody
 
-KNOWN = {kind.__name__: kind for kind in (Spring, Damper, Drag, Attractor, Repulsor)}
+KNOWN = {name: force for name, force in FORCES.items() if force._kind is not None}
 
 
 def describe_force(force) -> dict:

@@ -1,1 +1,1 @@
-"""Triangle mesh against triangle mesh: BVH traversal, triangle pairs, reduction of the contacts."""
+"""Triangle mesh against triangle mesh: BVH traversal, triangle pairs, reduction to a manifold."""

@@ -1,8 +1,8 @@
-"""Eight lanes of one box tree against a lane of another, all at once: boxes, patches, motion.
+"""A wide BVH node against a node of another BVH: eight boxes, normal cones and motions at once.
 
-The loops are written for the compiler to go through all lanes with the instructions for one:
-unsigned indices, as signed ones are checked, numbers of a kind side by side, no branches. Guessed
-wrong, branches would cost more than all else here.
+The loops are written for the compiler to vectorize (SIMD): unsigned indices, as signed ones are
+checked, numbers of a kind side by side, no branches. Mispredicted, branches would cost more than
+all else here.
 """
 
 from math import inf, sqrt
@@ -11,26 +11,27 @@ import numpy as np
 
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, load, mul
-from drystone.shapes.bvh.normal_cones import NOT_A_PATCH, PATCH_COLUMNS, patch_middle
-from drystone.shapes.bvh.wide import BLOCK, LANES
+from drystone.shapes.bvh.normal_cones import CONE_COLUMNS, NO_CONE, cone_centre
+from drystone.shapes.bvh.wide import BOX_FLOATS, WIDTH
 
-LANE_Y, LANE_Z = np.uint64(LANES), np.uint64(2 * LANES)
-HALF_X, HALF_Y, HALF_Z = np.uint64(3 * LANES), np.uint64(4 * LANES), np.uint64(5 * LANES)
-# Columns of a patch: its axis comes first.
-MIDDLE_X, MIDDLE_Y, MIDDLE_Z = HALF_X, HALF_Y, HALF_Z
-HEIGHT, RADIUS = np.uint64(6 * LANES), np.uint64(7 * LANES)
-COSINE, SINE, BALL = np.uint64(8 * LANES), np.uint64(9 * LANES), np.uint64(10 * LANES)
-BESIDE_COSINE, BESIDE_SINE = np.uint64(11 * LANES), np.uint64(12 * LANES)
+# Offsets of the numbers of a child within its wide node. Boxes: centre x, y, z, half sizes.
+Y, Z = np.uint64(WIDTH), np.uint64(2 * WIDTH)
+HALF_X, HALF_Y, HALF_Z = np.uint64(3 * WIDTH), np.uint64(4 * WIDTH), np.uint64(5 * WIDTH)
+# Normal cones, see CONE_COLUMNS: axis x, y, z, centre, ...
+CENTRE_X, CENTRE_Y, CENTRE_Z = HALF_X, HALF_Y, HALF_Z
+HEIGHT, RADIUS = np.uint64(6 * WIDTH), np.uint64(7 * WIDTH)
+COSINE, SINE, SPHERE = np.uint64(8 * WIDTH), np.uint64(9 * WIDTH), np.uint64(10 * WIDTH)
+ASIDE_COSINE, ASIDE_SINE = np.uint64(11 * WIDTH), np.uint64(12 * WIDTH)
 
 
 @kernel(forceinline=True)
-def _box_gaps(lane_box, first, x, half, r, gap):
-    """How far the eight boxes of a block are from that of another tree's lane, at least.
+def _box_gaps(wide_box, first, x, half, r, gap):
+    """How far the eight boxes of a wide node are from a box of another BVH, at least.
 
-    Largest gap along their axes, or distance of the one from a box around the other.
+    Largest gap along the six face axes (SAT), or distance of the one from a box around the other.
 
-    x     middle of the other one in the axes of the block's tree
-    half  its half sizes, in its own axes, which stand at r
+    x     centre of the other box in the axes of the wide node's BVH
+    half  its half sizes, in its own axes, whose rotation is r
     gap   (8,) out
     """
     hx, hy, hz = half
@@ -41,8 +42,8 @@ def _box_gaps(lane_box, first, x, half, r, gap):
     ez = q6 * hx + q7 * hy + q8 * hz
     for k in range(np.uint64(gap.shape[0])):
         i = first + k
-        dx, dy, dz = x[0] - lane_box[i], x[1] - lane_box[i + LANE_Y], x[2] - lane_box[i + LANE_Z]
-        ax, ay, az = lane_box[i + HALF_X], lane_box[i + HALF_Y], lane_box[i + HALF_Z]
+        dx, dy, dz = x[0] - wide_box[i], x[1] - wide_box[i + Y], x[2] - wide_box[i + Z]
+        ax, ay, az = wide_box[i + HALF_X], wide_box[i + HALF_Y], wide_box[i + HALF_Z]
         gx, gy, gz = abs(dx) - ax - ex, abs(dy) - ay - ey, abs(dz) - az - ez
         fx = abs(r[0] * dx + r[3] * dy + r[6] * dz) - hx - (q0 * ax + q3 * ay + q6 * az)
         fy = abs(r[1] * dx + r[4] * dy + r[7] * dz) - hy - (q1 * ax + q4 * ay + q7 * az)
@@ -54,111 +55,112 @@ def _box_gaps(lane_box, first, x, half, r, gap):
 
 
 @kernel(forceinline=True)
-def _patch_gaps(block_patch, first, patch, j, w, m, lane_box, box, reach, front, gap, most):
-    """The same for what their patches let touch, seen along the axis of either.
+def _cone_gaps(wide_cone, first, cone, j, w, m, wide_box, box, reach, front, gap, limit):
+    """The same for what their normal cones let touch, seen along the axis of either.
 
     Infinite if they cannot touch, as they do not face each other or are beside each other: what
     is in front must be seen within the cone; what overlaps, within the cone at the back, or a
-    little beside it.
+    little beside it [Johnson2001].
 
-    patch, j     the other lane's patch; its axis w and middle m in the axes of the block's tree
-    reach, front how near boxes must be, and patches that are in front of each other
-    gap          in and out
-    most         (8,) out: how large it may be
+    cone, j       the other node's cone; its axis w and centre m in the axes of the wide node's BVH
+    reach, front  how near boxes must be, and cones that are in front of each other
+    gap           in and out
+    limit         (8,) out: how large it may be
     """
-    hj, rj, cj, sj = patch[j, 6], patch[j, 7], patch[j, 8], patch[j, 9]
-    bj, aj, ej = patch[j, 10], patch[j, 11], patch[j, 12]
+    hj, rj, cj, sj = cone[j, 6], cone[j, 7], cone[j, 8], cone[j, 9]
+    bj, aj, ej = cone[j, 10], cone[j, 11], cone[j, 12]
     wx, wy, wz = abs(w[0]), abs(w[1]), abs(w[2])
     for k in range(np.uint64(gap.shape[0])):
         i, b = first + k, box + k
-        ux, uy, uz = block_patch[i], block_patch[i + LANE_Y], block_patch[i + LANE_Z]
-        dx, dy = m[0] - block_patch[i + MIDDLE_X], m[1] - block_patch[i + MIDDLE_Y]
-        dz = m[2] - block_patch[i + MIDDLE_Z]
-        hk, rk, ck = block_patch[i + HEIGHT], block_patch[i + RADIUS], block_patch[i + COSINE]
-        sk, balls = block_patch[i + SINE], block_patch[i + BALL] + bj
-        ak, ek = block_patch[i + BESIDE_COSINE], block_patch[i + BESIDE_SINE]
+        ux, uy, uz = wide_cone[i], wide_cone[i + Y], wide_cone[i + Z]
+        dx, dy = m[0] - wide_cone[i + CENTRE_X], m[1] - wide_cone[i + CENTRE_Y]
+        dz = m[2] - wide_cone[i + CENTRE_Z]
+        hk, rk, ck = wide_cone[i + HEIGHT], wide_cone[i + RADIUS], wide_cone[i + COSINE]
+        sk, spheres = wide_cone[i + SINE], wide_cone[i + SPHERE] + bj
+        ak, ek = wide_cone[i + ASIDE_COSINE], wide_cone[i + ASIDE_SINE]
         c = -(ux * w[0] + uy * w[1] + uz * w[2])
         s, q = sqrt(max(0.0, 1.0 - c * c)), abs(c)
         ud, wd = ux * dx + uy * dy + uz * dz, -(w[0] * dx + w[1] * dy + w[2] * dz)
         g = max(ud - hk - q * hj - s * rj, wd - hj - q * hk - s * rk)
-        beyond2 = dx * dx + dy * dy + dz * dz - balls * balls
+        beyond2 = dx * dx + dy * dy + dz * dz - spheres * spheres
         far = sqrt(max(0.0, beyond2))
-        c1, s1, c2, s2 = ck * far - sk * balls, sk * far + ck * balls, cj * far, sj * far
-        c2, s2 = c2 - sj * balls, s2 + cj * balls
+        c1, s1, c2, s2 = ck * far - sk * spheres, sk * far + ck * spheres, cj * far, sj * far
+        c2, s2 = c2 - sj * spheres, s2 + cj * spheres
         past = (s1 > 0.0) & (ud < c1) & (s1 * ak + c1 * ek > 0.0) & (-ud < c1 * ak - s1 * ek)
         past |= (s2 > 0.0) & (wd < c2) & (s2 * aj + c2 * ej > 0.0) & (-wd < c2 * aj - s2 * ej)
         apart = ((beyond2 > 0.0) & past) | (c < ck * cj - sk * sj)
         g = inf if apart else g
-        # A lane that is no patch: its box along the axis of the other.
-        bx, by, bz = lane_box[b] - m[0], lane_box[b + LANE_Y] - m[1], lane_box[b + LANE_Z] - m[2]
+        # A child without a cone: its box along the axis of the other.
+        bx, by, bz = wide_box[b] - m[0], wide_box[b + Y] - m[1], wide_box[b + Z] - m[2]
         side = abs(w[0] * bx + w[1] * by + w[2] * bz) - hj
-        side -= wx * lane_box[b + HALF_X] + wy * lane_box[b + HALF_Y] + wz * lane_box[b + HALF_Z]
-        flat, near = ck != NOT_A_PATCH, gap[k] < reach
-        g = g if flat else max(side, gap[k])
+        side -= wx * wide_box[b + HALF_X] + wy * wide_box[b + HALF_Y] + wz * wide_box[b + HALF_Z]
+        has_cone, near = ck != NO_CONE, gap[k] < reach
+        g = g if has_cone else max(side, gap[k])
         gap[k] = g if near else gap[k]
-        most[k] = front if flat & near else reach
+        limit[k] = front if has_cone & near else reach
 
 
 @kernel(forceinline=True)
-def _side_gaps(block_patch, first, x, half, r, reach, gap, most):
-    """The same where the other lane is no patch: its box along the axes of the block's."""
+def _box_cone_gaps(wide_cone, first, x, half, r, reach, gap, limit):
+    """The same where the other node has no cone: its box along the axes of the wide node's."""
     for k in range(np.uint64(gap.shape[0])):
         i = first + k
-        ux, uy, uz = block_patch[i], block_patch[i + LANE_Y], block_patch[i + LANE_Z]
-        dx, dy = x[0] - block_patch[i + MIDDLE_X], x[1] - block_patch[i + MIDDLE_Y]
-        dz = x[2] - block_patch[i + MIDDLE_Z]
-        side = abs(ux * dx + uy * dy + uz * dz) - block_patch[i + HEIGHT]
+        ux, uy, uz = wide_cone[i], wide_cone[i + Y], wide_cone[i + Z]
+        dx, dy = x[0] - wide_cone[i + CENTRE_X], x[1] - wide_cone[i + CENTRE_Y]
+        dz = x[2] - wide_cone[i + CENTRE_Z]
+        side = abs(ux * dx + uy * dy + uz * dz) - wide_cone[i + HEIGHT]
         side -= abs(r[0] * ux + r[3] * uy + r[6] * uz) * half[0]
         side -= abs(r[1] * ux + r[4] * uy + r[7] * uz) * half[1]
         side -= abs(r[2] * ux + r[5] * uy + r[8] * uz) * half[2]
-        flat = block_patch[i + COSINE] != NOT_A_PATCH
-        gap[k] = max(side, gap[k]) if flat else gap[k]
-        most[k] = reach
+        has_cone = wide_cone[i + COSINE] != NO_CONE
+        gap[k] = max(side, gap[k]) if has_cone else gap[k]
+        limit[k] = reach
 
 
 @kernel(forceinline=True)
-def _shorten(block_patch, first, motion, slack, most):
-    """Patches in front of each other must be as near as the step may bring them together.
+def _shorten(wide_cone, first, motion, slack, limit):
+    """Cones in front of each other must be as near as the step may bring them together.
 
-    motion  of the other tree seen from the block's, see motion_bound.py
+    motion  of the other BVH seen from the wide node's, see motion_bound.py
     """
-    vx, vy, vz, tx, ty, tz, turn = motion
-    for k in range(np.uint64(most.shape[0])):
+    vx, vy, vz, tx, ty, tz, angle = motion
+    for k in range(np.uint64(limit.shape[0])):
         i = first + k
-        x, y = block_patch[i + MIDDLE_X], block_patch[i + MIDDLE_Y]
-        z = block_patch[i + MIDDLE_Z]
+        x, y = wide_cone[i + CENTRE_X], wide_cone[i + CENTRE_Y]
+        z = wide_cone[i + CENTRE_Z]
         dx, dy, dz = vx + ty * z - tz * y, vy + tz * x - tx * z, vz + tx * y - ty * x
-        along = -(block_patch[i] * dx + block_patch[i + LANE_Y] * dy + block_patch[i + LANE_Z] * dz)
+        along = -(wide_cone[i] * dx + wide_cone[i + Y] * dy + wide_cone[i + Z] * dz)
         size2 = dx * dx + dy * dy + dz * dz
         size, across = sqrt(size2), sqrt(max(0.0, size2 - along * along))
-        c, s = block_patch[i + COSINE], block_patch[i + SINE]
+        c, s = wide_cone[i + COSINE], wide_cone[i + SINE]
         near = size if along >= c * size else max(0.0, c * along + s * across)
-        near += slack + turn * (block_patch[i + BALL] + most[k])
-        most[k] = min(most[k], near) if c != NOT_A_PATCH else most[k]
+        near += slack + angle * (wide_cone[i + SPHERE] + limit[k])
+        limit[k] = min(limit[k], near) if c != NO_CONE else limit[k]
 
 
 @inner_kernel
-def test_block(
-    # trees of all surfaces, block of the one and lane of the other
-    lane_box, block_patch, patch, block, lane,
-    # in: pose of the other in the axes of the block's, its motion
+def test_wide_node(
+    # BVHs of all surfaces, wide node of the one and child node of the other
+    shapes, node, child,
+    # in: pose of the other in the axes of the wide node's, its motion
     r, t, motion, slack,
-    # in: how near boxes must be, and patches that are in front of each other
+    # in: how near boxes must be, and cones that are in front of each other
     reach, front,
     # out
-    gap, most,
+    gap, limit,
 ):  # fmt: skip
-    """Lower bounds of the gaps of eight lanes to another, and how large they may be."""
-    at = np.uint64(lane // LANES * BLOCK + lane % LANES)
-    x = (lane_box[at], lane_box[at + LANE_Y], lane_box[at + LANE_Z])
-    half = (lane_box[at + HALF_X], lane_box[at + HALF_Y], lane_box[at + HALF_Z])
-    x, box = add(mul(r, x), t), np.uint64(block * BLOCK)
-    first = np.uint64(block * PATCH_COLUMNS * LANES)
-    _box_gaps(lane_box, box, x, half, r, gap)
-    if patch[lane, 8] == NOT_A_PATCH:
-        _side_gaps(block_patch, first, x, half, r, reach, gap, most)
+    """Lower bounds of the gaps of eight children to another node, and how large they may be."""
+    wide_box, wide_cone, cone = shapes.wide_box, shapes.wide_cone, shapes.child_cone
+    at = np.uint64(child // WIDTH * BOX_FLOATS + child % WIDTH)
+    x = (wide_box[at], wide_box[at + Y], wide_box[at + Z])
+    half = (wide_box[at + HALF_X], wide_box[at + HALF_Y], wide_box[at + HALF_Z])
+    x, box = add(mul(r, x), t), np.uint64(node * BOX_FLOATS)
+    first = np.uint64(node * CONE_COLUMNS * WIDTH)
+    _box_gaps(wide_box, box, x, half, r, gap)
+    if cone[child, 8] == NO_CONE:
+        _box_cone_gaps(wide_cone, first, x, half, r, reach, gap, limit)
         return
-    w, m = mul(r, load(patch, lane)), add(mul(r, patch_middle(patch, lane)), t)
-    _patch_gaps(block_patch, first, patch, lane, w, m, lane_box, box, reach, front, gap, most)
+    w, m = mul(r, load(cone, child)), add(mul(r, cone_centre(cone, child)), t)
+    _cone_gaps(wide_cone, first, cone, child, w, m, wide_box, box, reach, front, gap, limit)
     if slack < inf:
-        _shorten(block_patch, first, motion, slack, most)
+        _shorten(wide_cone, first, motion, slack, limit)

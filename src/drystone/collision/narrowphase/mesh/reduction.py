@@ -1,33 +1,29 @@
-"""From all candidates of two surfaces to the few contacts that are kept.
+"""Contact reduction: from all candidates of two surfaces to a manifold of few contacts.
 
-Corners that are behind a face but did not come in through it are left out. The rest fall into
+Corners that are behind a face but did not enter through it are left out. The rest fall into
 groups of like normals, each about the deepest candidate left; if there are many, as all around a
 peg, into fewer and wider ones. Of every group only those matter that would touch first if the
 body were tilted a little, as much as it may tilt within the step: the widest of all would be points
-that do not touch at all, and a ring would rock on them for ever. Of these the deepest is kept and
-up to three more that are well spread, as far as there is room.
+that do not touch at all, and a ring would rock on them for ever. Of these the deepest is chosen and
+up to three more that are well spread, as far as slots are left.
 """
 
 from math import inf, sqrt
 
 from drystone.collision.narrowphase.manifold import CLEARLY_DEEPER, reduce_points, write_contact
-from drystone.collision.narrowphase.mesh.triangle_features import (
-    CODES,
-    HOLLOW,
-    MOST_CANDIDATES,
-    PROPER,
-)
+from drystone.collision.narrowphase.mesh.triangle_features import CODES, HOLLOW, PROPER
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, dot, load, mad, mul, sub, tangents
+from drystone.model.arrays import MOST_MESH_CANDIDATES
 
 MOST_CONTACTS = 11
 DIRECTIONS = 8  # in which a body is tilted
 HALF = sqrt(0.5)
-# The least tilt [rad] that is looked at, for bodies that hardly move, and the most.
+# The least tilt [rad] that is assumed, for bodies that hardly move, and the most.
 LEAST_TILT, MOST_TILT = 1e-3, 0.5
 # Groups beyond which wider ones are tried, so that most have several contacts.
 MOST_GROUPS = 5
-# Normals within 10 degrees [cosine] hold a body in the same way; then within 26, 45 and 60.
+# Normals within 10 degrees [cosine] count as alike; if there are too many groups within 26, 45, 60.
 ALIKE = (0.985, 0.9, 0.7, 0.5)
 # Faces on both sides of a hollow hold a corner as long as their distances differ by no more than
 # this factor.
@@ -43,7 +39,7 @@ def _normal(rows, i):
 
 @kernel
 def _foot(rows, i):
-    """Where a corner stands on the face under or over it, and the face's normal."""
+    """Projection of a corner on the face under or over it, and the face's normal."""
     n = _normal(rows, i)
     if rows[i, 7] > 0.0:
         n = (-n[0], -n[1], -n[2])
@@ -52,9 +48,9 @@ def _foot(rows, i):
 
 @inner_kernel
 def hides(rows, i, me, small):
-    """Whether face i over a corner is a nearer way out than face `me` and not behind it.
+    """Whether face i over a corner is a nearer exit than face `me` and not behind it.
 
-    Inside a ridge both sides are above the corner, but only the nearer one is the way out; in a
+    Inside a ridge both sides are above the corner, but only the nearer one is the exit; in a
     hollow the foot on each side lies in front of the other, and both hold the corner.
     """
     code, other = abs(rows[me, 7]), abs(rows[i, 7])
@@ -84,17 +80,17 @@ def _is_hidden(rows, count, me, small):
 
 @inner_kernel
 def drop_hidden(rows, count, small):
-    """Move the candidates that are ways out to the front; their number."""
+    """Move the candidates that are exits to the front; their number."""
     for i in range(count):
         if rows[i, 6] < -small and _is_hidden(rows, count, i, small):
             rows[i, 6] = -inf  # still seen by the others, but as far away
-    kept = 0
+    left = 0
     for i in range(count):
         if rows[i, 6] > -inf:
             for k in range(7):
-                rows[kept, k] = rows[i, k]
-            kept += 1
-    return kept
+                rows[left, k] = rows[i, k]
+            left += 1
+    return left
 
 
 @kernel
@@ -203,29 +199,29 @@ def _normal_at(rows, count, scratch, row):
 
 
 @kernel
-def _write_all(rows, count, position, rotation, turn, out, first):
+def _write_all(rows, count, position, rotation, sign, out, first):
     for i in range(count):
         n = mul(rotation, _normal(rows, i))
         point = add(position, mul(rotation, load(rows, i)))
-        write_contact(out, first + i, point, (turn * n[0], turn * n[1], turn * n[2]), rows[i, 6])
+        write_contact(out, first + i, point, (sign * n[0], sign * n[1], sign * n[2]), rows[i, 6])
     return count
 
 
 @inner_kernel
 def write_reduced(
-    rows, count, position, rotation, turn, small, tilt, out, first, room, scratch
+    rows, count, position, rotation, sign, small, tilt, out, first, most, scratch
 ):  # fmt: skip
     """Write at most MOST_CONTACTS contacts, or all; their number.
 
     position, rotation    of side A in the world
-    turn                  -1 if side A is the second shape of the pair, else 1
+    sign                  -1 if side A is the second shape of the pair, else 1
     small                 rounding of a height [m]
-    tilt                  angle by which a body may turn within the step [rad]
-    room                  of `out`: that for all candidates asks for all
+    tilt                  angle by which a body may rotate within the step [rad]
+    most                  rows of `out`: with MOST_MESH_CANDIDATES all are written
     """
     count = drop_hidden(rows, count, small)
-    if room >= MOST_CANDIDATES:
-        return _write_all(rows, count, position, rotation, turn, out, first)
+    if most >= MOST_MESH_CANDIDATES:
+        return _write_all(rows, count, position, rotation, sign, out, first)
     groups = _make_groups(rows, count, ALIKE[0])
     if groups > MOST_GROUPS:
         groups = _make_groups(rows, count, ALIKE[1])
@@ -243,7 +239,7 @@ def write_reduced(
         for i in range(size):
             m = mul(rotation, _normal_at(rows, count, scratch, i))
             point = add(position, mul(rotation, load(scratch, i)))
-            m = (turn * m[0], turn * m[1], turn * m[2])
+            m = (sign * m[0], sign * m[1], sign * m[2])
             write_contact(out, first + written, point, m, scratch[i, 3])
             written += 1
     return written

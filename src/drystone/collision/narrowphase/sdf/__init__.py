@@ -1,3 +1,1 @@
-"""Meshes against the signed distance field (SDF) of another: vertices and edges below the
-surface.
-"""
+"""Mesh against the signed distance field (SDF) of another: vertices and edges below its surface."""

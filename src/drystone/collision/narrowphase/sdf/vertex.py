@@ -1,4 +1,4 @@
-"""A corner of one body against the signed distance of another, and what is kept of it.
+"""Vertex against SDF: contacts of a corner of one body with the signed distance of another.
 
 A contact is where the distance is least along the surface: no edge of the corner may lead deeper.
 In a hollow a corner is held by more than one face, and each of them is a contact. A corner whose
@@ -8,15 +8,14 @@ are in the axes of the body whose distance it is, the solid.
 
 from typing import NamedTuple
 
-from drystone.collision.narrowphase.mesh.constants import ROUNDING
+import numpy as np
+
+from drystone.collision.narrowphase.mesh.constants import BOUND, MARGIN, REACH, ROUNDING
 from drystone.collision.narrowphase.mesh.triangle_features import (
-    BOUND,
     LYING,
-    MARGIN,
-    REACH,
-    keep_row,
+    add_candidate,
 )
-from drystone.collision.narrowphase.sdf.exit_face import NO_EDGE, rises, way_out
+from drystone.collision.narrowphase.sdf.exit_face import NO_EDGE, find_exit, supports
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, dot, load, mad, mul, scale, sub
 from drystone.shapes.sdf.closest_point import other_face, signed_distance
@@ -30,15 +29,15 @@ HOLLOW_REACH = 4.0
 # [cosine], were found from both sides: two corners, or a corner beside a ridge.
 SAME_PLACE, SAME_NORMAL = 1e-3, 0.999
 # What column 7 of a candidate says: a corner of B in A, of A in B, or ridges. Twice as much if
-# its face cannot be the way out, see deep_normal.py.
+# its face cannot be the exit, see deep_normal.py.
 CORNER_OF_B, CORNER_OF_A, RIDGES = 1.0, -1.0, 0.0
-ASTRAY = 2.0
+NO_EXIT = 2.0
 # Corners deeper than this part of the smaller radius count as deep. Resting bodies are never.
 DEEP = 0.01
 
 
 class Meeting(NamedTuple):
-    """Two bodies of which one is held against the other's distance."""
+    """Two bodies of which one is tested against the other's SDF."""
 
     solid: int  # row of the terrain tables whose distance it is
     to_solid: tuple  # rotation, nine floats, from the axes of the samples to those of the solid
@@ -48,6 +47,14 @@ class Meeting(NamedTuple):
     code: float  # CORNER_OF_B if the solid is A, else CORNER_OF_A
     radius: float  # the smaller one's [m]
     deep: float  # how deep one may be in the other [m]
+
+
+class Tangents(NamedTuple):
+    """Directions along the surface at a corner or ridge, see shapes/sdf/feature_samples.py."""
+
+    direction: np.ndarray  # unit vectors, in the axes of the samples
+    first: int  # rows first ... last - 1
+    last: int
 
 
 @kernel
@@ -62,11 +69,11 @@ def _known(rows, count, point, normal, near):
 
 
 @inner_kernel
-def keep_place(meeting, x, n, gap, code, rows, count, level):
+def add_contact(meeting, x, n, gap, code, rows, count, query):
     """Add the contact of a point x of the samples with the solid below it; the new count."""
     middle = add(mul(meeting.to_a, mad(x, n, -0.5 * gap)), meeting.origin)
     normal = scale(mul(meeting.to_a, n), meeting.code)
-    if gap < level[MARGIN] and (code == RIDGES or code == CORNER_OF_A):
+    if gap < query[MARGIN] and (code == RIDGES or code == CORNER_OF_A):
         i = _known(rows, count, middle, normal, SAME_PLACE * meeting.radius)
         if i >= 0:
             if gap < rows[i, 6]:
@@ -74,45 +81,38 @@ def keep_place(meeting, x, n, gap, code, rows, count, level):
                 rows[i, 3], rows[i, 4], rows[i, 5] = normal
                 rows[i, 6], rows[i, 7] = gap, code
             return count
-    return keep_row(rows, count, level, middle, normal, gap, code)
+    return add_candidate(rows, count, query, middle, normal, gap, code)
 
 
 @inner_kernel
-def corner_contacts(
-    # in
-    solids, meeting, x, around, first, last,
-    # in and out
-    rows, count, level,
-    # scratch
-    stack,
-):  # fmt: skip
+def vertex_contacts(solids, meeting, x, tangents, rows, count, query, stack):
     """Candidates of a corner at x; the new count."""
     deep = meeting.deep
-    f, n = signed_distance(solids, meeting.solid, x, max(level[REACH], deep), stack)
-    if f >= level[REACH]:
-        level[BOUND] = min(level[BOUND], f)
+    f, n = signed_distance(solids, meeting.solid, x, max(query[REACH], deep), stack)
+    if f >= query[REACH]:
+        query[BOUND] = min(query[BOUND], f)
         return count
     if f <= -deep:
         return count
-    small, held = ROUNDING * meeting.radius, rises(meeting, around, first, last, n, LYING)
+    small, held = ROUNDING * meeting.radius, supports(meeting, tangents, n, LYING)
     if not held and f < small:
-        depth, m = way_out(solids, meeting, x, NO_EDGE, around, first, last, stack)
+        depth, m = find_exit(solids, meeting, x, NO_EDGE, tangents, stack)
         if depth < deep:
             f, n, held = -depth, m, True
     if held:
-        count = keep_place(meeting, x, n, f, meeting.code, rows, count, level)
+        count = add_contact(meeting, x, n, f, meeting.code, rows, count, query)
     elif f < -DEEP * meeting.radius:
-        return keep_place(meeting, x, n, f, ASTRAY * meeting.code, rows, count, level)
-    if f >= level[MARGIN]:
+        return add_contact(meeting, x, n, f, NO_EXIT * meeting.code, rows, count, query)
+    if f >= query[MARGIN]:
         return count
     foot, m = mad(x, n, -f), n
-    limit = max(level[MARGIN], -HOLLOW_REACH * f)
+    limit = max(query[MARGIN], -HOLLOW_REACH * f)
     for _ in range(2):
         height, face = other_face(solids, meeting.solid, x, limit, n, m, ALIKE, foot, small, stack)
         if height >= limit:
             break
         m = face
         if height > -small or f < small:
-            if rises(meeting, around, first, last, face, LYING):
-                count = keep_place(meeting, x, face, height, meeting.code, rows, count, level)
+            if supports(meeting, tangents, face, LYING):
+                count = add_contact(meeting, x, face, height, meeting.code, rows, count, query)
     return count

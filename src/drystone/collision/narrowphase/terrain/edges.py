@@ -1,16 +1,11 @@
-"""Ridges and peaks of a terrain against a convex shape.
+"""Convex edges and vertices of a terrain (ridges and peaks) against a convex shape.
 
-Along a ridge the ground has a whole arc of normals, from one triangle's to the other's. The contact
-normal m is the one of the arc with the most room between ridge and shape: where the lowest point
-of the shape stands right above the ridge, or an end of the arc.
+Along a ridge the Gauss map of the ground has an arc of normals, from one triangle's to the other's.
+The contact normal m is the one of the arc with the largest separation between ridge and shape:
+where the lowest point of the shape stands right above the ridge, or an end of the arc.
 """
 
-from math import sqrt
-
 from drystone.collision.narrowphase.candidates import LAST, add_candidate
-from drystone.collision.narrowphase.features import feature_corner, feature_normal, find_feature
-from drystone.collision.narrowphase.gjk import core_support
-from drystone.collision.narrowphase.sphere_capsule import axis_z, clamp
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import (
     add,
@@ -23,9 +18,14 @@ from drystone.jit.vec import (
     scale,
     sub,
     to_local_direction,
-    to_world_direction,
 )
-from drystone.model.arrays import CAPSULE, CYLINDER, SPHERE
+from drystone.shapes.kinds import (
+    core_support,
+    feature_corner,
+    feature_normal,
+    find_feature,
+    height_over,
+)
 
 # Steps of the search on an arc; polytopes need two or three, rims of cylinders about six.
 MAX_STEPS = 24
@@ -51,17 +51,17 @@ def _point_over(e, e0, x):
 
 
 @inner_kernel
-def best_on_arc(kind, size, table, polytope, vertex, pose, a, e, e0, n1, n2, small):
-    """Normal of the arc from `n1` to `n2` about the ridge with most room, and the lowest point.
+def best_on_arc(shapes, pose, a, e, e0, n1, n2, small):
+    """Normal of the arc from `n1` to `n2` with the largest separation, and the lowest point.
 
-    The ridge runs through `e0` along the unit vector `e`, about which the arc turns. Two lowest
+    The ridge runs through `e0` along the unit vector `e`, about which the arc goes. Two lowest
     points on either side of the ridge define the normal on which they are level; the
     lowest point there replaces one of them.
     """
-    x1 = core_support(kind, size, table, polytope, vertex, pose, a, scale(n1, -1.0))
+    x1 = core_support(shapes, pose, a, scale(n1, -1.0))
     if dot(cross(e, n1), sub(x1, e0)) <= 0.0:
         return n1, x1
-    x2 = core_support(kind, size, table, polytope, vertex, pose, a, scale(n2, -1.0))
+    x2 = core_support(shapes, pose, a, scale(n2, -1.0))
     if dot(cross(e, n2), sub(x2, e0)) >= 0.0:
         return n2, x2
     m = n1
@@ -70,9 +70,9 @@ def best_on_arc(kind, size, table, polytope, vertex, pose, a, e, e0, n1, n2, sma
         length = norm(level)
         if length <= small:
             return _point_over(e, e0, x1), x1
-        turn = 1.0 if dot(level, add(n1, n2)) > 0.0 else -1.0
-        m = scale(level, turn / length)
-        x = core_support(kind, size, table, polytope, vertex, pose, a, scale(m, -1.0))
+        sign = 1.0 if dot(level, add(n1, n2)) > 0.0 else -1.0
+        m = scale(level, sign / length)
+        x = core_support(shapes, pose, a, scale(m, -1.0))
         across = cross(e, m)
         if dot(m, sub(x1, x)) <= small:
             # Both lowest points on one side of the ridge: the nearer one stands above it.
@@ -91,24 +91,13 @@ def best_on_arc(kind, size, table, polytope, vertex, pose, a, e, e0, n1, n2, sma
 
 
 @kernel
-def _cut_ridge(
-    # shapes
-    kind, size, table, polytope, vertex, face_loop, loop, pose, a,
-    # in
-    q, face, corners, moved, e0, e, length, m, small,
-):  # fmt: skip
+def _clip_ridge(shapes, pose, a, feature, e0, e, length, m, small):
     """Part (s0, s1) of the ridge under a face of the shape, seen along `m`; s0 > s1 if none."""
-    origin = (0.0, 0.0, 0.0)
+    origin, corners = (0.0, 0.0, 0.0), feature[1]
     s0, s1 = 0.0, length
-    p = feature_corner(
-        kind, size, table, polytope, vertex, face_loop, loop, pose, a,
-        q, face, corners, moved, origin, corners - 1,
-    )  # fmt: skip
+    p = feature_corner(shapes, pose, a, feature, origin, corners - 1)
     for i in range(corners):
-        x = feature_corner(
-            kind, size, table, polytope, vertex, face_loop, loop, pose, a,
-            q, face, corners, moved, origin, i,
-        )  # fmt: skip
+        x = feature_corner(shapes, pose, a, feature, origin, i)
         side = normalize(cross(m, sub(x, p)))
         outside, rate = dot(side, sub(e0, p)), dot(side, e)
         if abs(rate) * length <= small:
@@ -139,10 +128,8 @@ def _meet_segment(a0, a1, e0, e, length, m):
 
 @inner_kernel
 def find_ridge_contacts(
-    # shapes
-    kind, size, table, polytope, vertex, face_plane, face_loop, loop, pose, a,
-    # in: ridge from e0 to e1, arc of normals, rounding and radius of the shape
-    e0, e1, n1, n2, rounding, margin, depth, radius, twin, closed,
+    # in: shape a; ridge from e0 to e1 and its arc of normals n1 to n2
+    shapes, pose, a, ridge, rounding, margin, depth, twin, closed,
     # in and out
     scratch, count,
 ):  # fmt: skip
@@ -151,63 +138,53 @@ def find_ridge_contacts(
     What lies under a ridge of open ground is in the ground. What lies under one that belongs to a
     `closed` mesh may be beyond its other side, and the ridge has nothing to do with it.
     """
+    e0, e1, n1, n2 = ridge
+    radius = shapes.radius[a]
     small, deepest = GAIN * radius, DEEPEST * radius
     e = sub(e1, e0)
     length = norm(e)
     e = scale(e, 1.0 / length)
-    m, low = best_on_arc(kind, size, table, polytope, vertex, pose, a, e, e0, n1, n2, small)
+    m, low = best_on_arc(shapes, pose, a, e, e0, n1, n2, small)
     gap = dot(m, sub(low, e0)) - rounding
     if gap >= margin or gap < -depth:
         return count
     if closed and gap < 0.0:
-        high = core_support(kind, size, table, polytope, vertex, pose, a, m)
+        high = core_support(shapes, pose, a, m)
         if dot(m, sub(high, e0)) + rounding < 0.0:
             return count
     origin, down = (0.0, 0.0, 0.0), scale(m, -1.0)
-    q = to_local_direction(pose, a, down)
-    corners, face, moved = find_feature(kind, table, polytope, face_plane, face_loop, a, q)
+    feature = find_feature(shapes, a, to_local_direction(pose, a, down))
+    corners = feature[1]
     found, lying, s0, s1 = 0, False, 0.0, 0.0
     normal, p = down, low
     if corners == 2:
-        p = feature_corner(
-            kind, size, table, polytope, vertex, face_loop, loop, pose, a,
-            q, face, corners, moved, origin, 0,
-        )  # fmt: skip
-        p1 = feature_corner(
-            kind, size, table, polytope, vertex, face_loop, loop, pose, a,
-            q, face, corners, moved, origin, 1,
-        )  # fmt: skip
+        p = feature_corner(shapes, pose, a, feature, origin, 0)
+        p1 = feature_corner(shapes, pose, a, feature, origin, 1)
         found, s0, s1 = _meet_segment(p, p1, e0, e, length, m)
         # The plane through the segment that is level across it, for the height along it.
         u = sub(p1, p)
         normal = normalize(cross(u, cross(u, m)))
         lying = True
     elif corners > 2:
-        normal = feature_normal(pose, face_plane, a, face, q)
-        p = feature_corner(
-            kind, size, table, polytope, vertex, face_loop, loop, pose, a,
-            q, face, corners, moved, origin, 0,
-        )  # fmt: skip
+        normal = feature_normal(shapes, pose, a, feature)
+        p = feature_corner(shapes, pose, a, feature, origin, 0)
         lying = -dot(normal, m) > LYING
-        s0, s1 = _cut_ridge(
-            kind, size, table, polytope, vertex, face_loop, loop, pose, a,
-            q, face, corners, moved, e0, e, length, m, small,
-        )  # fmt: skip
+        s0, s1 = _clip_ridge(shapes, pose, a, feature, e0, e, length, m, small)
         found = 2 if s0 <= s1 else 0
     reached = False
     for i in range(found):
         s = s0 if i == 0 else s1
         b = mad(e0, e, s)
-        room = dot(normal, sub(p, b)) / dot(normal, m) - rounding
-        reached = reached or room <= gap + deepest
+        own = dot(normal, sub(p, b)) / dot(normal, m) - rounding
+        reached = reached or own <= gap + deepest
         if closed and lying and corners > 2 and (s == 0.0 or s == length):
             # A peak over the face, which need not be level with the ridge.
             above, up = dot(normal, sub(b, p)), scale(normal, -1.0)
-            far = core_support(kind, size, table, polytope, vertex, pose, a, up)
+            far = core_support(shapes, pose, a, up)
             if above < margin and dot(up, sub(far, b)) >= 0.0:
                 count = add_candidate(scratch, count, b, up, above, LAST, twin)
-        elif room < margin and (lying or room <= gap + deepest):
-            count = add_candidate(scratch, count, b, m, max(room, gap), LAST, twin)
+        elif own < margin and (lying or own <= gap + deepest):
+            count = add_candidate(scratch, count, b, m, max(own, gap), LAST, twin)
     if not reached:  # a bare corner or edge of the shape right above the ridge
         s = dot(sub(low, e0), e)
         aside = sub(sub(low, e0), mad(scale(e, s), m, dot(sub(low, e0), m)))
@@ -217,56 +194,17 @@ def find_ridge_contacts(
 
 
 @kernel
-def _over_peak(kind, size, table, polytope, face_plane, pose, a, v):
-    """Normal out of the ground and height of the shape over the peak `v`, and if there is one.
-
-    The surface of the shape nearest to `v`. There is none for a sharp shape beyond its edges,
-    unless `v` is no farther beside a face than away from it: such a contact fades as it closes.
-    """
-    if kind[a] == SPHERE or kind[a] == CAPSULE:
-        u = axis_z(pose, a)
-        x = scale(u, clamp(dot(v, u), size[a, 1] if kind[a] == CAPSULE else 0.0))
-        d = sub(x, v)
-        length = norm(d)
-        return scale(d, 1.0 / length), length - size[a, 0], length > 0.0
-    q = to_local_direction(pose, a, v)
-    if kind[a] == CYLINDER:
-        radial = sqrt(q[0] * q[0] + q[1] * q[1])
-        side, cap = radial - size[a, 0], abs(q[2]) - size[a, 1]
-        if side > cap:
-            d = (-q[0] / radial, -q[1] / radial, 0.0)
-        else:
-            d = (0.0, 0.0, -1.0 if q[2] > 0.0 else 1.0)
-        return to_world_direction(pose, a, d), max(side, cap), min(side, cap) <= 0.0
-    first = polytope[table[a], 2]
-    last = first + polytope[table[a], 3]
-    best, height = first, -1e300
-    for f in range(first, last):
-        h = dot(q, load(face_plane, f)) - face_plane[f, 3]
-        if h > height:
-            best, height = f, h
-    foot, inside = mad(q, load(face_plane, best), -height), True
-    for f in range(first, last):
-        over = dot(foot, load(face_plane, f)) - face_plane[f, 3]
-        inside = inside and (f == best or over <= height or height <= 0.0)
-    return scale(to_world_direction(pose, a, load(face_plane, best)), -1.0), height, inside
-
-
-@kernel
-def _falls_away(
-    # terrain
-    pose, t, terrain_vertex, triangle, neighbour, base_v, base_t,
-    # in
-    tri, corner, m,
-):  # fmt: skip
+def _falls_away(shapes, pose, t, tri, corner, m):
     """Whether the ground around a corner of triangle `tri` lies nowhere above it, along `m`.
 
-    Walks around the vertex, first one way, then, if that ends at the border, the other.
+    Walks around the vertex in one direction, then, if that ends at the border, in the other.
     """
+    base_v, base_t = shapes.terrain[shapes.table[t], 0], shapes.terrain[shapes.table[t], 1]
+    triangle, terrain_vertex = shapes.triangle, shapes.terrain_vertex
     mine = triangle[base_t + tri, corner]
     up = to_local_direction(pose, t, m)
     centre = load(terrain_vertex, base_v + mine)
-    for way in range(2):
+    for backward in range(2):
         now, k = tri, corner
         for _ in range(MOST_AROUND):
             row = base_t + now
@@ -275,7 +213,7 @@ def _falls_away(
                 d = sub(x, centre)
                 if dot(d, up) > CONE * norm(d):
                     return False
-            now = neighbour[row, (k + 2) % 3 if way == 0 else k]
+            now = shapes.neighbour[row, (k + 2) % 3 if backward == 0 else k]
             if now < 0:
                 break
             if now == tri:
@@ -288,24 +226,18 @@ def _falls_away(
 
 @inner_kernel
 def find_peak_contact(
-    # shapes
-    kind, size, table, polytope, face_plane, pose, a,
-    # terrain
-    t, terrain_vertex, triangle, neighbour, base_v, base_t,
-    # in
-    tri, corner, v, margin, depth, twin,
+    # in: shape a, peak at v: the given corner of triangle `tri` of terrain t
+    shapes, pose, a, t, tri, corner, v, margin, depth, twin,
     # in and out
     scratch, count,
 ):  # fmt: skip
-    """Add the contact of the shape with a peak, the given corner of triangle `tri`; new count.
+    """Add the contact of the shape with a peak; the new count.
 
     The caller has seen a ridge there.
     """
-    m, gap, exists = _over_peak(kind, size, table, polytope, face_plane, pose, a, v)
+    m, gap, exists = height_over(shapes, pose, a, v)
     if not exists or gap >= margin or gap < -depth:
         return count
-    if not _falls_away(
-        pose, t, terrain_vertex, triangle, neighbour, base_v, base_t, tri, corner, m
-    ):
+    if not _falls_away(shapes, pose, t, tri, corner, m):
         return count
     return add_candidate(scratch, count, v, m, gap, LAST, twin)

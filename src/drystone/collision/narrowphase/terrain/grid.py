@@ -1,4 +1,4 @@
-"""Which triangles of a terrain stand in the cells of its grid that a box covers."""
+"""Uniform grid over a terrain [Ericson2005, 7.1]: the triangles in the cells of an AABB."""
 
 from math import floor
 
@@ -16,8 +16,9 @@ def _cell(x, corner, side, cells):
 
 
 @inner_kernel
-def cell_range(terrain, grid, k, lower, upper):
+def cell_range(shapes, k, lower, upper):
     """First column, row and last column, row of the cells over a box in the terrain's axes."""
+    terrain, grid = shapes.terrain, shapes.terrain_grid
     nx, ny, side = terrain[k, 4], terrain[k, 5], grid[k, 2]
     return (
         _cell(lower[0], grid[k, 0], side, nx), _cell(lower[1], grid[k, 1], side, ny),
@@ -26,12 +27,14 @@ def cell_range(terrain, grid, k, lower, upper):
 
 
 @kernel
-def _is_met(terrain, grid, k, vertex, triangle, row, lower, upper, i, j, i0, j0):
-    """Whether the triangle's box meets the query's and cell (i, j) is the first to say so.
+def _is_met(shapes, k, row, lower, upper, i, j, i0, j0):
+    """Whether the triangle's AABB meets the query's and cell (i, j) is the first to say so.
 
     A triangle may stand in several cells; it counts in the first of those of the query, which
     run from (i0, j0). Boxes are in the terrain's axes.
     """
+    terrain, grid = shapes.terrain, shapes.terrain_grid
+    vertex, triangle = shapes.terrain_vertex, shapes.triangle
     base = terrain[k, 0]
     a, b, c = base + triangle[row, 0], base + triangle[row, 1], base + triangle[row, 2]
     for d in range(3):
@@ -49,14 +52,13 @@ def _is_met(terrain, grid, k, vertex, triangle, row, lower, upper, i, j, i0, j0)
 
 @inner_kernel
 def next_in_grid(
-    # terrain
-    terrain, grid, k, ground, triangle, cell_first, cell_triangle,
-    # in: box in the terrain's axes, its cells
-    lower, upper, span,
+    # in: terrain k, AABB in its axes, its cells
+    shapes, k, lower, upper, span,
     # in: where the search stands; begins with 0, 0
     cell, entry,
 ):  # fmt: skip
     """Row of the next triangle whose box meets the given one (-1: no more), new cell and entry."""
+    terrain, cell_first, cell_triangle = shapes.terrain, shapes.cell_first, shapes.cell_triangle
     i0, j0, i1, j1 = span
     width = i1 - i0 + 1
     while cell < width * (j1 - j0 + 1):
@@ -66,7 +68,7 @@ def next_in_grid(
         while entry < cell_first[at + 1]:
             row = terrain[k, 1] + cell_triangle[entry]
             entry += 1
-            if _is_met(terrain, grid, k, ground, triangle, row, lower, upper, i, j, i0, j0):
+            if _is_met(shapes, k, row, lower, upper, i, j, i0, j0):
                 return row, cell, entry
         cell += 1
     return -1, cell, entry

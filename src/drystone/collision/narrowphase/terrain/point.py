@@ -1,4 +1,4 @@
-"""How a point lies to the triangles of a terrain or mesh.
+"""Point against the triangles of a terrain or mesh: over which, and at what signed distance.
 
 Inside, directions are world axes and points are relative to an origin near the query.
 """
@@ -9,10 +9,10 @@ from drystone.collision.narrowphase.candidates import GROUP
 from drystone.collision.narrowphase.gjk import triangle_weights
 from drystone.collision.narrowphase.terrain.grid import cell_range, next_in_grid
 from drystone.collision.narrowphase.terrain.query import (
+    EVERYWHERE,
     INNER,
-    NO_TURN,
     NOWHERE,
-    begin_search,
+    begin_query,
     next_triangle,
 )
 from drystone.jit import inner_kernel
@@ -44,19 +44,21 @@ MOST_ABOVE = 32  # triangles over and under one point; two rows each of the grou
 
 
 @inner_kernel
-def ground_point(pose, t, vertex, row, origin):
-    """Vertex `row` of terrain shape `t`, relative to `origin`."""
-    return sub(to_world(pose, t, load(vertex, row)), origin)
+def triangle_corner(shapes, pose, t, row, i, origin):
+    """Corner `i` of the triangle in `row` of terrain shape `t`, relative to `origin`."""
+    v = shapes.terrain[shapes.table[t], 0] + shapes.triangle[row, i]
+    return sub(to_world(pose, t, load(shapes.terrain_vertex, v)), origin)
 
 
 @inner_kernel
-def is_over(x, c0, c1, c2, n, height, crack, pose, t, triangle_normal, neighbour, row, base):
+def is_over(shapes, pose, t, row, corners, n, x, height, crack):
     """Whether x lies over the triangle, seen along its normal: PROPER, HOLLOW or NOT_OVER.
 
     Under a hollow edge there is a wedge that is under neither triangle, and points beside it are
     under one only. A point under both planes and not far from the edge counts as under both
     triangles, for a corner that rests in a hollow needs both normals to stay there.
     """
+    c0, c1, c2 = corners
     answer = PROPER
     for k in range(3):
         p, q = (c0, c1) if k == 0 else ((c1, c2) if k == 1 else (c2, c0))
@@ -64,10 +66,11 @@ def is_over(x, c0, c1, c2, n, height, crack, pose, t, triangle_normal, neighbour
         length = sqrt(dot(e, e))
         if dot(cross(e, sub(x, p)), n) >= -crack * length:
             continue
-        other = neighbour[row, k]
+        other = shapes.neighbour[row, k]
         if height >= 0.0 or other < 0:
             return NOT_OVER
-        m = to_world_direction(pose, t, load(triangle_normal, base + other))
+        base = shapes.terrain[shapes.table[t], 1]
+        m = to_world_direction(pose, t, load(shapes.triangle_normal, base + other))
         if dot(cross(n, m), e) > -FLAT_BEND * length or dot(m, sub(x, p)) >= 0.0:
             return NOT_OVER
         s = min(max(dot(sub(x, p), e) / (length * length), 0.0), 1.0)
@@ -79,42 +82,30 @@ def is_over(x, c0, c1, c2, n, height, crack, pose, t, triangle_normal, neighbour
 
 
 @inner_kernel
-def triangles_at(
-    # terrain
-    pose, t, terrain, grid, k, ground, triangle, triangle_normal, neighbour,
-    cell_first, cell_triangle,
-    # in: point relative to `origin`, how far to look, how wide a crack to bridge
-    x, origin, reach, crack,
-    # out
-    scratch,
-):  # fmt: skip
-    """Triangles that the point is over or under, within `reach` [m]; their number.
+def triangles_at(shapes, pose, t, x, origin, reach, crack, scratch):
+    """Triangles that the point x, relative to `origin`, is over or under, within `reach` [m].
 
-    Two rows each of the group: foot on the triangle and height of the point; normal and
-    ANSWERS times the triangle's row plus how the point lies to it.
+    Returns their number. Two rows each of the group: foot on the triangle and height of the point;
+    normal and ANSWERS times the triangle's row plus how the point lies to it. A point that is
+    less than `crack` [m] beside a triangle is over it.
     """
-    local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
-    lower, upper = sub(local, room), add(local, room)
-    span = cell_range(terrain, grid, k, lower, upper)
+    k = shapes.table[t]
+    local, around = to_local(pose, t, add(x, origin)), (reach, reach, reach)
+    lower, upper = sub(local, around), add(local, around)
+    span = cell_range(shapes, k, lower, upper)
     cell, entry, count = 0, 0, 0
     while count < MOST_ABOVE:
-        row, cell, entry = next_in_grid(
-            terrain, grid, k, ground, triangle, cell_first, cell_triangle,
-            lower, upper, span, cell, entry,
-        )  # fmt: skip
+        row, cell, entry = next_in_grid(shapes, k, lower, upper, span, cell, entry)
         if row < 0:
             break
-        n = to_world_direction(pose, t, load(triangle_normal, row))
-        c0 = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 0], origin)
+        n = to_world_direction(pose, t, load(shapes.triangle_normal, row))
+        c0 = triangle_corner(shapes, pose, t, row, 0, origin)
         height = dot(n, sub(x, c0))
         if abs(height) > reach:
             continue
-        over = is_over(
-            x, c0,
-            ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 1], origin),
-            ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 2], origin),
-            n, height, crack, pose, t, triangle_normal, neighbour, row, terrain[k, 1],
-        )  # fmt: skip
+        c1 = triangle_corner(shapes, pose, t, row, 1, origin)
+        c2 = triangle_corner(shapes, pose, t, row, 2, origin)
+        over = is_over(shapes, pose, t, row, (c0, c1, c2), n, x, height, crack)
         if over != NOT_OVER:
             store(scratch, GROUP + 2 * count, mad(x, n, -height))
             scratch[GROUP + 2 * count, 3] = height
@@ -129,7 +120,7 @@ def is_hidden(scratch, found, mine, small):
     """Whether the triangle in row `mine` is behind a nearer one that does not rise above it.
 
     One of those `found` by triangles_at(). Inside a ridge both sides are above the point, but only
-    the nearer one is the way out; in a hollow the foot on each side lies in front of the
+    the nearer one leads out; in a hollow the foot on each side lies in front of the
     other, and both hold the point.
     """
     me = -1
@@ -155,62 +146,54 @@ def is_hidden(scratch, found, mine, small):
 
 
 @inner_kernel
-def signed_distance(
-    # terrain or mesh
-    on_mesh, pose, t, terrain, grid, k, ground, triangle, triangle_normal,
-    cell_first, cell_triangle, tree, node_box, node_link,
-    # in
-    x, origin, reach,
-    # scratch
-    scratch,
-):  # fmt: skip
-    """Distance of the point from the ground [m], negative behind it, and the way to it.
+def signed_distance(shapes, pose, t, x, origin, reach, scratch):
+    """Distance of the point from the ground [m], negative behind it, and the vector to it.
 
-    On an edge or a vertex the triangle that faces the point most squarely decides the side.
-    Without ground within `reach` [m] the answer is -reach, and no way.
+    The point is x relative to `origin`. On an edge or a vertex the triangle that faces the point
+    most squarely decides the side. Without ground within `reach` [m] the answer is -reach, and
+    no vector.
     """
-    local, room = to_local(pose, t, add(x, origin)), (reach, reach, reach)
-    lower, upper = sub(local, room), add(local, room)
-    span = cell_range(terrain, grid, k, lower, upper)
-    cell, entry, row = begin_search(on_mesh, tree, k, scratch, INNER), 0, 0
-    nearest, square, way = reach, 0.0, NOWHERE
+    local, around = to_local(pose, t, add(x, origin)), (reach, reach, reach)
+    lower, upper = sub(local, around), add(local, around)
+    span = cell_range(shapes, shapes.table[t], lower, upper)
+    cell, entry, row = begin_query(shapes, t, scratch, INNER), 0, 0
+    nearest, square, to_ground = reach, 0.0, NOWHERE
     while row >= 0:
         row, cell, entry = next_triangle(
-            on_mesh, terrain, grid, k, ground, triangle, cell_first, cell_triangle,
-            node_box, node_link, lower, upper, span, NO_TURN, NOWHERE, NOWHERE,
-            cell, entry, scratch, INNER,
-        )  # fmt: skip
+            shapes, t, lower, upper, span, EVERYWHERE, cell, entry, scratch, INNER
+        )
         if row < 0:
             break
-        n = to_world_direction(pose, t, load(triangle_normal, row))
+        n = to_world_direction(pose, t, load(shapes.triangle_normal, row))
         from_x = add(origin, x)
-        a = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 0], from_x)
-        b = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 1], from_x)
-        c = ground_point(pose, t, ground, terrain[k, 0] + triangle[row, 2], from_x)
+        a = triangle_corner(shapes, pose, t, row, 0, from_x)
+        b = triangle_corner(shapes, pose, t, row, 1, from_x)
+        c = triangle_corner(shapes, pose, t, row, 2, from_x)
         wa, wb, wc, distance2 = triangle_weights(a, b, c)
         distance, height = sqrt(distance2), -dot(n, a)
         same = abs(distance - nearest) <= SAME_DISTANCE * nearest
         if distance < nearest and not same:
             nearest, square = distance, height
-            way = mad(mad(scale(a, wa), b, wb), c, wc)
-            room = scale((nearest, nearest, nearest), 1.0 + 2.0 * SAME_DISTANCE)
-            lower, upper = sub(local, room), add(local, room)
+            to_ground = mad(mad(scale(a, wa), b, wb), c, wc)
+            around = scale((nearest, nearest, nearest), 1.0 + 2.0 * SAME_DISTANCE)
+            lower, upper = sub(local, around), add(local, around)
         elif same and abs(height) > abs(square):
             nearest, square = min(nearest, distance), height
-    return nearest if square > 0.0 else -nearest, way
+    return nearest if square > 0.0 else -nearest, to_ground
 
 
 @inner_kernel
-def column_triangle(terrain, grid, k, ground, triangle, cell_first, cell_triangle, p):
+def column_triangle(shapes, k, p):
     """Row of the triangle nearest to point `p` straight above or below it; -1 if none.
 
     In the terrain's axes, straight is along z.
     """
-    i0, j0, _, _ = cell_range(terrain, grid, k, p, p)
+    terrain, triangle, ground = shapes.terrain, shapes.triangle, shapes.terrain_vertex
+    i0, j0, _, _ = cell_range(shapes, k, p, p)
     cell = terrain[k, 3] + j0 * terrain[k, 4] + i0
     best, best_height = -1, inf
-    for entry in range(cell_first[cell], cell_first[cell + 1]):
-        row = terrain[k, 1] + cell_triangle[entry]
+    for entry in range(shapes.cell_first[cell], shapes.cell_first[cell + 1]):
+        row = terrain[k, 1] + shapes.cell_triangle[entry]
         a = sub(load(ground, terrain[k, 0] + triangle[row, 0]), p)
         b = sub(load(ground, terrain[k, 0] + triangle[row, 1]), p)
         c = sub(load(ground, terrain[k, 0] + triangle[row, 2]), p)
