@@ -9,9 +9,9 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.shapes.bvh.build import build_tree, find_owned
 from drystone.shapes.bvh.normal_cones import CONE_COLUMNS, find_cones
+from drystone.shapes.bvh.triangle_grid import cell_numbers, count_triangles, list_triangles
 from drystone.shapes.bvh.wide import build_wide
 from drystone.shapes.mass_properties import volume_over_area
-from drystone.shapes.triangle_grid import cell_numbers, count_triangles, list_triangles
 
 # Vertices nearer than this part of the median edge are one: only rounding tells them apart.
 WELD_TOLERANCE = 1e-6

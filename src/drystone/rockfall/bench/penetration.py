@@ -23,7 +23,7 @@ from drystone.rockfall.engine.flight import place_at
 from drystone.rockfall.engine.records import Trajectory
 from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.terrain.ground_surface import Ground
-from drystone.shapes.point_triangle import triangle_distance
+from drystone.shapes.sdf.point_triangle import triangle_distance
 
 PARTS = 4  # of a time step
 ALONG = 6  # parts of an edge of the rock

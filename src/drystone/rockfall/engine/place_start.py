@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.jit.vec import load, mad
-from drystone.shapes.point_triangle import triangle_distance
+from drystone.shapes.sdf.point_triangle import triangle_distance
 
 SPARE = 1e-3  # of the radius: how much farther out the sphere is moved than it must
 FARTHEST = 4.0  # radii: beyond it the place is a slot that the rock does not fit in

@@ -1,6 +1,6 @@
 """Broad phase: a uniform grid over the triangles of the slope (ROCFALL 1.1.2, 1.4).
 
-The lists of the cells are those of shapes/triangle_grid.py; overhangs are simply more triangles in
+The lists of the cells are those of shapes/bvh/triangle_grid.py; overhangs are simply more triangles in
 a cell. Beside the lists the grid knows which triangle lies
 across each edge, and which edges are convex or on the rim: only those can touch an edge or a
 face of the rock; anything that reaches a concave edge has touched a triangle before.
@@ -13,10 +13,10 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.model.checks import point_array, positive
-from drystone.shapes.triangle_grid import cell_numbers, cell_of, cell_span, list_triangles
+from drystone.shapes.bvh.triangle_grid import cell_numbers, cell_of, cell_span, list_triangles
 
 # Share of a cell, and of a triangle's area. A point so near to a cell's border may be over a
-# triangle listed beyond it (shapes/triangle_grid.py); a point so near to a triangle
+# triangle listed beyond it (shapes/bvh/triangle_grid.py); a point so near to a triangle
 # is over it: of two triangles that share an edge, but not its corners, rounding might miss both.
 RIM = 1e-9
 

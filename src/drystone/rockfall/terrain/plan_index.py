@@ -1,4 +1,4 @@
-"""Height of a mesh over points of the map, by the uniform grid of shapes/triangle_grid.py.
+"""Height of a mesh over points of the map, by the uniform grid of shapes/bvh/triangle_grid.py.
 
 An elevation grid knows its cells without one.
 """
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import kernel
-from drystone.shapes.triangle_grid import CELL_TOLERANCE, cell_numbers, cell_of, list_triangles
+from drystone.shapes.bvh.triangle_grid import CELL_TOLERANCE, cell_numbers, cell_of, list_triangles
 
 PER_CELL = 2.0  # triangles a cell should hold: more makes queries slow, fewer the lists long
 RIM = 1e-12  # of a triangle's plan area: how far a point on an edge may lie outside by rounding

@@ -13,7 +13,7 @@ import numpy as np
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, dot, load, mad, normalize, scale, sub
 from drystone.shapes.bvh.build import MOST_LEVELS
-from drystone.shapes.point_triangle import foot_on
+from drystone.shapes.sdf.point_triangle import foot_on
 
 # Nodes that wait: one for each level, and two.
 STACK = MOST_LEVELS + 8

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone.shapes.point_triangle import foot_on, triangle_distance
+from drystone.shapes.sdf.point_triangle import foot_on, triangle_distance
 
 TRIANGLE = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 1.0], [0.5, 2.0, 0.0]])
 
