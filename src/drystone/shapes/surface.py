@@ -4,7 +4,7 @@ A shape draws itself: `surfaces()` of its class gives a list of Surface in the s
 """
 
 from math import cos, radians, sin
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Surface(NamedTuple):
     """Polygons over vertices (n, 3) [m]; `faces` has the corners of each, counter-clockwise."""
 
     vertices: np.ndarray
-    faces: list
+    faces: Any  # (m, 3), or a list of lists of corners
     smooth: bool  # whether light should not show its edges
 
     def moved(self, position, rotation) -> "Surface":
@@ -39,7 +39,8 @@ def surface_of_revolution(*profiles) -> Surface:
     """
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     x, y = np.cos(angle), np.sin(angle)
-    vertices, faces = [], []
+    vertices: list[np.ndarray] = []
+    faces: list[list[int]] = []
     for profile in profiles:
         first = AROUND * len(vertices)
         vertices += [np.column_stack([r * x, r * y, np.full(AROUND, z)]) for r, z in profile]

@@ -8,9 +8,8 @@ from scipy.spatial.transform import Rotation
 
 import drystone as ds
 from drystone import Ball, Distance, Fixed, Hinge, Motor, Planar, Slider, SpringDamper
-from drystone.constraints.joints.fill_rows import fill_joint_rows
+from drystone.constraints.joints.fill_rows import fill_joint_rows, flat_kind
 from drystone.constraints.joints.pack import pack_joints
-from drystone.constraints.joints.planar_2d import flat_kind
 from drystone.model.joint_arrays import ROW_EQUALITY, joint_rows
 from joint_rigs import DT, inside, moved, relative_velocity
 
