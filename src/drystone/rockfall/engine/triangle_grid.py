@@ -1,8 +1,8 @@
 """Broad phase: a uniform grid over the triangles of the slope (ROCFALL 1.1.2, 1.4).
 
-The lists of the cells are those of shapes/bvh/triangle_grid.py; overhangs are simply more triangles in
-a cell. Beside the lists the grid knows which triangle lies
-across each edge, and which edges are convex or on the rim: only those can touch an edge or a
+The lists of the cells are those of shapes/bvh/triangle_grid.py; overhangs are simply more triangles
+in a cell. Beside the lists the grid knows which triangle lies across each edge, and which edges are
+convex or on the rim: only those can touch an edge or a
 face of the rock; anything that reaches a concave edge has touched a triangle before.
 """
 
