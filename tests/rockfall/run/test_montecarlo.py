@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rasterio")
 pytest.importorskip("pyogrio")
 
-from drystone.errors import DrystoneError, InputError  # noqa: E402
+from drystone.errors import DrystoneError, InputError, SimulationError  # noqa: E402
 from drystone.rockfall.run.manifest import differences  # noqa: E402
 from fake_runs import COUNT, digests, reference_digests, run  # noqa: E402
 
@@ -55,6 +55,14 @@ def test_results_of_another_study_are_not_touched(tmp_path):
         ):
             run(out, count=21, resume=resume)
     assert digests(out) == before
+
+
+def test_workers_that_are_stuck_are_not_waited_for(tmp_path, monkeypatch):
+    """Sixteen rocks of a quarter second each make a chunk; the first is computed by the caller."""
+    monkeypatch.setattr("drystone.rockfall.run.workers.LONGEST_CHUNK", 0.5)
+    with pytest.raises(SimulationError, match="for 0.5 s no worker has finished a chunk of runs"):
+        run(tmp_path / "out", 2, count=40, roll_seconds=0.25)
+    assert [p.name for p in (tmp_path / "out").rglob("*.part")] == ["chunk-000000.part"]
 
 
 def test_what_decides_about_results_is_named():
