@@ -49,6 +49,7 @@ def test_scene_runs_with_both_methods(name, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_chess_pieces_stay_on_the_board(method):
     world = SCENES["chess-drop"].build(solver=method, **SMALL["chess-drop"])
     world.run(2.5)  # pieces stand on others for a while, and topple
@@ -56,6 +57,7 @@ def test_chess_pieces_stay_on_the_board(method):
     assert world.energy().kinetic < 0.5
 
 
+@pytest.mark.slow
 def test_pieces_leave_the_hopper_through_its_outlet():
     """All below the outlet in the end, and none through the wall of the cone on the way."""
     world = SCENES["hopper"].build(**SMALL["hopper"], friction=0.1)
@@ -71,12 +73,14 @@ def test_pieces_leave_the_hopper_through_its_outlet():
     assert (centre[:, 2] < height).all()
 
 
+@pytest.mark.slow
 def test_helmets_stay_whole_and_apart():
     world = SCENES["helmets"].build(**SMALL["helmets"])
     world.run(0.5)
     assert count_lost(world, 2 * 0.48 / 2 + 0.05) == 0
 
 
+@pytest.mark.slow
 def test_animals_stay_in_the_bowl():
     world = SCENES["bunny-bowl"].build(**SMALL["bunny-bowl"])
     world.run(1.5)
@@ -86,6 +90,7 @@ def test_animals_stay_in_the_bowl():
     assert world.energy().kinetic < 0.1
 
 
+@pytest.mark.slow
 def test_tori_stay_in_their_box():
     world = SCENES["torus-pile"].build(**SMALL["torus-pile"])
     world.run(1.0)
@@ -156,6 +161,7 @@ def test_bench_of_meshes_keeps_what_is_done_when_it_is_stopped(monkeypatch, tmp_
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
+@pytest.mark.slow
 def test_a_run_in_a_process_of_its_own_says_how_far_it_is(monkeypatch):
     monkeypatch.setattr(mesh_phases, "SHOWN_EVERY", 0.001)
     shown = []
@@ -180,6 +186,7 @@ def test_bench_of_meshes_lets_bodies_sleep_if_asked(monkeypatch, flag, sleeping)
     assert f"sleeping {'on' if sleeping else 'off'}" in shown
 
 
+@pytest.mark.slow
 def test_few_contacts_hold_rings_as_all_of_them_do():
     """Three rings on each other: the same height within 1 %, at most eleven contacts a pair."""
     ring = trimesh.creation.torus(0.1, 0.04, major_sections=16, minor_sections=8)
