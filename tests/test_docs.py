@@ -43,6 +43,7 @@ def commands():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.slow
 def test_python_blocks_run(page, tmp_path, monkeypatch):
     """All blocks of a page are one program, from top to bottom."""
     monkeypatch.chdir(tmp_path)

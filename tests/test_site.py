@@ -15,7 +15,7 @@ from drystone.solvers import SOLVERS
 ROOT = Path(__file__).parents[1]
 NEEDED = ("mkdocs", "material", "mkdocstrings")
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow  # building the site takes half a minute
 
 
 @pytest.fixture(scope="module")

@@ -37,6 +37,7 @@ def hit_many(normal, slide, bounce, friction, twist, count, room, p, f, z, worst
             worst[2] = max(worst[2], f[c] - friction[i, c] * p[c])
 
 
+@pytest.mark.slow
 def test_energy_never_grows_and_impulses_are_one_sided_in_100000_impacts():
     rng = np.random.default_rng(6)
     count = rng.integers(1, 7, 100_000)

@@ -53,6 +53,7 @@ def _heed_interrupts():
 @pytest.mark.parametrize(
     ("workers", "how"), [(1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGKILL)]
 )
+@pytest.mark.slow
 def test_interrupted_runs_are_resumed(tmp_path, reference, workers, how):
     out = tmp_path / "out"
     process = start(out, workers, 0.06)
@@ -122,6 +123,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path, reference, monkeypat
 
 
 @pytest.mark.parametrize("limit_kb", [8, 40])
+@pytest.mark.slow
 def test_files_that_cannot_grow_are_an_error(tmp_path, reference, limit_kb):
     """A real limit of the system: parts fail at 8 kB, a table or map at 40 kB."""
 

@@ -20,6 +20,7 @@ def reference(tmp_path_factory):
     return reference_digests(tmp_path_factory.mktemp("runs"))
 
 
+@pytest.mark.slow
 def test_number_of_workers_is_not_in_the_bits(tmp_path, reference):
     run(tmp_path / "two", 2, count=COUNT)
     run(tmp_path / "three", 3, count=COUNT)
@@ -33,6 +34,7 @@ def test_seed_is_in_the_bits(tmp_path, reference):
     assert digests(tmp_path / "other")["runs.parquet"] != reference["runs.parquet"]
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(tmp_path, reference):
     mark = tmp_path / "killed"
     run(tmp_path / "out", 2, count=COUNT, deadly_run=40, mark=str(mark))
@@ -40,6 +42,7 @@ def test_a_killed_worker_changes_nothing(tmp_path, reference):
     assert digests(tmp_path / "out") == reference
 
 
+@pytest.mark.slow
 def test_workers_that_always_die_are_an_error(tmp_path):
     with pytest.raises(DrystoneError, match="runs 32 to 47 died 3 times"):
         run(tmp_path / "out", 2, count=COUNT, deadly_run=40)
