@@ -12,7 +12,8 @@ import pytest
 import drystone as ds
 from drystone.constraints.error_measures import MEASURE_NATURAL
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import ContactProblem, measure
+from drystone.constraints.problem import ContactProblem
+from drystone.constraints.residual import measure
 from drystone.solvers import SOLVERS
 from drystone.solvers.supported_features import features
 

@@ -7,7 +7,7 @@ import pytest
 
 from drystone.model.rotation import matrix_from_quaternion
 from drystone.scenes import SCENES
-from drystone.scenes.mechanism import CAM, LIFT, MODULE, TEETH, gear_centres, turned
+from drystone.scenes.mechanism import CAM, LIFT, MODULE, TEETH, gear_centres, rotated
 from drystone.scenes.meshes.extrusions import egg
 from drystone.scenes.meshes.tracks import loop_pieces
 from drystone.solvers import SOLVERS
@@ -197,7 +197,7 @@ def test_pebble_jams_the_mechanism():
 
 
 def height_on_cam(angle, width=0.06):
-    """How high above the axle a flat follower of that width stands on the cam turned by `angle`."""
-    points = turned(egg(CAM, LIFT, 720), pi / 2 + angle)
+    """How high above the axle a flat follower of that width stands on the rotated cam."""
+    points = rotated(egg(CAM, LIFT, 720), pi / 2 + angle)
     under = np.abs(points[:, 0]) <= width / 2
     return points[under, 1].max()
