@@ -68,6 +68,7 @@ def run_pile(threads, solver, path="-"):
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes hours uncompiled")
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if SOLVERS[name].compiled])
+@pytest.mark.slow
 def test_bits_do_not_depend_on_threads_runs_or_checkpoints(solver, tmp_path):
     """180 mixed bodies, 1000 steps, more contacts than the 512 up to which one thread works alone.
 

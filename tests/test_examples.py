@@ -13,6 +13,7 @@ def test_there_are_examples():
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.slow
 def test_example_runs(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # what an example writes must not stay in the project
     runpy.run_path(str(path), run_name="__main__")

@@ -15,6 +15,8 @@ from drystone.solvers import SOLVERS
 ROOT = Path(__file__).parents[1]
 NEEDED = ("mkdocs", "material", "mkdocstrings")
 
+pytestmark = pytest.mark.slow  # building the site takes half a minute
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):

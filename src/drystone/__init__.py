@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.shapes import Box as Box
     from drystone.shapes import Capsule as Capsule
     from drystone.shapes import Compound as Compound
+    from drystone.shapes import Cone as Cone
     from drystone.shapes import ConvexHull as ConvexHull
     from drystone.shapes import Cylinder as Cylinder
     from drystone.shapes import Disc as Disc

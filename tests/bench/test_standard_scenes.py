@@ -172,12 +172,14 @@ def test_chain_swings_without_loss():
     assert figures["joint_gap_mm"] < 1e-3 and abs(figures["energy_drift"]) < 1e-3
 
 
+@pytest.mark.slow
 def test_scaling_yields_equal_contacts_per_body():
     rows = list(scaling_rows(counts=(40, 90), scale=0.01))
     assert [row["bodies"] for row in rows] == [40, 90, 40, 90]
     assert all(row["us_per_body"] > 0 for row in rows)
 
 
+@pytest.mark.slow
 def test_bench_command_writes_rows_and_poses(tmp_path):
     rows_file = tmp_path / "rows.jsonl"
     result = CliRunner().invoke(

@@ -157,6 +157,7 @@ def test_a_bounce_of_a_body_that_was_stopped_adds_no_energy(mesh):
             assert world.energy().kinetic < (1 + 1e-9) * before
 
 
+@pytest.mark.slow
 def test_a_stream_that_is_held_up_gains_no_energy():
     """Rings that fall down a shaft so fast that most are stopped on their way, in every step."""
     ring = trimesh.creation.torus(0.05, 0.02, major_sections=12, minor_sections=6)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from drystone.rockfall.engine.impact import ImpactRoom, bounce_off, rub
+from drystone.rockfall.engine.impact import ImpactWorkspace, apply_friction, bounce_off
 from drystone.rockfall.engine.roll import Scene
 from drystone.rockfall.terrain.materials import uniform_surface
 
@@ -75,10 +75,10 @@ def random_impacts(rng, count, contacts=6):
 def fast_impact(normal, slide, bounce, friction, twist):
     """The compiled path: twist after it, normal impulses, friction impulses."""
     k = len(bounce)
-    room, z = ImpactRoom.of(k), np.array(twist, dtype=np.float64)
+    room, z = ImpactWorkspace.of(k), np.array(twist, dtype=np.float64)
     p, f = np.zeros(k), np.zeros(k)
     assert bounce_off(k, np.ascontiguousarray(normal), np.array(bounce, float), z, p, room)
-    assert rub(k, np.ascontiguousarray(slide), np.array(friction, float), p, z, f, room)
+    assert apply_friction(k, np.ascontiguousarray(slide), np.array(friction, float), p, z, f, room)
     return z, p, f
 
 

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-LIMIT = 300  # seconds; these scripts take ten, and a minute if they have to compile
+LIMIT = 500  # seconds; these scripts take ten, and a minute or two if they have to compile
 
 
 def printed_by(script: str, *args) -> str:

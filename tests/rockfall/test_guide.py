@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from drystone import rockfall
 from drystone.rockfall.study import distributions, schema
 from drystone.rockfall.terrain.soils import SOILS
 
@@ -44,3 +45,11 @@ def test_distributions_are_those_of_the_source():
     table = [line for line in distributions.__doc__.splitlines() if line.startswith("|")]
     assert len(table) == 12
     assert "\n".join(table) in TEXT
+
+
+def test_public_names_are_there_and_the_guides_use_no_others():
+    """What a guide names below drystone.rockfall can be imported from there."""
+    assert all(getattr(rockfall, name) is not None for name in rockfall.__all__)
+    for path in GUIDE.parent.glob("rockfall*.md"):
+        named = re.findall(r"drystone\.rockfall\.([A-Za-z_]+)", path.read_text())
+        assert set(named) <= set(rockfall.__all__), path.name

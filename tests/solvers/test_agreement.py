@@ -53,6 +53,7 @@ def velocities(problem, solver):
 
 @given(well_posed_problems())
 @settings(max_examples=200, deadline=None)
+@pytest.mark.slow
 def test_solvers_agree_on_the_velocities(problem):
     """1e-6 m/s and rad/s, each against the first."""
     first, *others = [velocities(problem, solver) for solver in COULOMB_SOLVERS]

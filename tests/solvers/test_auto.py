@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone as ds
+from drystone.constraints import last_step
 from drystone.constraints.error_measures import MEASURE_NATURAL
 from drystone.constraints.files.load import load_problem
 from drystone.constraints.matrix_problem import MatrixProblem
@@ -15,6 +16,7 @@ from drystone.solvers import auto
 from drystone.solvers.auto import Auto
 from drystone.solvers.newton import hybrid
 from drystone.solvers.prox_newton import ProxNewton
+from drystone.steppers.time_stepping import SolverStep
 from hand_built import DT, GRAVITY, box_stack, point_mass
 from shared_data import PROBLEM_FILES, needs_problems
 from well_posed import random_problem
@@ -59,7 +61,7 @@ def test_islands_get_what_they_need():
     impulse, info = solve(problem, tolerance=1e-9)
     assert info.converged
     assert info.islands == 4
-    assert info.method.startswith("sweeps 3 islands, newton 1 island (")
+    assert info.method.startswith("hybrid: sweeps 3 islands, newton 1 island (")
     assert residual(problem, impulse) <= 1e-9
 
 
@@ -86,11 +88,11 @@ def test_relative_measure_adds_up_over_islands():
 
 def test_large_island_goes_to_sparse_factors(monkeypatch):
     """As if the factors did not fit."""
-    problem = box_stack([1.0] * 9 + [1000.0])
+    problem = side_by_side(box_stack([1.0] * 9 + [1000.0]))
     monkeypatch.setattr(auto, "hybrid_work", small_work)
     impulse, info = solve(problem, tolerance=1e-9)
     assert info.converged
-    assert info.method.startswith("sparse newton 1 island (")
+    assert info.method.startswith("hybrid: sparse newton 1 island (")
     assert residual(problem, impulse) <= 1e-9
 
 
@@ -113,11 +115,36 @@ def test_what_cannot_be_solved_is_said():
 
 
 def test_best_iterate_remains():
-    problem = box_stack([1.0] * 9 + [1000.0])
+    problem = side_by_side(box_stack([1.0] * 9 + [1000.0]))
     start = residual(problem, np.zeros((problem.contact_count, 3)))
     impulse, info = solve(problem, tolerance=1e-12, max_sweeps=10)
     assert not info.converged
     assert info.residual == residual(problem, impulse) < start
+
+
+@pytest.mark.parametrize("masses", [[1.0] * 4, [1.0] * 9 + [1000.0]], ids=["sweeps", "newton"])
+def test_problems_are_solved_as_the_step_of_a_world_solves_them(masses):
+    """From the same warm start, the same kernels: the impulses of the step, bit for bit."""
+    world = ds.World(sleeping=False, tolerance=1e-9)
+    world.add_fixed(ds.Plane())
+    for k, mass in enumerate(masses):
+        world.add_body(ds.Box(1, 1, 1), mass=mass, position=(0, 0, 0.5 + k))
+    world.run(2 * world.dt)  # an even number: every other step sweeps backwards
+    step = SolverStep(world.solver, world.model, world.state, world._work, world.settings)
+    step.run_until("impacts")
+    problem = last_step.last_problem(step.model, step.state, step.work)
+    impulse = step.work.rows.impulse[: problem.contact_count].copy()
+    step.solve()
+    info = world.solver.solve(problem, impulse)
+    assert info.converged and "hybrid" not in info.method
+    assert ("newton" in info.method) == (len(masses) > 4)
+    np.testing.assert_array_equal(impulse, step.work.rows.impulse[: problem.contact_count])
+
+
+def test_what_the_step_leaves_unconverged_goes_to_the_hybrid():
+    """Contacts beyond what Newton takes within a step: a stack of 140 boxes, 560 contacts."""
+    impulse, info = solve(box_stack([1.0] * 140), tolerance=1e-8)
+    assert info.converged and info.method.startswith("hybrid: ")
 
 
 def test_good_guess_costs_nothing():

@@ -399,6 +399,7 @@ for threads in (1, 2):
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
+@pytest.mark.slow
 def test_bits_do_not_depend_on_threads():
     one, two = printed_by(SCRIPT).split()
     assert one == two

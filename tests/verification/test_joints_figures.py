@@ -14,6 +14,7 @@ def build_awake(name, **options):
 
 
 @pytest.mark.parametrize("options", [{}, {"ball": True}], ids=["box", "ball"])
+@pytest.mark.slow
 def test_pain_comes_to_rest(options):
     """Kinetic energy below 1e-4 J, joints closed, the load still on the figure."""
     world = build_awake("pain", **options)

@@ -56,6 +56,7 @@ def track_motion(pieces, slope, radius, friction, start, dt=2e-4):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_ball_stays_in_the_loop_once_and_not_twice(method):
     world = SCENES["loop"].build(solver=method, turn_deg=0.5)
     ball, dt = world["ball"], world.dt
@@ -189,6 +190,7 @@ def test_mechanism_turns_at_the_ratio_of_its_teeth():
     assert low == pytest.approx(height_on_cam(-2 * np.arctan2(y, w)), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_pebble_jams_the_mechanism():
     world = SCENES["mechanism"].build(pebble=True)
     world.run(0.6)
@@ -197,7 +199,7 @@ def test_pebble_jams_the_mechanism():
 
 
 def height_on_cam(angle, width=0.06):
-    """How high above the axle a flat follower of that width stands on the rotated cam."""
+    """How high above the axle a flat follower of that width stands on the cam at `angle`."""
     points = rotated(egg(CAM, LIFT, 720), pi / 2 + angle)
     under = np.abs(points[:, 0]) <= width / 2
     return points[under, 1].max()

@@ -23,6 +23,7 @@ def stack(masses, side=1.0, **options):
 
 @solvers
 @pytest.mark.parametrize("mass", [1.0, 1000.0])
+@pytest.mark.slow
 def test_stack_of_ten_boxes_stands(mass, solver):
     """x(60 s) = x(0) within 1 mm at the top, and no motion: kinetic energy < 1e-8 J after 5 s.
 

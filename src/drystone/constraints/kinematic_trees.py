@@ -1,34 +1,26 @@
-"""Trees of joints: in which order elimination (solvers/articulated/articulated_body.py) takes them,
-and room for it.
+"""Kinematic trees of joints for the articulated body algorithm [Featherstone1983], and its scratch.
 
-Joints connect bodies that move. Where they close no loop, every body hangs on another one, or on
-the fixed world, by one joint: body `child` on body `parent`. The order is found once for a set of
-joints. Joints in loops, and of kinds that hold more than a point and directions, have no tree.
+Joints connect bodies that move. Where they close no loop they are a spanning tree: every body hangs
+on another one, or on the fixed world, by one joint: body `child` on body `parent`. The order in
+which solvers/articulated/articulated_body.py takes them is found once for a set of joints. Joints
+in loops, and of kinds that hold more than a point and directions, have no tree.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from drystone.constraints.joints.fill_rows import JOINTS
 from drystone.jit.table import table
-from drystone.model.joint_arrays import (
-    BALL,
-    DRIVE_POSITION,
-    DRIVE_SPEED,
-    FIXED,
-    FLAT_FIXED,
-    FLAT_HINGE,
-    HINGE,
-    UNIVERSAL,
-    Joints,
-)
+from drystone.model.joint_arrays import DRIVE_POSITION, DRIVE_SPEED, Joints
 
-# Rows that hold a point, rows that hold directions, and free turns of each kind.
-ELIMINATED = {
-    BALL: (3, 0, 3), HINGE: (3, 2, 1), UNIVERSAL: (3, 1, 2), FIXED: (3, 3, 0),
-    FLAT_HINGE: (2, 0, 1), FLAT_FIXED: (2, 1, 0),
-}  # fmt: skip
-
+# Rows that hold a point, rows that hold directions, and free rotations of each kind that can be
+# eliminated; in two dimensions, and in both.
+_FLAT_FORMS = [joint._flat for joint in JOINTS if joint._flat is not None]
+FLAT_ELIMINATED = {flat.kind: flat.tree for flat in _FLAT_FORMS if flat.tree is not None}
+ELIMINATED = FLAT_ELIMINATED | {
+    joint._kind: joint._tree for joint in JOINTS if joint._tree is not None
+}
 
 MOST_BLOCKS = 64  # contacts and blocks of rows of joints of an island that
 # solvers/articulated/tree_delassus.py takes
@@ -163,11 +155,11 @@ def _gather(start, joints, moves, at) -> tuple[list[int], list[int]]:
 
 
 def _can_eliminate(links, members, joints, bodies) -> bool:
-    """Kinds that hold a point and directions; inertia about every axis in which they turn."""
+    """Kinds that hold a point and directions; inertia about every axis of rotation."""
     lower, upper = joints.limit[links, :, 0], joints.limit[links, :, 1]
     if any(int(joints.kind[j]) not in ELIMINATED for j in links) or (lower == upper).any():
         return False  # a range of no width holds, too
-    flat = int(joints.kind[links[0]]) in (FLAT_HINGE, FLAT_FIXED)
+    flat = int(joints.kind[links[0]]) in FLAT_ELIMINATED
     return bool((bodies.inv_inertia[members][:, [1] if flat else [0, 1, 2]] > 0.0).all())
 
 

@@ -1,7 +1,7 @@
 """Fixing a joint to its bodies.
 
 Points and axes are given in world coordinates, at the poses that the bodies have when the joint
-is made (CLINE 4.4.1, the second way). They are kept in the frames of the shapes, which stay when
+is made (CLINE 4.4.1, the second method). They are kept in the frames of the shapes, which stay when
 a mass or inertia is changed.
 """
 
@@ -49,18 +49,18 @@ def fix_to_bodies(joint, point_a, point_b, axes_a, axes_b) -> None:
     """Set joint.attachment from points and axes (columns) in world coordinates, unless given."""
     if joint.attachment is not None:
         return
-    turns = [tuple(quaternion_from_matrix(axes).tolist()) for axes in (axes_a, axes_b)]
+    rotations = [tuple(quaternion_from_matrix(axes).tolist()) for axes in (axes_a, axes_b)]
     anchors, frames = [], []
-    for body, point, turn in zip(joint.bodies, (point_a, point_b), turns, strict=True):
+    for body, point, rotation in zip(joint.bodies, (point_a, point_b), rotations, strict=True):
         if body is not None:
             _check_near(joint, body, point)
             at, (w, x, y, z) = pose_of(body)
             arm = tuple(p - c for p, c in zip(point, at, strict=True))
             point = mul_t(rotation_matrix(w, x, y, z), arm)
-            turn = quaternion_product((w, -x, -y, -z), turn)
+            rotation = quaternion_product((w, -x, -y, -z), rotation)
         anchors.append(tuple(point))
-        frames.append(tuple(turn))
-    attachment = Attachment(tuple(anchors), tuple(frames), tuple(turns))
+        frames.append(tuple(rotation))
+    attachment = Attachment(tuple(anchors), tuple(frames), tuple(rotations))
     object.__setattr__(joint, "attachment", attachment)
 
 

@@ -1,4 +1,4 @@
-"""The joints of a world as arrays, and the rows that they put into the contact problem.
+"""The joints of a world as arrays, and the constraint rows that they put into the problem.
 
 A row is one scalar constraint on two bodies A and B, in world axes:
 
@@ -11,7 +11,7 @@ Its impulse p acts with l on B and -l on A, with the torque b on B and -a on A. 
 
 A joint first has the rows that hold it together, then for each of its free coordinates, in this
 order and only if they were asked for: lower limit, upper limit, drive, friction. The number of
-rows of a joint never changes from step to step; a limit that is far away is a row with much room.
+rows of a joint never changes from step to step; a limit that is far away is a row with a large gap.
 """
 
 from typing import NamedTuple
@@ -68,7 +68,7 @@ class JointRows(NamedTuple):
 
 
 def joint_rows(table: Joints) -> JointRows:
-    """Room for the rows of `table`; what fill_joint_rows() does not write is in place."""
+    """Arrays for the rows of `table`; what fill_joint_rows() does not write is in place."""
     count = int(table.row_first[-1])
     f, rows_of = np.zeros, np.diff(table.row_first)
     return JointRows(

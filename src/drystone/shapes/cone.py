@@ -41,7 +41,7 @@ class Cone:
     r: float
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "r", positive("Cone: radius r", self.r))
         object.__setattr__(self, "length", positive("Cone: length", self.length))
 

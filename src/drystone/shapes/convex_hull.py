@@ -1,5 +1,6 @@
 """Convex hull of points, with coplanar triangles merged into polygons."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,14 +65,14 @@ class ConvexHull:
     def surfaces(self) -> list[Surface]:
         return [polytope_surface(self.polytope).moved(self.offset, np.eye(3))]
 
-    def describe(self, put) -> dict:
+    def describe(self, put: Callable) -> dict:
         """Plain values for a file; `put` stores an array and returns what stands for it."""
         p = self.polytope
         tables = {"vertex": p.vertex, "face_loop": p.face_loop, "loop": p.loop}
         return {key: put(array) for key, array in (*tables.items(), ("offset", self.offset))}
 
     @classmethod
-    def restored(cls, value: dict, get) -> "ConvexHull":
+    def restored(cls, value: dict, get: Callable) -> "ConvexHull":
         """The hull that described itself so, bit for bit; `get` is the inverse of `put`."""
         vertex = point_array("ConvexHull: vertices", get(value["vertex"]), 3)
         offset = np.array(vector("ConvexHull: offset", get(value["offset"])))

@@ -5,6 +5,7 @@ as those of a terrain; all bodies that are given the same Mesh share them.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -126,7 +127,7 @@ class Mesh:
             object.__setattr__(mesh, "findings", (*mesh.findings, hint))
         return mesh
 
-    def describe(self, put) -> dict:
+    def describe(self, put: Callable) -> dict:
         """Plain values for a file; `put` stores an array and returns what stands for it."""
         tables = {"vertex": self.table.vertex, "triangle": self.faces, "offset": self.offset}
         return {
@@ -137,7 +138,7 @@ class Mesh:
         }
 
     @classmethod
-    def restored(cls, value: dict, get) -> "Mesh":
+    def restored(cls, value: dict, get: Callable) -> "Mesh":
         """The mesh that described itself so, bit for bit; `get` is the inverse of `put`."""
         vertex = point_array("Mesh: vertices", get(value["vertex"]), 3)
         offset = np.array(vector("Mesh: offset", get(value["offset"])))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import floor, log2
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,7 +23,7 @@ class Part:
     radius: float  # of the sphere about the part's own origin that holds it [m]
     position: np.ndarray = field(default_factory=lambda: ORIGIN)  # (3,) [m]
     rotation: np.ndarray = field(default_factory=lambda: IDENTITY)  # (3, 3) part -> shape axes
-    geometry: object = None  # Polytope (box, hull), TerrainTable, Outline, or None
+    geometry: Any = None  # Polytope (box, hull), TerrainTable, Outline, or None
     # Half of it where it is thinnest, or less [m]; inf: it has no other side; None: the geometry's
     thickness: float | None = None
 

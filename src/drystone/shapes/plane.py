@@ -1,5 +1,6 @@
 """Plane: all points x with n.x = offset; solid below it, on the side that n points away from."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from math import inf, sqrt
 
@@ -44,11 +45,11 @@ class Plane:
         """None: it is endless, and pictures show as much of it as is in view."""
         return []
 
-    def describe(self, put) -> dict:
+    def describe(self, put: Callable) -> dict:
         return asdict(self)
 
     @classmethod
-    def restored(cls, value: dict, get) -> "Plane":
+    def restored(cls, value: dict, get: Callable) -> "Plane":
         """Its normal bit for bit: a unit vector made of a unit vector may differ in a last bit."""
         plane = cls(**value)
         object.__setattr__(plane, "normal", tuple(value["normal"]))

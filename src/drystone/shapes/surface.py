@@ -16,7 +16,7 @@ class Surface(NamedTuple):
     """Polygons over vertices (n, 3) [m]; `faces` has the corners of each, counter-clockwise."""
 
     vertices: np.ndarray
-    faces: list
+    faces: list | np.ndarray  # lists of corners, or (m, k) if all have as many
     smooth: bool  # whether light should not show its edges
 
     def moved(self, position, rotation) -> "Surface":
@@ -39,7 +39,8 @@ def surface_of_revolution(*profiles) -> Surface:
     """
     angle = 2.0 * np.pi * np.arange(AROUND) / AROUND
     x, y = np.cos(angle), np.sin(angle)
-    vertices, faces = [], []
+    vertices: list[np.ndarray] = []
+    faces: list[list[int]] = []
     for profile in profiles:
         first = AROUND * len(vertices)
         vertices += [np.column_stack([r * x, r * y, np.full(AROUND, z)]) for r, z in profile]

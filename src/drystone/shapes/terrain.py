@@ -1,5 +1,6 @@
 """Terrain: fixed one-sided triangle mesh, from arrays, a mesh file or an elevation grid (DEM)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -114,13 +115,13 @@ class Terrain:
     def surfaces(self) -> list[Surface]:
         return [Surface(self.vertices, self.faces, smooth=False)]
 
-    def describe(self, put) -> dict:
+    def describe(self, put: Callable) -> dict:
         """Plain values for a file; `put` stores an array and returns what stands for it."""
         tables = {"vertex": self.table.vertex, "triangle": self.table.triangle}
         return {key: put(array) for key, array in (*tables.items(), ("offset", self.offset))}
 
     @classmethod
-    def restored(cls, value: dict, get) -> "Terrain":
+    def restored(cls, value: dict, get: Callable) -> "Terrain":
         """The terrain that described itself so, bit for bit; `get` is the inverse of `put`."""
         vertex = point_array("Terrain: vertices", get(value["vertex"]), 3)
         offset = np.array(vector("Terrain: offset", get(value["offset"])))

@@ -9,6 +9,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.shapes.bvh.build import build_tree, find_owned
 from drystone.shapes.bvh.normal_cones import CONE_COLUMNS, find_cones
+from drystone.shapes.bvh.triangle_grid import cell_numbers, count_triangles, list_triangles
 from drystone.shapes.bvh.wide import build_wide
 from drystone.shapes.mass_properties import volume_over_area
 
@@ -16,10 +17,6 @@ from drystone.shapes.mass_properties import volume_over_area
 WELD_TOLERANCE = 1e-6
 # A triangle lower than this part of its longest side has no area: its normal would be noise.
 FLAT_TOLERANCE = 1e-9
-# Part of a cell by which a triangle must reach into it to be listed there: a triangle that ends
-# on a cell's border, as all do on a raster, is not listed beyond. Above the rounding of
-# a cell number (1e-12 at 10,000 cells), a nanometre on cells of a metre.
-CELL_TOLERANCE = 1e-9
 # Triangles per cell that we aim at, and entries per triangle at which we take larger cells.
 CELL_TRIANGLES = 2
 ENTRIES_PER_TRIANGLE = 12
@@ -64,7 +61,7 @@ class TerrainTable:
 def build_table(vertices: np.ndarray, faces: np.ndarray) -> TerrainTable:
     """From vertices (n, 3) near the origin and faces (m, 3); raises InputError if they are bad."""
     vertices, number = weld(vertices, faces)
-    triangle = number[faces]
+    triangle = number[faces].astype(np.int32)
     _check_area(vertices, triangle)
     spans = _area_vectors(vertices, triangle)
     normal = spans / np.linalg.norm(spans, axis=1, keepdims=True)
@@ -75,7 +72,7 @@ def build_table(vertices: np.ndarray, faces: np.ndarray) -> TerrainTable:
         )
     tables = {
         "vertex": vertices,
-        "triangle": triangle.astype(np.int32),
+        "triangle": triangle,
         "normal": normal,
         "neighbour": _neighbours(triangle, len(vertices)),
         **_grid(vertices, triangle),
@@ -207,39 +204,19 @@ def _grid(vertices: np.ndarray, triangle: np.ndarray) -> dict:
     """Square cells over x, y and for each the triangles whose box reaches into it."""
     flat = vertices[:, :2]
     corner, extent = flat.min(axis=0), np.ptp(flat, axis=0)
-    boxes = flat[triangle]
-    lower, upper = boxes.min(axis=1) - corner, boxes.max(axis=1) - corner
     count = len(triangle)
     side = max(sqrt(CELL_TRIANGLES * extent[0] * extent[1] / count), float(extent.max()) / count)
     while True:
-        cells = np.maximum(np.ceil(extent / side - CELL_TOLERANCE), 1.0).astype(np.int64)
-        first = np.floor(lower / side + CELL_TOLERANCE).astype(np.int64)
-        last = np.ceil(upper / side - CELL_TOLERANCE).astype(np.int64) - 1
-        first = np.minimum(first, cells - 1)
-        last = np.minimum(np.maximum(last, first), cells - 1)
-        span = last - first + 1
-        entries = int((span[:, 0] * span[:, 1]).sum())
+        cells = cell_numbers(extent, side)
+        entries = count_triangles(vertices, triangle, corner, side, *cells).sum()
         if entries <= ENTRIES_PER_TRIANGLE * count:
             break
         side *= 2.0  # a few huge triangles among small ones would fill the memory
-    cell_first, cell_triangle = _cell_lists(first, span, cells)
+    first, listed = list_triangles(vertices, triangle, corner, side, *cells)
     return {
         "corner": (float(corner[0]), float(corner[1])),
         "side": float(side),
-        "cells": (int(cells[0]), int(cells[1])),
-        "cell_first": cell_first,
-        "cell_triangle": cell_triangle,
+        "cells": cells,
+        "cell_first": first.astype(np.int32),
+        "cell_triangle": listed,
     }
-
-
-def _cell_lists(first: np.ndarray, span: np.ndarray, cells: np.ndarray):
-    """Lists of triangles, one after the other; within a cell the numbers ascend."""
-    times = span[:, 0] * span[:, 1]
-    triangle = np.repeat(np.arange(len(first)), times)
-    rank = np.arange(len(triangle)) - np.repeat(np.cumsum(times) - times, times)
-    j, i = np.divmod(rank, span[triangle, 0])
-    cell = (first[triangle, 1] + j) * cells[0] + first[triangle, 0] + i
-    order = np.argsort(cell, kind="stable")
-    counts = np.bincount(cell, minlength=int(cells[0] * cells[1]))
-    cell_first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    return cell_first, triangle[order].astype(np.int32)

@@ -1,8 +1,11 @@
 """The default: every island gets the method that brings it to the tolerance soonest.
 
-Sweeps with Anderson acceleration first, Newton where they stall; see solvers/newton/hybrid.py,
-which is compiled. Islands whose matrix is too large for that Newton go to prox-newton, which has
-sparse factors. Islands with joints have no sweeps: Newton, and prox-newton where that fails.
+A problem of bodies is solved as a step of a world solves it (timestep.solve), by the same kernels:
+Gauss-Seidel sweeps without a matrix, and Newton for the islands where they stall. What that leaves
+unconverged goes on to the hybrid of newton/hybrid.py, which sweeps on W itself, with Anderson
+acceleration, and has room for larger islands; beyond that to prox-newton, which has sparse factors.
+So do problems that are given as a matrix, have joints (which have no sweeps), or are to be solved
+to a relative error or with a history: `info.method` then begins with "hybrid".
 """
 
 from dataclasses import dataclass, replace
@@ -15,15 +18,20 @@ from drystone.constraints.error_measures import MEASURE_NATURAL, MEASURES
 from drystone.constraints.laws import law_errors
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, History, SolveInfo, solve_info
-from drystone.constraints.residual import measures_of
+from drystone.constraints.residual import measure, measures_of, residual
+from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
+from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_rows
 from drystone.solvers.newton.hybrid import (
     FAILED,
     LARGE,
+    describe_islands,
     empty_report,
     hybrid_work,
     solve_each_island,
 )
+from drystone.solvers.newton.island_delassus import solve_by_newton
+from drystone.solvers.nsgs import rows_of
 from drystone.solvers.options import check_options, refuse_elliptic
 from drystone.solvers.prox_newton import ProxNewton
 
@@ -37,10 +45,7 @@ class Auto:
 
     law: ClassVar[str] = "coulomb"
     supports: ClassVar[frozenset] = frozenset({"joints", "limits", "restitution", "2d", "matrix"})
-    compiled: ClassVar[bool] = (
-        True  # within a step by solvers/gauss_seidel/solve_islands.py and
-        #         solvers/newton/island_delassus.py
-    )
+    compiled: ClassVar[bool] = True  # timestep.advance() runs it without returning to Python
     newton: ClassVar[int] = 1
 
     tolerance: float = 1e-5  # on residual() [m/s], or relative; as nsgs has it
@@ -56,6 +61,10 @@ class Auto:
         refuse_elliptic(problem, "auto")
         if problem.block_count == 0:
             return solve_info(True, 0, 0.0, 0, 0.0, np.zeros(MEASURES), 0, "auto")
+        if hasattr(problem, "body") and problem.joints is None and self._as_in_a_step:
+            info = self._solve_rows(problem, impulse)
+            if info.converged:
+                return info
         q = problem.q()
         figures = self._figures(problem, q, impulse) if self.history else ()
         rows, iterations, seconds, work = [(0, 0.0, 0.0, *figures)], 0, 0.0, 0.0
@@ -69,10 +78,38 @@ class Auto:
         return solve_info(
             self._error(figures) <= self.tolerance, iterations, figures[0], problem.contact_count,
             problem.gap.min(initial=0.0), figures[1:], len(report.method), "auto",
-            report.describe(),
+            f"hybrid: {report.describe()}",
         )._replace(
             work=work, seconds=seconds, history=History(*np.array(rows).T) if self.history else None
         )  # fmt: skip
+
+    @property
+    def _as_in_a_step(self) -> bool:
+        return self.measure == "velocity" and not self.history
+
+    def _solve_rows(self, p: ContactProblem, impulse: np.ndarray) -> SolveInfo:
+        """By the kernels of the step; an island that takes Newton is one of `newton`."""
+        start, nc, tolerance = perf_counter(), p.contact_count, self.tolerance
+        sweeps = newton = steps = 0
+        if not residual(p, impulse) <= tolerance:
+            rows, groups, twist = rows_of(p, impulse)
+            sweeps, _ = solve_rows(
+                rows, groups, nc, False, p.mass, tolerance, self.max_sweeps, True, twist
+            )
+            work, free = island_work(len(p.mass) - 1), np.zeros_like(twist)
+            free[:, :6] = p.free
+            for g in np.flatnonzero(rows.group_residual[:groups] > tolerance):
+                lo, hi = rows.slab_first[rows.group_first[g : g + 2]].astype(np.int64)
+                _, islands, taken = solve_by_newton(
+                    lo, hi - lo, 0, 0, rows, None, p.mass, free, DEEPER * tolerance, work, twist
+                )
+                newton, steps = newton + islands, steps + taken
+            impulse[:] = rows.impulse
+        error, islands = residual(p, impulse), int(p.islands().max(initial=-1)) + 1
+        return solve_info(
+            error <= tolerance, sweeps + steps, error, nc, p.gap.min(initial=0.0),
+            measure(p, impulse), islands, "auto", describe_islands(islands, newton, steps),
+        )._replace(work=float(sweeps + steps), seconds=perf_counter() - start)  # fmt: skip
 
     def _error(self, figures) -> float:
         return figures[0] if self.measure == "velocity" else figures[1 + MEASURE_NATURAL]

@@ -57,7 +57,7 @@ class Nsgs:
     def _solve_at_once(self, p, impulse):
         """As in a step: every group stops by itself."""
         start, nc = perf_counter(), p.contact_count
-        rows, groups, twist = _rows_of(p, impulse)
+        rows, groups, twist = rows_of(p, impulse)
         sweeps, _ = solve_rows(
             rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, False, twist
         )
@@ -72,7 +72,7 @@ class Nsgs:
 
     def _solve_monitored(self, p, impulse):
         """All groups alike; the measures are evaluated in between."""
-        rows, groups, twist = _rows_of(p, impulse)
+        rows, groups, twist = rows_of(p, impulse)
         sizes = np.diff(p.slab_first[p.group_first])
         limit = sweep_limit(self.max_sweeps, sizes.max(initial=0))
         monitor = ConvergenceMonitor(self, p, impulse, limit, "nsgs")
@@ -85,7 +85,7 @@ class Nsgs:
         return monitor.report(impulse)
 
 
-def _rows_of(p, impulse):
+def rows_of(p, impulse):
     """The rows of a problem as solve_rows() takes them, how many groups, and the twists."""
     block = p.blocks()
     inverse = np.zeros_like(block)

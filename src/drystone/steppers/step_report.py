@@ -21,6 +21,7 @@ from drystone.model.arrays import (
     INFO_WORST_RESIDUAL,
     Work,
 )
+from drystone.solvers.newton.hybrid import describe_islands
 
 
 class StepReport(NamedTuple):
@@ -69,8 +70,7 @@ _NO_HASHES = np.zeros(0, np.uint64)
 def _method(info) -> str:
     """What solved the islands of the last step."""
     newton, steps = int(info[INFO_NEWTON_ISLANDS]), int(info[INFO_NEWTON_STEPS])
-    sweeps = f"sweeps {int(info[INFO_ISLANDS]) - newton} islands"
-    return f"{sweeps}, newton {newton} islands ({steps} steps)" if newton else sweeps
+    return describe_islands(int(info[INFO_ISLANDS]), newton, steps)
 
 
 def _contact_of(work: Work, body: int) -> int:

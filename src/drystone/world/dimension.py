@@ -7,7 +7,7 @@ rotations about y alone, exactly: nothing ever rounds a body out of the plane.
 from math import cos, sin
 from typing import Any
 
-from drystone.constraints.joints.planar_2d import flat_kind
+from drystone.constraints.joints.fill_rows import flat_kind
 from drystone.errors import InputError
 from drystone.model.checks import number, planar, positive, vector
 from drystone.model.materials import is_elliptic

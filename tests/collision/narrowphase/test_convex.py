@@ -122,6 +122,7 @@ def test_gjk_proves_its_distance(kinds):
         np.testing.assert_allclose(pb - pa, length * n, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_gjk_agrees_with_a_general_optimiser():
     rng = np.random.default_rng(4)
     for kinds in (("box", "box"), ("box", "hull"), ("hull", "hull")):

@@ -69,6 +69,7 @@ def test_overlap_is_that_of_brute_force(kinds, gap, seed):
 
 @pytest.mark.parametrize("kinds", ["box box", "box hull", "hull hull"])
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_gap_of_a_pair_apart_is_its_distance(kinds, seed):
     """Moved apart along the normal of first touch, by less than the margin.
 

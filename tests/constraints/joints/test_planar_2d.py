@@ -8,9 +8,8 @@ from scipy.spatial.transform import Rotation
 
 import drystone as ds
 from drystone import Ball, Distance, Fixed, Hinge, Motor, Planar, Slider, SpringDamper
-from drystone.constraints.joints.fill_rows import fill_joint_rows
+from drystone.constraints.joints.fill_rows import fill_joint_rows, flat_kind
 from drystone.constraints.joints.pack import pack_joints
-from drystone.constraints.joints.planar_2d import flat_kind
 from drystone.model.joint_arrays import ROW_EQUALITY, joint_rows
 from joint_rigs import DT, inside, moved, relative_velocity
 
@@ -33,7 +32,8 @@ def tables(name, rng):
         q = Rotation.from_rotvec((0, rng.uniform(-3, 3), 0)).as_quat()[[3, 0, 1, 2]]
         bodies.append(world.add_body(ds.Box(1, 0.3, 0.2), position=(x, 0, 0), orientation=q))
     joint = RIGS[name](*bodies)
-    offset, turn = (np.array([getattr(b._frame, f) for b in bodies]) for f in ("offset", "turn"))
+    names = ("offset", "principal_rotation")
+    offset, turn = (np.array([getattr(b._frame, f) for b in bodies]) for f in names)
     packed = [
         pack_joints([joint], bodies.index, offset, turn, kind_of=k) for k in (flat_kind, None)
     ]

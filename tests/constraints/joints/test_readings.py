@@ -300,7 +300,8 @@ def size(array):
 def test_a_local_origin_moves_only_the_anchors_of_the_world():
     a, b = two_bodies(np.random.default_rng(6))
     joints = [Ball(None, a, (1, 2, 3)), Ball(a, b, (1, 2, 3))]
-    offset, turn = (np.array([getattr(x._frame, f) for x in (a, b)]) for f in ("offset", "turn"))
+    names = ("offset", "principal_rotation")
+    offset, turn = (np.array([getattr(x._frame, f) for x in (a, b)]) for f in names)
     table = pack_joints(joints, [a, b].index, offset, turn, (1, 1, 1))
     assert table.anchor[0, :3].tolist() == [0, 1, 2]
     position, rotation = inside([a, b])

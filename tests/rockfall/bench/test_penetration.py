@@ -99,6 +99,7 @@ def test_a_trial_depends_on_its_number_alone():
 
 
 @needs_data(TERRAIN, "penetration of rocks into an elevation model")
+@pytest.mark.slow
 def test_no_rock_penetrates_a_real_terrain():
     """The short twin of `drystone rockfall penetration`, whose 10,000 runs stand in the docs."""
     figures = [f for part in penetration_runs(TERRAIN, 36, seed=5, workers=1) for f in part]
@@ -110,6 +111,7 @@ def test_no_rock_penetrates_a_real_terrain():
     assert {f.rock for f in figures} == set(ROCKS)
 
 
+@pytest.mark.slow
 def test_commands_print_tables_and_write_json(tmp_path, monkeypatch):
     """On the synthetic valley, which is there for everybody."""
     monkeypatch.setenv("DRYSTONE_DATA", str(tmp_path))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from drystone.rockfall.engine.ccd import sweep
+from drystone.rockfall.engine.ccd import Path, sweep
 from drystone.rockfall.engine.distance import piece_distance
-from drystone.rockfall.engine.flight import turned
+from drystone.rockfall.engine.flight import rotated
 from drystone.rockfall.engine.rock import Rock, pack_rocks
 from drystone.rockfall.engine.triangle_grid import Grid
 from rock_scenes import ell, matrix
@@ -89,18 +89,18 @@ def test_a_sweep_stops_before_the_first_touch_and_not_much_earlier(kind):
         )
         if clearance(rock, x, q, triangle) <= 2 * threshold:
             continue
-        motion = tuple(map(tuple, (x, v, a, q, w)))
+        path = Path(*map(tuple, (x, v, a, q, w)))
         time, which = sweep(
-            packed, 0, *motion, span, threshold, grid, np.zeros(1, np.int32), 1, np.zeros((8, 4))
+            packed, 0, path, span, threshold, grid, np.zeros(1, np.int32), 1, np.zeros((8, 4))
         )
         end = min(time, span)
         for s in np.linspace(0.0, end, 60):
             at = x + v * s + 0.5 * a * s * s
-            assert clearance(rock, at, turned(tuple(q), tuple(w), s), triangle) > 0.99 * threshold
+            assert clearance(rock, at, rotated(tuple(q), tuple(w), s), triangle) > 0.99 * threshold
         if time <= span:
             hits += 1
             at = x + v * time + 0.5 * a * time * time
-            d = clearance(rock, at, turned(tuple(q), tuple(w), time), triangle)
+            d = clearance(rock, at, rotated(tuple(q), tuple(w), time), triangle)
             assert d < 1.3 * threshold and which == 0
     assert hits > 3
 
@@ -110,9 +110,13 @@ def test_a_fast_needle_does_not_pass_a_thin_wall():
     needle = Rock.block(0.04, 0.04, 1.0)
     wall = np.array([[0.6, -5, -5], [0.6, 5, -5], [0.6, 0, 8.0]])
     grid = Grid.build(wall, [[0, 1, 2]])
-    time, _ = sweep(
-        pack_rocks([needle]), 0, (0.0, 0.0, 0.0), (60.0, 0.0, 0.0), (0.0, 0.0, -9.81),
-        (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 3.0), 0.02, 1e-4, grid, np.zeros(1, np.int32), 1,
-        np.zeros((8, 4)),
-    )  # fmt: skip
+    path = Path(
+        x=(0.0, 0.0, 0.0),
+        v=(60.0, 0.0, 0.0),
+        a=(0.0, 0.0, -9.81),
+        q=(1.0, 0.0, 0.0, 0.0),
+        w=(0.0, 0.0, 3.0),
+    )
+    found, simplex = np.zeros(1, np.int32), np.zeros((8, 4))
+    time, _ = sweep(pack_rocks([needle]), 0, path, 0.02, 1e-4, grid, found, 1, simplex)
     assert time == pytest.approx((0.6 - 0.02) / 60.0, abs=2e-5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone.rockfall.engine.contacts import Contacts, find_contacts, thin_out
+from drystone.rockfall.engine.contacts import Contacts, find_contacts, reduce_contacts
 from drystone.rockfall.engine.rock import Rock, pack_rocks
 from drystone.rockfall.engine.triangle_grid import Grid
 from drystone.rockfall.terrain.materials import CORNER, EDGE, FACE
@@ -115,7 +115,7 @@ def test_thinning_keeps_the_nearest_and_the_widest():
     contacts.normal[:32] = [0, 0, 1]
     contacts.gap[:32] = 1e-3
     contacts.gap[5] = 1e-4
-    assert thin_out(contacts, 32, 4) == 4
+    assert reduce_contacts(contacts, 32, 4) == 4
     assert contacts.gap[0] == 1e-4
     kept = np.sort(np.arctan2(contacts.spot[:4, 1], contacts.spot[:4, 0]))
     assert np.diff(kept).min() > 1.0  # spread all round: about a quarter turn apart

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone.rockfall.engine.flight import fall, place_at, spin_energy, turn_step, turned
+from drystone.rockfall.engine.flight import fall, place_at, rotated, spin_energy, spin_step
 from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.engine.roll import Options, Start, roll
 from rock_scenes import matrix, plane
@@ -12,9 +12,9 @@ INERTIA = (1.0, 2.0, 4.0)
 
 
 def test_a_constant_spin_turns_by_its_angle():
-    q = turned((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 0.25 * np.pi)
+    q = rotated((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0), 0.25 * np.pi)
     assert matrix(q) == pytest.approx(np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]]), abs=1e-12)
-    assert turned(q, (0.0, 0.0, 0.0), 1.0) == pytest.approx(q)
+    assert rotated(q, (0.0, 0.0, 0.0), 1.0) == pytest.approx(q)
 
 
 def test_free_rotation_keeps_energy_and_angular_momentum():
@@ -23,8 +23,8 @@ def test_free_rotation_keeps_energy_and_angular_momentum():
     energy = spin_energy(q, w, INERTIA)
     least = 9.0
     for _ in range(500):
-        mean, w, quiet = turn_step(q, w, INERTIA, 0.0, h)
-        q = turned(q, mean, h)
+        mean, w, quiet = spin_step(q, w, INERTIA, 0.0, h)
+        q = rotated(q, mean, h)
         assert quiet
         least = min(least, (matrix(q).T @ w)[1])
     assert spin_energy(q, w, INERTIA) == pytest.approx(energy, rel=1e-9)
@@ -36,8 +36,8 @@ def test_drag_slows_the_spin_as_eq_5_1_says():
     """I w' = -c w about a principal axis: w = w0 exp(-c t / I), to the order of the step."""
     q, w = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 5.0)
     for _ in range(1000):
-        mean, w, _ = turn_step(q, w, INERTIA, 0.8, 0.002)
-        q = turned(q, mean, 0.002)
+        mean, w, _ = spin_step(q, w, INERTIA, 0.8, 0.002)
+        q = rotated(q, mean, 0.002)
     assert w[2] == pytest.approx(5.0 * np.exp(-0.8 * 2.0 / 4.0), rel=1e-3)
 
 

@@ -6,8 +6,8 @@ import scipy.sparse
 
 import drystone as ds
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.rockfall.engine.lemke_dense import SOLVED, PivotRoom, lemke
-from drystone.rockfall.engine.resting_contact import RestRoom, hold
+from drystone.rockfall.engine.lemke_dense import SOLVED, LemkeWorkspace, lemke
+from drystone.rockfall.engine.resting_contact import RestingWorkspace, hold
 from drystone.solvers.lcp import lcp_error, solve
 from drystone.solvers.lemke import Lemke
 from rock_scenes import GRAVITY, rows_of
@@ -23,7 +23,7 @@ def press_down(arms, normals, tangents, gyration, friction, twist, directions=8,
     tangent[1::2] = rows_of(other, arms, gyration)
     z, p = np.array(twist, dtype=np.float64), np.zeros(k)
     target = np.zeros(k) if target is None else target
-    room = RestRoom.of(k, directions)
+    room = RestingWorkspace.of(k, directions)
     assert hold(k, normal, tangent, np.array(friction, float), target, directions, z, p, room)
     return z, p
 
@@ -38,7 +38,7 @@ def test_pivots_solve_what_lcp_solves():
             w, z0 = rng.uniform(0, 1, n), rng.uniform(0, 1, n)
             keep = rng.uniform(size=n) < 0.5
             q = np.where(keep, 0.0, w) - M @ np.where(keep, z0, 0.0)
-            z, room = np.zeros(n), PivotRoom.of(n)
+            z, room = np.zeros(n), LemkeWorkspace.of(n)
             assert lemke(n, M, q, z, room) == SOLVED
             assert lcp_error(M, q, z) < 1e-10
             assert solve(M, q).status == "solved"

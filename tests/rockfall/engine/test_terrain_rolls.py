@@ -13,7 +13,7 @@ from shared_data import DATA, needs_data
 
 TERRAIN = DATA / "terrain" / "avaKot.asc"
 
-pytestmark = needs_data(TERRAIN, "rocks that roll on an elevation model")
+pytestmark = [pytest.mark.slow, needs_data(TERRAIN, "rocks that roll on an elevation model")]
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,10 @@ pytest.importorskip("rasterio")
 pytest.importorskip("pyogrio")
 
 from drystone.errors import DrystoneError, InputError  # noqa: E402
-from drystone.rockfall.run import montecarlo, part_files
+from drystone.rockfall.run import manifest, montecarlo, part_files  # noqa: E402
 from fake_runs import COUNT, digests, reference_digests, run  # noqa: E402
+
+LIMIT = 120  # [s] no script takes a tenth of it on a free machine
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +53,16 @@ def _heed_interrupts():
 @pytest.mark.parametrize(
     ("workers", "how"), [(1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGKILL)]
 )
+@pytest.mark.slow
 def test_interrupted_runs_are_resumed(tmp_path, reference, workers, how):
     out = tmp_path / "out"
     process = start(out, workers, 0.06)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LIMIT
     while len(list(out.glob("parts/chunk-*.part"))) < 2:
         assert time.monotonic() < deadline and process.poll() is None
         time.sleep(0.02)
     process.send_signal(how)
-    text = process.communicate(timeout=120)[1].decode()
+    text = process.communicate(timeout=LIMIT)[1].decode()
     done = {path: path.stat().st_mtime_ns for path in out.glob("parts/chunk-*.part")}
     assert 2 <= len(done) < 6 and process.returncode != 0
     if how == signal.SIGINT:
@@ -120,6 +123,7 @@ def test_a_full_disk_is_named_and_nothing_is_lost(tmp_path, reference, monkeypat
 
 
 @pytest.mark.parametrize("limit_kb", [8, 40])
+@pytest.mark.slow
 def test_files_that_cannot_grow_are_an_error(tmp_path, reference, limit_kb):
     """A real limit of the system: parts fail at 8 kB, a table or map at 40 kB."""
 
@@ -129,10 +133,45 @@ def test_files_that_cannot_grow_are_an_error(tmp_path, reference, limit_kb):
 
     out = tmp_path / "out"
     process = start(out, 1, 0.0, preexec_fn=limited, env=os.environ | {"NUMBA_DISABLE_JIT": "0"})
-    text = process.communicate(timeout=120)[1].decode()
+    text = process.communicate(timeout=LIMIT)[1].decode()
     assert process.returncode != 0
     last = text.strip().splitlines()[-1]
     assert "could not be written" in last and "--resume" in last, text
     assert not json.loads((out / "manifest.json").read_text())["finished"]
     run(out, count=COUNT, resume=True)
     assert digests(out) == reference
+
+
+def interrupt(out, monkeypatch, **study):
+    """A run of four chunks that is interrupted after the second, by other code than ours."""
+    write, parts = montecarlo.write_whole, []
+
+    def stop(path, content):
+        if len(parts) == 2:
+            raise KeyboardInterrupt
+        parts.append(path)
+        write(path, content)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(manifest, "source_digest", lambda: "that of another version")
+        patched.setattr(montecarlo, "write_whole", stop)
+        with pytest.raises(KeyboardInterrupt, match="2 of 4 chunks of runs are kept"):
+            run(out, count=60, **study)
+
+
+def test_a_run_begun_with_other_code_is_resumed_if_its_bits_are_ours(tmp_path, monkeypatch):
+    interrupt(tmp_path / "out", monkeypatch)
+    with pytest.raises(InputError, match="the code of Drystone changed since"):
+        run(tmp_path / "out", count=60)
+    run(tmp_path / "out", count=60, resume=True)
+    run(tmp_path / "alone", count=60)
+    assert digests(tmp_path / "out") == digests(tmp_path / "alone")
+
+
+def test_a_run_begun_with_other_physics_is_refused(tmp_path, monkeypatch):
+    """One bounce less, which the manifest does not know of: only the bits tell."""
+    interrupt(tmp_path / "out", monkeypatch, bounces=4)
+    before = (tmp_path / "out" / "manifest.json").read_bytes()
+    with pytest.raises(InputError, match="begun with another version of Drystone.*runs 0 to 15"):
+        run(tmp_path / "out", count=60, resume=True)
+    assert (tmp_path / "out" / "manifest.json").read_bytes() == before

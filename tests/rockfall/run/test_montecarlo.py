@@ -10,7 +10,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("rasterio")
 pytest.importorskip("pyogrio")
 
-from drystone.errors import DrystoneError, InputError  # noqa: E402
+from drystone.errors import DrystoneError, InputError, SimulationError  # noqa: E402
 from drystone.rockfall.run.manifest import differences  # noqa: E402
 from fake_runs import COUNT, digests, reference_digests, run  # noqa: E402
 
@@ -20,6 +20,7 @@ def reference(tmp_path_factory):
     return reference_digests(tmp_path_factory.mktemp("runs"))
 
 
+@pytest.mark.slow
 def test_number_of_workers_is_not_in_the_bits(tmp_path, reference):
     run(tmp_path / "two", 2, count=COUNT)
     run(tmp_path / "three", 3, count=COUNT)
@@ -33,6 +34,7 @@ def test_seed_is_in_the_bits(tmp_path, reference):
     assert digests(tmp_path / "other")["runs.parquet"] != reference["runs.parquet"]
 
 
+@pytest.mark.slow
 def test_a_killed_worker_changes_nothing(tmp_path, reference):
     mark = tmp_path / "killed"
     run(tmp_path / "out", 2, count=COUNT, deadly_run=40, mark=str(mark))
@@ -40,6 +42,7 @@ def test_a_killed_worker_changes_nothing(tmp_path, reference):
     assert digests(tmp_path / "out") == reference
 
 
+@pytest.mark.slow
 def test_workers_that_always_die_are_an_error(tmp_path):
     with pytest.raises(DrystoneError, match="runs 32 to 47 died 3 times"):
         run(tmp_path / "out", 2, count=COUNT, deadly_run=40)
@@ -55,6 +58,14 @@ def test_results_of_another_study_are_not_touched(tmp_path):
         ):
             run(out, count=21, resume=resume)
     assert digests(out) == before
+
+
+def test_workers_that_are_stuck_are_not_waited_for(tmp_path, monkeypatch):
+    """Sixteen rocks of a quarter second each make a chunk; the first is computed by the caller."""
+    monkeypatch.setattr("drystone.rockfall.run.workers.LONGEST_CHUNK", 0.5)
+    with pytest.raises(SimulationError, match="for 0.5 s no worker has finished a chunk of runs"):
+        run(tmp_path / "out", 2, count=40, roll_seconds=0.25)
+    assert [p.name for p in (tmp_path / "out").rglob("*.part")] == ["chunk-000000.part"]
 
 
 def test_what_decides_about_results_is_named():

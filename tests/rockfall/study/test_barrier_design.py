@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from drystone.errors import InputError
+from drystone.rockfall.engine.flight import spin_at, spin_energy_at
 from drystone.rockfall.engine.records import ARC
-from drystone.rockfall.engine.spin import spin_at, spin_energy_at
 from drystone.rockfall.results.energy_line import GRAVITY, energy_line_velocity, line_angle
 from drystone.rockfall.study.barrier_design import (
     DesignCase,

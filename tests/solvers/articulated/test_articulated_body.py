@@ -5,8 +5,8 @@ import pytest
 
 import drystone as ds
 from drystone.constraints.joint_rows import joint_work_of
-from drystone.constraints.joints.fill_rows import fill_joint_rows
-from drystone.constraints.joints.position_error import missed_point, missed_turn
+from drystone.constraints.joints.fill_rows import direction_errors, fill_joint_rows
+from drystone.constraints.joints.position_error import point_error
 from drystone.jit import kernel
 from drystone.jit.vec import rotation_matrix
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_EQUALITY
@@ -52,8 +52,8 @@ def solve(t, joints, bodies, turn, joint_work, free, twist):
 @kernel
 def position_errors(joints, position, rotation, out):
     for j in range(joints.kind.shape[0]):
-        out[j, :3] = missed_point(joints, j, position, rotation)
-        out[j, 3:] = missed_turn(joints, j, rotation)
+        out[j, :3] = point_error(joints, j, position, rotation)
+        out[j, 3:] = direction_errors(joints, j, rotation)
 
 
 def rig(world):

@@ -265,6 +265,7 @@ def wait_until(condition, child, seconds=120):
     raise AssertionError("the other process did not get there")
 
 
+@pytest.mark.slow
 def test_a_recording_is_read_while_written_and_survives_a_kill(tmp_path):
     path = tmp_path / "live.h5"
     child = start_child(
@@ -332,6 +333,7 @@ def test_a_kill_in_the_midst_of_writing_leaves_no_frame_without_its_hashes(tmp_p
     assert frames == 7
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_recording_not_the_world(tmp_path):
     """The file may grow to 200 kB and no further, as on a full disk."""
     path = tmp_path / "full.h5"

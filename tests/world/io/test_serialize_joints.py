@@ -109,6 +109,7 @@ def test_a_loaded_machine_can_be_edited(tmp_path):
     assert plain.hash() == loaded.hash() and len(plain.joints) == len(loaded.joints) == 7
 
 
+@pytest.mark.slow
 def test_bits_do_not_depend_on_threads_or_checkpoints(tmp_path):
     """One hash: one thread and two, straight through and from a file at half."""
     here = os.path.dirname(__file__)

@@ -7,7 +7,7 @@ along the present n until apart, GJK gives a new n, and so on. Each iteration ga
 for a move by s, so they end at a direction that GJK confirms: a local minimum of the penetration
 depth, with none of the bookkeeping of a growing polytope. It starts from the best of the last
 step's normal, the line of centres and the normals of all faces and sides, which is the global
-minimum but for deep overlaps (tests/test_narrow_convex.py).
+minimum but for deep overlaps (tests/collision/narrowphase/test_convex.py).
 """
 
 from drystone.collision.narrowphase.features import meet_features

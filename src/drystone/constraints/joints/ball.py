@@ -1,4 +1,4 @@
-"""Ball: one point of B stays at one point of A (CLINE 4.1 to 4.6), within a cone if asked.
+"""Ball (spherical joint): a point of B stays at a point of A (CLINE 4.1 to 4.6), also in a cone.
 
     p_B - p_A = 0                                  three rows
     swing within an elliptic cone                  one row
@@ -13,9 +13,9 @@ spin w: dphi = w.n and dbeta = w.(x_B x n) / sin phi, so that
 
     drho = w.(kappa n + kappa' (phi / sin phi) x_B x n)
 
-Where the swing is zero or a half turn, n is undefined; y_A stands for it. Drives and friction
+Where the swing is zero or a half revolution, n is undefined; y_A stands for it. Drives and friction
 have three rows, about x_A, y_A and z_A: relative spins, and for a servo the rotation vector
-from the target, so that its torque points along the shortest turn. Friction bounds the torque
+from the target, so that its torque points along the shortest rotation. Friction bounds the torque
 about each of the three axes.
 
 number: alpha_y, alpha_z (0: no cone), then the quaternion of B in A's axes at creation.
@@ -32,7 +32,7 @@ from drystone.constraints.joints.pack import Coordinate
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     NOWHERE,
-    count_turns,
+    count_revolutions,
     quaternion_of,
     rotation_vector,
     twist,
@@ -71,13 +71,13 @@ def swing(place):
 
 
 @inner_kernel(no_cpython_wrapper=True)
-def cone_room(place, alpha_y, alpha_z):
-    """Room of the swing within the cone [rad], and its gradient."""
+def cone_gap(place, alpha_y, alpha_z):
+    """Gap between the swing and the cone [rad], and its gradient."""
     phi, _, n, _ = swing(place)
     u, v = dot(n, place.y_a), dot(n, place.z_a)
     kappa = sqrt((u / alpha_y) ** 2 + (v / alpha_z) ** 2)
     steep = u * v * (1.0 / alpha_z**2 - 1.0 / alpha_y**2) / kappa
-    # phi / sin phi grows without bound towards a half turn, where the row need only be finite.
+    # phi / sin phi grows without bound towards phi = pi, where the row need only be finite.
     s = norm(cross(place.x_a, place.x_b))
     ratio = phi / max(s, 1e-3 * phi) if phi > 0.0 else 1.0
     least = min(alpha_y, alpha_z)
@@ -90,20 +90,20 @@ def _write_cone(joints, j, place, r, dt, rows):
     alpha_y, alpha_z = joints.number[j, 0], joints.number[j, 1]
     if alpha_y == 0.0:
         return r
-    room, gradient = cone_room(place, alpha_y, alpha_z)
-    write_row(rows, r, NOWHERE, gradient, gradient, min(room, 0.0), ROW_LIMIT)
+    gap, gradient = cone_gap(place, alpha_y, alpha_z)
+    write_row(rows, r, NOWHERE, gradient, gradient, min(gap, 0.0), ROW_LIMIT)
     rows.lower[r] = 0.0
-    rows.bias[r] = max(room, 0.0) / dt
+    rows.bias[r] = max(gap, 0.0) / dt
     return r + 1
 
 
 @kernel
-def _offset_from_target(joints, j, turn):
+def _offset_from_target(joints, j, rotation):
     """Rotation vector, in A's axes, from the servo's target to where B is."""
     f, drive = joints.number, joints.drive
     created = (f[j, 2], -f[j, 3], -f[j, 4], -f[j, 5])
     t = quaternion_of((drive[j, 0, 0], drive[j, 1, 0], drive[j, 2, 0]))
-    since = quaternion_product(turn, created)
+    since = quaternion_product(rotation, created)
     return rotation_vector(quaternion_product(since, (t[0], -t[1], -t[2], -t[3])))
 
 
@@ -112,12 +112,12 @@ def fill_ball(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = _write_cone(joints, j, place, write_point(place, r, rows), dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, rows.value[j, 0])
+    angle = count_revolutions(angle, rows.value[j, 0])
     rows.value[j, 0] = angle
     r = write_limits(joints, j, 0, r, angle, lin, a, b, dt, rows)
     offset = NOWHERE
     if joints.drive_mode[j, 0] == DRIVE_POSITION:
-        offset = _offset_from_target(joints, j, place.turn)
+        offset = _offset_from_target(joints, j, place.rotation)
     for k in range(3):
         t = place.x_a if k == 0 else (place.y_a if k == 1 else place.z_a)
         r = write_drive(joints, j, k, r, offset[k], NOWHERE, t, t, dt, rows)
@@ -134,10 +134,10 @@ def _same_axes(attachment: Attachment, axes) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Ball(Joint):
-    """B turns freely about `point` of A.
+    """Spherical joint: B rotates freely about `point` of A.
 
     limits    SwingTwist(...) or None
-    friction  torque that resists turning, about each axis [N m]
+    friction  torque that resists rotation, about each axis [N m]
     motor     Motor or Servo with a vector as speed or target
     """
 
@@ -151,6 +151,7 @@ class Ball(Joint):
 
     _kind, _held_rows = BALL, 3
     _measures, _angles = (twist, swing), (True, False)
+    _tree = (3, 0, 3)
 
     def __post_init__(self) -> None:
         check_bodies("Ball", self.a, self.b)
@@ -189,7 +190,7 @@ class Ball(Joint):
         return super().row_count + cone
 
     def _drives(self):
-        """The drive of each axis of the joint; the vector of a person is in those of the world."""
+        """The drive of each axis of the joint; the vector of the user is in those of the world."""
         motor = self.motor
         if motor is None:
             return None, None, None
@@ -199,7 +200,7 @@ class Ball(Joint):
 
     @property
     def twist(self) -> float:
-        """Turn of B about the axis of its limits (x without) since creation [rad]."""
+        """Rotation of B about the axis of its limits (x without) since creation [rad]."""
         return self._value(0)
 
     @property
@@ -212,7 +213,7 @@ class Ball(Joint):
         """Rotation vector of B in A since creation, in the world axes that A had then [rad]."""
         (w, x, y, z), (bw, bx, by, bz) = self.attachment.bases
         created = quaternion_product((bw, -bx, -by, -bz), (w, x, y, z))
-        since = quaternion_product(self._place().turn, created)
+        since = quaternion_product(self._place().rotation, created)
         return frozen(mul(rotation_matrix(w, x, y, z), rotation_vector(since)))
 
     @property

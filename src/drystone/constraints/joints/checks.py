@@ -1,10 +1,11 @@
-"""Checks of what a person asked of a joint: clean values, or one clear sentence."""
+"""Checks of what the user asked of a joint: clean values, or one clear sentence."""
 
 from math import inf, isnan, sqrt
 
 from drystone.constraints.joints.drives import check_drive
 from drystone.constraints.joints.pack import Coordinate
 from drystone.errors import InputError
+from drystone.model.attachment import axes_along, fix_to_bodies
 from drystone.model.checks import not_negative, vector
 
 
@@ -17,6 +18,19 @@ def check_axis(what: str, value) -> tuple[float, float, float]:
     x, y, z = x / largest, y / largest, z / largest
     length = sqrt(x * x + y * y + z * z)
     return x / length, y / length, z / length
+
+
+def set_fields(joint, **values) -> None:
+    """Set checked fields of a frozen joint."""
+    for name, value in values.items():
+        object.__setattr__(joint, name, value)
+
+
+def fix_along(joint, point, axis) -> None:
+    """Fix a frozen joint to its bodies at `point`, with x along the unit vector `axis`."""
+    set_fields(joint, point=point, axis=axis)
+    axes = axes_along(axis)
+    fix_to_bodies(joint, point, point, axes, axes)
 
 
 def check_limits(what: str, value, unit: str = "rad", least: float = -inf) -> tuple:
@@ -48,10 +62,10 @@ def check_free(joint, suffix: str = "", unit: str = "rad", drives: int = 1) -> N
     who = type(joint).__name__
     limits, motor, friction = (f"{name}{suffix}" for name in ("limits", "motor", "friction"))
     given = check_limits(f"{who}: {limits}", getattr(joint, limits), unit)
-    object.__setattr__(joint, limits, given if getattr(joint, limits) is not None else None)
     check_drive(f"{who}: {motor}", getattr(joint, motor), drives)
     value = not_negative(f"{who}: {friction}", getattr(joint, friction))
-    object.__setattr__(joint, friction, value)
+    given = given if getattr(joint, limits) is not None else None
+    set_fields(joint, **{limits: given, friction: value})
 
 
 def free_coordinate(joint, suffix: str = "") -> Coordinate:

@@ -1,4 +1,4 @@
-"""Cylindrical: B moves along one axis of A and turns about it.
+"""Cylindrical joint: B moves along one axis of A and rotates about it.
 
     y_A.(p_B - p_A) = 0, z_A.(p_B - p_A) = 0        two rows
     swing of x_B from x_A = 0                       two rows
@@ -10,21 +10,25 @@ Symbols and Jacobians are those of row_blocks.py; x is the axis.
 
 from dataclasses import dataclass, field
 
-from drystone.constraints.joints.checks import check_axis, check_free, free_coordinate
+from drystone.constraints.joints.checks import (
+    check_axis,
+    check_free,
+    fix_along,
+    free_coordinate,
+)
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import AboutAxis, AlongAxis
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
-    across_axis,
     along_axis,
-    count_turns,
+    count_revolutions,
     twist,
     write_across,
     write_axis,
     write_coordinate,
 )
 from drystone.jit import inner_kernel
-from drystone.model.attachment import Attachment, axes_along, check_bodies, fix_to_bodies
+from drystone.model.attachment import Attachment, check_bodies
 from drystone.model.checks import vector
 from drystone.model.joint_arrays import CYLINDRICAL
 
@@ -34,20 +38,20 @@ def fill_cylindrical(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_across(place, place.z_a, write_across(place, place.y_a, r, rows), rows)
     r = write_axis(place, r, rows)
-    way, lin, a, b = along_axis(place)
-    r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
+    value, lin, a, b = along_axis(place)
+    r = write_coordinate(joints, j, 0, r, value, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, rows.value[j, 1])
+    angle = count_revolutions(angle, rows.value[j, 1])
     write_coordinate(joints, j, 1, r, angle, lin, a, b, dt, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Cylindrical(Joint):
-    """B moves along `axis` of A through `point`, and turns about it.
+class Cylindrical(AlongAxis, AboutAxis):
+    """B moves along `axis` of A through `point`, and rotates about it.
 
     limits, limits_angle      (lower, upper) of position [m] and angle [rad], zero at creation
     motor, motor_angle        Motor or Servo along and about the axis
-    friction, friction_angle  that resist sliding [N] and turning [N m]
+    friction, friction_angle  that resist sliding [N] and rotation [N m]
     """
 
     a: object
@@ -69,37 +73,9 @@ class Cylindrical(Joint):
         check_bodies("Cylindrical", self.a, self.b)
         point = vector("Cylindrical: point", self.point)
         axis = check_axis("Cylindrical: axis", self.axis)
-        object.__setattr__(self, "point", point)
-        object.__setattr__(self, "axis", axis)
         check_free(self, unit="m")
         check_free(self, "_angle")
-        axes = axes_along(axis)
-        fix_to_bodies(self, point, point, axes, axes)
+        fix_along(self, point, axis)
 
     def _coordinates(self):
         return free_coordinate(self), free_coordinate(self, "_angle")
-
-    @property
-    def position(self) -> float:
-        """Way of B along the axis since creation [m]."""
-        return self._value(0)
-
-    @property
-    def speed(self) -> float:
-        """Rate of the position [m/s]."""
-        return self._rate(0)
-
-    @property
-    def angle(self) -> float:
-        """Of B about the axis by the right hand, turns counted [rad]."""
-        return self._value(1)
-
-    @property
-    def angle_speed(self) -> float:
-        """Rate of the angle [rad/s]."""
-        return self._rate(1)
-
-    @property
-    def separation(self) -> float:
-        """How far B is off the axis [m]; zero but for drift."""
-        return across_axis(self._place())

@@ -15,7 +15,7 @@ import numpy as np
 
 from drystone.constraints.joints.checks import check_free, free_coordinate
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import BetweenPoints, Flat
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import write_coordinate, write_row
 from drystone.errors import InputError
@@ -45,7 +45,7 @@ def fill_distance(joints, j, r, position, rotation, dt, rows):
 
 
 @dataclass(frozen=True, eq=False)
-class Distance(Joint):
+class Distance(BetweenPoints):
     """point_a of A and point_b of B keep their distance.
 
     length    [m] of a rod; None: what it is at creation
@@ -66,6 +66,7 @@ class Distance(Joint):
 
     _kind = DISTANCE
     _measures, _angles = (length_of,), (False,)
+    _flat = Flat(DISTANCE)
 
     def __post_init__(self) -> None:
         check_bodies("Distance", self.a, self.b)
@@ -108,18 +109,8 @@ class Distance(Joint):
         return (coordinate._replace(limits=(lower if lower > 0.0 else -inf, upper)),)
 
     @property
-    def distance(self) -> float:
-        """Of the two points now [m]."""
-        return self._value(0)
-
-    @property
-    def speed(self) -> float:
-        """Rate of the distance [m/s]."""
-        return self._rate(0)
-
-    @property
     def separation(self) -> float:
-        """How far the distance is from what it may be [m]; zero but for drift."""
+        """Position error: how far the distance is from what it may be [m]; zero but for drift."""
         lower, upper = (self.length, self.length) if self.limits is None else self.limits
         here = self.distance
         return max(here - upper, lower - here, 0.0)

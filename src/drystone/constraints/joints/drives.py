@@ -1,6 +1,6 @@
 """Drives of joints: a motor holds a speed, a servo pulls towards a position; both have a limit.
 
-With the coordinate q of the joint (an angle, or a way) and its rate u after the step of dt:
+With the coordinate q of the joint (angle or displacement) and its rate u after the step of dt:
 
     Motor   u = speed             while |force| <= max_force
     Servo   force = -k (q + dt u - target) - d u, cut at max_force
@@ -23,7 +23,7 @@ class Motor:
     speed       of B relative to A [rad/s], [m/s] for a slider; three numbers for a Ball: the spin
                 in the world axes that A had at creation
     max_force   [N], of joints that slide; None: as strong as needed
-    max_torque  [N m], of joints that turn; the same limit under its right name
+    max_torque  [N m], of joints that rotate; the same limit under its right name
     """
 
     speed: float | tuple[float, float, float]
@@ -50,7 +50,7 @@ class Servo:
     stiffness   [N m/rad], [N/m] for joints that slide
     damping     [N m s/rad], [N s/m]
     max_force   [N], of joints that slide; None: as strong as needed
-    max_torque  [N m], of joints that turn; the same limit under its right name
+    max_torque  [N m], of joints that rotate; the same limit under its right name
     """
 
     target: float | tuple[float, float, float]
@@ -95,7 +95,7 @@ def _check_bounds(who: str, force, torque) -> None:
     if force is not None and torque is not None:
         raise InputError(
             f"{who}: max_force is {force!r} and max_torque is {torque!r}, give only one: a force "
-            f"for joints that slide, a torque for joints that turn."
+            f"for joints that slide, a torque for joints that rotate."
         )
     for name, value in (("max_force", force), ("max_torque", torque)):
         if value is None or value == inf:

@@ -1,17 +1,27 @@
-"""Stage 4: the rows of all joints, at the poses of the bodies at the start of a step."""
+"""All kinds of joints: the list of them, and what is chosen by kind: rows and position errors.
+
+Numba cannot call through a table of kernels that are cached, so each choice is a ladder.
+"""
 
 import numpy as np
 
-from drystone.constraints.joints.ball import fill_ball
-from drystone.constraints.joints.cylindrical import fill_cylindrical
-from drystone.constraints.joints.distance import fill_distance
-from drystone.constraints.joints.fixed import fill_fixed
-from drystone.constraints.joints.hinge import fill_hinge
-from drystone.constraints.joints.planar import fill_planar
-from drystone.constraints.joints.planar_2d import fill_flat_fixed, fill_flat_hinge, fill_flat_slider
-from drystone.constraints.joints.slider import fill_slider
-from drystone.constraints.joints.spring_damper import fill_spring
-from drystone.constraints.joints.universal import fill_universal
+from drystone.constraints.joints.ball import Ball, fill_ball
+from drystone.constraints.joints.cylindrical import Cylindrical, fill_cylindrical
+from drystone.constraints.joints.distance import Distance, fill_distance
+from drystone.constraints.joints.fixed import (
+    Fixed,
+    fill_fixed,
+    fill_flat_fixed,
+    fixed_errors,
+    flat_fixed_errors,
+)
+from drystone.constraints.joints.hinge import Hinge, fill_flat_hinge, fill_hinge, hinge_errors
+from drystone.constraints.joints.planar import Planar, fill_planar
+from drystone.constraints.joints.position_error import joint_quaternions
+from drystone.constraints.joints.slider import Slider, fill_flat_slider, fill_slider
+from drystone.constraints.joints.spring_damper import SpringDamper, fill_spring
+from drystone.constraints.joints.universal import Universal, fill_universal, universal_errors
+from drystone.errors import UnsupportedFeature
 from drystone.jit import inlined, inner_kernel, kernel
 from drystone.model.joint_arrays import (
     BALL,
@@ -27,6 +37,23 @@ from drystone.model.joint_arrays import (
     SPRING,
     UNIVERSAL,
 )
+
+# Every joint. Saved worlds (world/io/serialize_joints.py), spanning trees
+# (constraints/kinematic_trees.py) and two dimensions read their list here.
+JOINTS = (Hinge, Slider, Fixed, Distance, SpringDamper, Ball, Universal, Cylindrical, Planar)
+
+
+def flat_kind(joint) -> tuple[int, int]:
+    """Kind and number of rows of a joint in two dimensions, or one clear sentence."""
+    flat = joint._flat
+    if flat is None:
+        *names, last = (kind.__name__ for kind in JOINTS if kind._flat is not None)
+        raise UnsupportedFeature(
+            f"{type(joint).__name__}: is not in two dimensions; use {', '.join(names)} or {last}."
+        )
+    joint._check_flat()
+    held = joint._held_rows if flat.held_rows is None else flat.held_rows
+    return flat.kind, held + joint.row_count - joint._held_rows
 
 
 @kernel
@@ -144,3 +171,24 @@ def fill_joint(joints, j, position, rotation, dt, rows):
         fill_flat_slider(joints, j, r, position, rotation, dt, rows)
     elif kind == FLAT_FIXED:
         fill_flat_fixed(joints, j, r, position, rotation, dt, rows)
+
+
+@inner_kernel(inline="always")
+def direction_errors(joints, j, rotation):
+    """Errors of the rows of joint `j` that hold directions, in their order; zero for no row.
+
+    Of joints that the articulated body algorithm can eliminate; `rotation` has a row for the fixed
+    world.
+    """
+    kind, (q_a, r) = joints.kind[j], joint_quaternions(joints, j, rotation)
+    q, x, y, z = r
+    c, up, side = 1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + q * z), 2.0 * (x * z - q * y)
+    if kind == HINGE:
+        return hinge_errors(c, up, side)
+    if kind == UNIVERSAL:
+        return universal_errors(c, up, side, joints.number[j, 0])
+    if kind == FIXED:
+        return fixed_errors(r)
+    if kind == FLAT_FIXED:
+        return flat_fixed_errors(r, q_a)
+    return 0.0, 0.0, 0.0

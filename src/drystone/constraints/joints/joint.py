@@ -1,4 +1,4 @@
-"""What all joints have in common for a person: the two bodies, and what can be read.
+"""What all joints have in common for the user: the two bodies, and what can be read.
 
 Signs, for every joint: coordinates, speeds and angles are those of B relative to A, zero at
 creation; angles are positive by the right hand about the axis. `force` and `torque` are what the
@@ -6,18 +6,26 @@ joint exerts on B (the opposite acts on A), in world axes, the torque about the 
 """
 
 from dataclasses import fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from drystone.constraints.joints.pack import Coordinate
 from drystone.constraints.joints.pose import Place, place_between
-from drystone.constraints.joints.row_blocks import count_turns
+from drystone.constraints.joints.row_blocks import across_axis, count_revolutions
 from drystone.errors import InputError
 from drystone.jit.vec import mul, rotation_matrix
 from drystone.model.attachment import HERE, NO_TURN, is_world, pose_of
 from drystone.model.checks import frozen
 from drystone.model.joint_arrays import ROW_DRIVE
+
+
+class Flat(NamedTuple):
+    """The form of a joint in two dimensions."""
+
+    kind: int
+    held_rows: int | None = None  # rows that hold it together; None: as many as in three dimensions
+    tree: tuple[int, int, int] | None = None  # as Joint._tree
 
 
 class Joint:
@@ -31,9 +39,16 @@ class Joint:
     _kind: int
     _held_rows: Any  # rows that hold it together
     _measures: tuple = ()  # kernels: place -> value, l, a, b of each free coordinate
-    _angles: tuple = ()  # whether each of them counts whole turns
+    _angles: tuple = ()  # whether each of them is an angle that counts revolutions
+    # Rows that hold a point, rows that hold directions, free rotations: of joints that the
+    # articulated body algorithm can eliminate (constraints/kinematic_trees.py).
+    _tree: tuple[int, int, int] | None = None
+    _flat: Flat | None = None  # None: there is none in two dimensions
 
     # What the table asks
+
+    def _check_flat(self) -> None:
+        """Raise an InputError if it does not fit the plane of two dimensions."""
 
     def _coordinates(self) -> tuple[Coordinate, ...]:
         return ()
@@ -51,7 +66,7 @@ class Joint:
         """A and B; None is the fixed world."""
         return tuple(None if is_world(body) else body for body in (self.a, self.b))
 
-    # What a person reads
+    # What the user reads
 
     @property
     def anchor_a(self) -> np.ndarray:
@@ -65,7 +80,7 @@ class Joint:
 
     @property
     def separation(self) -> float:
-        """How far the joint is torn apart [m]; zero but for drift."""
+        """Position error: how far apart its two points are [m]; zero but for drift."""
         return float(np.linalg.norm(self._place().apart))
 
     @property
@@ -119,11 +134,11 @@ class Joint:
         return place_between(*at.anchors, *at.frames, *pose_a, *pose_b)
 
     def _value(self, k: int) -> float:
-        """Coordinate `k` now [rad] or [m]; turns are counted once the joint is in a world."""
+        """Coordinate `k` now [rad] or [m]; revolutions count once the joint is in a world."""
         value = self._measures[k](self._place())[0]
         if not self._angles[k] or self._world is None:
             return value
-        return count_turns(value, float(self._world.joint_values(self)[k]))
+        return count_revolutions(value, float(self._world.joint_values(self)[k]))
 
     def _rate(self, k: int) -> float:
         """Rate of coordinate `k` now [rad/s] or [m/s]."""
@@ -146,6 +161,53 @@ class Joint:
     def _arm_b(self) -> np.ndarray:
         body = self.bodies[1]
         return self.anchor_b - (0.0 if body is None else body.centre)
+
+
+class AlongAxis(Joint):
+    """Joints whose first coordinate is a displacement along the axis x."""
+
+    @property
+    def position(self) -> float:
+        """Displacement of B along the axis since creation [m]."""
+        return self._value(0)
+
+    @property
+    def speed(self) -> float:
+        """Rate of the position [m/s]."""
+        return self._rate(0)
+
+    @property
+    def separation(self) -> float:
+        """Position error: how far B is off the axis [m]; zero but for drift."""
+        return across_axis(self._place())
+
+
+class AboutAxis(Joint):
+    """Joints that displace, and whose last coordinate is the angle about the axis x."""
+
+    @property
+    def angle(self) -> float:
+        """Of B about the axis by the right hand, zero at creation, revolutions counted [rad]."""
+        return self._value(len(self._measures) - 1)
+
+    @property
+    def angle_speed(self) -> float:
+        """Rate of the angle [rad/s]."""
+        return self._rate(len(self._measures) - 1)
+
+
+class BetweenPoints(Joint):
+    """Joints along the line between a point of A and a point of B."""
+
+    @property
+    def distance(self) -> float:
+        """Of the two points now [m]."""
+        return self._value(0)
+
+    @property
+    def speed(self) -> float:
+        """Rate of the distance [m/s]."""
+        return self._rate(0)
 
 
 def force_on_b(linear, angular, impulse, dt) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From the joints that a person made to the arrays that kernels read (model/joint_arrays.py)."""
+"""From the joints that the user made to the arrays that kernels read (model/joint_arrays.py)."""
 
 from collections.abc import Callable, Sequence
 from math import inf
@@ -19,7 +19,7 @@ from drystone.model.joint_arrays import (
 
 
 class Coordinate(NamedTuple):
-    """What a person asked of one free coordinate of a joint."""
+    """What the user asked of one free coordinate of a joint."""
 
     limits: tuple[float, float] = (-inf, inf)
     drive: Motor | Servo | None = None
@@ -35,7 +35,7 @@ def pack_joints(
     joints: Sequence,
     row_of: Callable,
     offset: np.ndarray,
-    turn: np.ndarray,
+    rotation: np.ndarray,
     origin=(0.0, 0.0, 0.0),
     kind_of: Callable | None = None,
 ) -> Joints:
@@ -43,7 +43,7 @@ def pack_joints(
 
     row_of   row of a body in the arrays; not asked about the fixed world
     offset   (n, 3) centres of mass in the frames of the shapes [m]
-    turn     (n, 4) quaternions: body (principal) axes -> axes of the shapes
+    rotation     (n, 4) quaternions: body (principal) axes -> axes of the shapes
     origin   the world's local origin [m]
     kind_of  kind and number of rows of a joint; flat.flat_kind in two dimensions
     """
@@ -66,18 +66,18 @@ def pack_joints(
         for side, body in enumerate(joint.bodies):
             row = len(offset) if body is None else row_of(body)
             table.body[j, side] = row
-            _write_side(table, j, side, joint.attachment, row, offset, turn, origin)
+            _write_side(table, j, side, joint.attachment, row, offset, rotation, origin)
         write_settings(table, j, joint)
     return table
 
 
-def _write_side(table, j, side, attachment, row, offset, turn, origin):
+def _write_side(table, j, side, attachment, row, offset, rotation, origin):
     """From the frame of the shape to that of the centre of mass and the principal axes."""
     anchor, frame = attachment.anchors[side], attachment.frames[side]
     if row == len(offset):
         anchor = tuple(p - o for p, o in zip(anchor, origin, strict=True))
     else:
-        w, x, y, z = (float(c) for c in turn[row])
+        w, x, y, z = (float(c) for c in rotation[row])
         arm = tuple(p - float(o) for p, o in zip(anchor, offset[row], strict=True))
         anchor = mul_t(rotation_matrix(w, x, y, z), arm)
         frame = quaternion_product((w, -x, -y, -z), frame)
@@ -107,7 +107,7 @@ def write_settings(table: Joints, j: int, joint) -> None:
 
 
 def carry_state(old_list, old: Joints, old_state, new_list, new: Joints, new_state) -> None:
-    """Counted turns and impulses of joints that are in both lists, into the new state.
+    """Counted revolutions and impulses of joints that are in both lists, into the new state.
 
     Impulses of a joint whose number of rows changed start from zero.
     """

@@ -1,4 +1,4 @@
-"""Planar: a body stays in a plane of the world and turns only about the plane's normal.
+"""Planar joint: a body stays in a plane of the world and rotates only about the plane's normal.
 
     x_A.(p_B - p_A) = 0                     one row
     swing of x_B from x_A = 0               two rows
@@ -13,13 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from drystone.constraints.joints.checks import check_axis, check_free, free_coordinate
+from drystone.constraints.joints.checks import (
+    check_axis,
+    check_free,
+    free_coordinate,
+    set_fields,
+)
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import AboutAxis
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     along,
-    count_turns,
+    count_revolutions,
     twist,
     write_across,
     write_axis,
@@ -33,13 +38,13 @@ from drystone.model.joint_arrays import PLANAR
 
 @kernel
 def along_u(place):
-    """Way along y_A: value, l, a, b."""
+    """Displacement along y_A: value, l, a, b."""
     return along(place, place.y_a)
 
 
 @kernel
 def along_v(place):
-    """Way along z_A: value, l, a, b."""
+    """Displacement along z_A: value, l, a, b."""
     return along(place, place.z_a)
 
 
@@ -47,17 +52,17 @@ def along_v(place):
 def fill_planar(joints, j, r, position, rotation, dt, rows):
     place = place_joint(joints, j, position, rotation)
     r = write_axis(place, write_across(place, place.x_a, r, rows), rows)
-    way, lin, a, b = along_u(place)
-    r = write_coordinate(joints, j, 0, r, way, lin, a, b, dt, rows)
-    way, lin, a, b = along_v(place)
-    r = write_coordinate(joints, j, 1, r, way, lin, a, b, dt, rows)
+    value, lin, a, b = along_u(place)
+    r = write_coordinate(joints, j, 0, r, value, lin, a, b, dt, rows)
+    value, lin, a, b = along_v(place)
+    r = write_coordinate(joints, j, 1, r, value, lin, a, b, dt, rows)
     angle, lin, a, b = twist(place)
-    angle = count_turns(angle, rows.value[j, 2])
+    angle = count_revolutions(angle, rows.value[j, 2])
     write_coordinate(joints, j, 2, r, angle, lin, a, b, dt, rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Planar(Joint):
+class Planar(AboutAxis):
     """Body `a` stays in the plane through its centre of mass with this normal.
 
     b          what carries the plane; None: the fixed world
@@ -90,8 +95,7 @@ class Planar(Joint):
         if is_world(self.a):
             raise InputError("Planar: a is the fixed world, must be the body to keep in the plane.")
         normal = check_axis("Planar: normal", self.normal)
-        object.__setattr__(self, "normal", normal)
-        object.__setattr__(self, "direction", self._in_plane(normal))
+        set_fields(self, normal=normal, direction=self._in_plane(normal))
         check_free(self, "_u", unit="m")
         check_free(self, "_v", unit="m")
         check_free(self, "_angle")
@@ -122,7 +126,7 @@ class Planar(Joint):
 
     @property
     def position(self) -> tuple[float, float]:
-        """Way of the body along `direction` and along normal x direction since creation [m]."""
+        """Displacement along `direction` and along normal x direction since creation [m]."""
         return self._value(0), self._value(1)
 
     @property
@@ -131,17 +135,7 @@ class Planar(Joint):
         return self._rate(0), self._rate(1)
 
     @property
-    def angle(self) -> float:
-        """Turn about the normal by the right hand, turns counted [rad]."""
-        return self._value(2)
-
-    @property
-    def angle_speed(self) -> float:
-        """Rate of the angle [rad/s]."""
-        return self._rate(2)
-
-    @property
     def separation(self) -> float:
-        """How far the centre of mass is off the plane [m]; zero but for drift."""
+        """Position error: how far the centre of mass is off the plane [m]; zero but for drift."""
         place = self._place()
         return abs(along(place, place.x_a)[0])

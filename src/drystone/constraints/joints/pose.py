@@ -1,14 +1,14 @@
-"""Where the two halves of a joint are: the quantities that constraints are written in.
+"""Poses of the two frames of a joint: the quantities that its constraints are written in.
 
     p_A, p_B     the joint's point as fixed to A and to B; both are `point` at creation
     arm_a, arm_b from the centres of mass to p_A, p_B
     apart        p_B - p_A
-    x_a, y_a, z_a    axes of the joint as fixed to A; x is the axis that a person gave
+    x_a, y_a, z_a    axes of the joint as fixed to A; x is the axis that the user gave
     x_b, y_b, z_b    the same as fixed to B
-    turn         quaternion of B's axes in A's axes, (w, x, y, z)
+    rotation     quaternion of B's axes in A's axes, (w, x, y, z)
 
 The axes of A and B coincide at creation, so that errors are zero there whatever the orientations
-of the bodies are (CLINE 4.4.1, the second way), but for universal joints and off-centre cones.
+of the bodies are (CLINE 4.4.1, the second method), but for universal joints and off-centre cones.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Place(NamedTuple):
     x_b: tuple
     y_b: tuple
     z_b: tuple
-    turn: tuple
+    rotation: tuple
 
 
 @kernel

@@ -31,7 +31,7 @@ from drystone.model.joint_arrays import (
     ROW_LIMIT,
 )
 
-# Least 1 + cos(swing): a swing nearer than 0.26 degrees to a half turn has no direction and no
+# Least 1 + cos(swing): a swing nearer than 0.26 degrees to half a revolution has no direction, no
 # twist that rounding would leave; rows then take a fixed axis and stay finite.
 LEAST_OPENING = 1e-5
 
@@ -65,14 +65,14 @@ def write_point(place, r, rows):
 
 @kernel
 def along(place, t):
-    """Way of p_B from p_A along the axis `t` of A: value, l, a, b."""
+    """Displacement of p_B from p_A along the axis `t` of A: value, l, a, b."""
     a = cross(add(place.arm_a, place.apart), t)
     return dot(t, place.apart), t, a, cross(place.arm_b, t)
 
 
 @kernel
 def along_axis(place):
-    """Way of p_B from p_A along x: value, l, a, b."""
+    """Displacement of p_B from p_A along x: value, l, a, b."""
     return along(place, place.x_a)
 
 
@@ -121,7 +121,7 @@ def in_world(place, v):
 @inner_kernel(no_cpython_wrapper=True)
 def write_orientation(place, r, rows):
     """Three rows that hold the orientations together."""
-    q, x, y, z = place.turn
+    q, x, y, z = place.rotation
     sign = 1.0 if q >= 0.0 else -1.0
     v = in_world(place, (x, y, z))
     for i in range(3):
@@ -136,7 +136,7 @@ def write_orientation(place, r, rows):
 @kernel
 def twist(place):
     """Angle of B about x relative to A in (-pi, pi]: value, l, a, b."""
-    q, x = place.turn[0], place.turn[1]
+    q, x = place.rotation[0], place.rotation[1]
     angle = 2.0 * atan2(x, q) if q >= 0.0 else 2.0 * atan2(-x, -q)
     opening = 1.0 + dot(place.x_a, place.x_b)
     if opening < LEAST_OPENING:
@@ -146,17 +146,17 @@ def twist(place):
 
 
 @kernel
-def count_turns(angle, last):
-    """The angle that differs from `angle` by whole turns and is nearest to `last`."""
+def count_revolutions(angle, last):
+    """The angle that differs from `angle` by revolutions and is nearest to `last`."""
     return angle + 2.0 * pi * floor((last - angle) / (2.0 * pi) + 0.5)
 
 
 @kernel
-def _write_limit(rows, r, lin, a, b, room, dt):
-    """A row that lets `room` shrink to zero and no further within the step."""
-    write_row(rows, r, lin, a, b, min(room, 0.0), ROW_LIMIT)
+def _write_limit(rows, r, lin, a, b, gap, dt):
+    """A row that lets `gap` shrink to zero and no further within the step."""
+    write_row(rows, r, lin, a, b, min(gap, 0.0), ROW_LIMIT)
     rows.lower[r] = 0.0
-    rows.bias[r] = max(room, 0.0) / dt
+    rows.bias[r] = max(gap, 0.0) / dt
 
 
 @inner_kernel(no_cpython_wrapper=True)
@@ -222,7 +222,7 @@ def write_coordinate(joints, j, k, r, value, lin, a, b, dt, rows):
 
 @kernel
 def rotation_vector(q):
-    """Of a unit quaternion, the shorter way round [rad]."""
+    """Of a unit quaternion, the shorter of the two [rad]."""
     sign = 1.0 if q[0] >= 0.0 else -1.0
     v = (sign * q[1], sign * q[2], sign * q[3])
     s = norm(v)

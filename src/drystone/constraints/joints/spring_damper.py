@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.constraints.joints.distance import length_of
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import BetweenPoints, Flat
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import write_row, write_spring
 from drystone.jit import inner_kernel
@@ -37,7 +37,7 @@ def fill_spring(joints, j, r, position, rotation, dt, rows):
 
 
 @dataclass(frozen=True, eq=False)
-class SpringDamper(Joint):
+class SpringDamper(BetweenPoints):
     """A spring with a damper between point_a of A and point_b of B, stable for any step.
 
     stiffness  [N/m]
@@ -56,6 +56,7 @@ class SpringDamper(Joint):
 
     _kind, _held_rows = SPRING, 1
     _measures, _angles = (length_of,), (False,)
+    _flat = Flat(SPRING)
 
     def __post_init__(self) -> None:
         check_bodies("SpringDamper", self.a, self.b)
@@ -67,16 +68,6 @@ class SpringDamper(Joint):
 
     def _numbers(self):
         return self.length, self.stiffness, self.damping
-
-    @property
-    def distance(self) -> float:
-        """Of the two points now [m]."""
-        return self._value(0)
-
-    @property
-    def speed(self) -> float:
-        """Rate of the distance [m/s]."""
-        return self._rate(0)
 
     @property
     def separation(self) -> float:

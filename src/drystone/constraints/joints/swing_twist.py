@@ -1,4 +1,4 @@
-"""SwingTwist: how far a ball joint may lean and turn; the mathematics is in ball.py."""
+"""SwingTwist: how far a ball joint may swing and twist; the mathematics is in ball.py."""
 
 from dataclasses import dataclass
 from math import pi
@@ -20,7 +20,7 @@ class SwingTwist:
     axis       of B, such as the direction of the upper arm, in world coordinates at creation
     swing      largest angle between the axis and the middle of the cone [rad], below pi; or two:
                (towards `towards` and back, sideways)
-    twist      (lower, upper) turn of B about the axis [rad], zero at creation
+    twist      (lower, upper) rotation of B about the axis [rad], zero at creation
     cone       middle of the cone, fixed to A, in world coordinates at creation; None: the axis
     towards    direction of the first of two swings, fixed to A; needed only for these
     """
@@ -51,7 +51,7 @@ class SwingTwist:
             )
 
     def alphas(self) -> tuple[float, float]:
-        """Largest swings about y_A and z_A: tilting towards y is a turn about z."""
+        """Largest swings about y_A and z_A: tilting towards y is a rotation about z."""
         if self.swing is None:
             return 0.0, 0.0
         both = self.swing if isinstance(self.swing, tuple) else (self.swing, self.swing)
@@ -61,9 +61,9 @@ class SwingTwist:
         """Axes of A (x in the middle of the cone) and of B (x along the axis), no twist."""
         middle = np.array(self.cone or self.axis)
         axes_a = axes_along(middle, self.towards)
-        turn = np.cross(middle, self.axis)
-        s, c = np.linalg.norm(turn), middle @ np.array(self.axis)
-        n = turn / s if s > 1e-12 else axes_a[:, 1]
+        lean = np.cross(middle, self.axis)
+        s, c = np.linalg.norm(lean), middle @ np.array(self.axis)
+        n = lean / s if s > 1e-12 else axes_a[:, 1]
         v = n * np.arctan2(s, c)
         matrix = np.reshape(rotation_matrix(*quaternion_of(tuple(v.tolist()))), (3, 3))
         return axes_a, matrix @ axes_a

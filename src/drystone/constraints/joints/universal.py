@@ -1,4 +1,4 @@
-"""Universal: two axes that cross, one fixed to A, one to B, keep their angle (CLINE 4.4.1).
+"""Universal joint: two axes that cross, one fixed to A, one to B, keep their angle (CLINE 4.4.1).
 
     p_B - p_A = 0                            three rows
     beta - beta_0 = 0                        one row, beta the angle between x_A and x_B:
@@ -6,7 +6,7 @@
     angle_a  of the cross about x_A          free: a = b = (x_A - c x_B) / s²
     angle_b  of B against the cross          free: a = b = (x_B - c x_A) / s²
 
-x_A is axis_a as fixed to A, x_B is axis_b as fixed to B, c = x_A.x_B, s² = 1 - c². B turned by
+x_A is axis_a as fixed to A, x_B is axis_b as fixed to B, c = x_A.x_B, s² = 1 - c². B rotated by
 angle_b about axis_b and then, with axis_b, by angle_a about axis_a is where B is in A (CLINE 4.10
 with the third angle zero). The axes need not be square to each other; where drift makes them
 parallel, n is y_A and the angles take their own axes.
@@ -16,7 +16,7 @@ number: beta_0.
 """
 
 from dataclasses import dataclass, field
-from math import atan2
+from math import atan2, sqrt
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from drystone.constraints.joints.joint import Joint
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     NOWHERE,
-    count_turns,
+    count_revolutions,
     write_coordinate,
     write_point,
     write_row,
@@ -77,20 +77,26 @@ def fill_universal(joints, j, r, position, rotation, dt, rows):
     write_row(rows, r, NOWHERE, n, n, atan2(s, c) - joints.number[j, 0], ROW_EQUALITY)
     r += 1
     angle, lin, a, b = angle_of_cross(place)
-    angle = count_turns(angle, rows.value[j, 0])
+    angle = count_revolutions(angle, rows.value[j, 0])
     r = write_coordinate(joints, j, 0, r, angle, lin, a, b, dt, rows)
     angle, lin, a, b = angle_on_cross(place)
-    angle = count_turns(angle, rows.value[j, 1])
+    angle = count_revolutions(angle, rows.value[j, 1])
     write_coordinate(joints, j, 1, r, angle, lin, a, b, dt, rows)
+
+
+@inner_kernel(inline="always")
+def universal_errors(c, up, side, right):
+    """Error of the row that holds the angle, from x_B in A's axes; see position_error.py."""
+    return atan2(sqrt(up * up + side * side), c) - right, 0.0, 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Universal(Joint):
-    """B turns about two axes through `point`: axis_a of A, and axis_b of its own.
+    """B rotates about two axes through `point`: axis_a of A, and axis_b of its own.
 
     limits_a, limits_b      (lower, upper) of the angles about them [rad], zero at creation
     motor_a, motor_b        Motor or Servo
-    friction_a, friction_b  torques that resist turning [N m]
+    friction_a, friction_b  torques that resist rotation [N m]
     """
 
     a: object
@@ -108,6 +114,7 @@ class Universal(Joint):
 
     _kind, _held_rows = UNIVERSAL, 4
     _measures, _angles = (angle_of_cross, angle_on_cross), (True, True)
+    _tree = (3, 1, 2)
 
     def __post_init__(self) -> None:
         check_bodies("Universal", self.a, self.b)
@@ -116,7 +123,7 @@ class Universal(Joint):
         for name in ("axis_a", "axis_b"):
             object.__setattr__(self, name, check_axis(f"Universal: {name}", getattr(self, name)))
         x, y = self.axis_a, self.axis_b
-        # Ten degrees: nearer axes leave one direction of turning to the smallest of errors.
+        # Ten degrees: nearer axes leave one axis of rotation to the smallest of errors.
         if np.linalg.norm(np.cross(x, y)) < 0.17:
             raise InputError(
                 f"Universal: axis_a {x} and axis_b {y} are within 10 degrees of each other, must "
@@ -135,12 +142,12 @@ class Universal(Joint):
 
     @property
     def angle_a(self) -> float:
-        """About axis_a, turns counted [rad]."""
+        """About axis_a, revolutions counted [rad]."""
         return self._value(0)
 
     @property
     def angle_b(self) -> float:
-        """About axis_b, turns counted [rad]."""
+        """About axis_b, revolutions counted [rad]."""
         return self._value(1)
 
     @property

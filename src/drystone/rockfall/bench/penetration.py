@@ -1,7 +1,7 @@
-"""How deep rocks ever get into the ground, measured apart from the code that rolls them.
+"""Penetration depth along trajectories, measured apart from the code that rolls the rocks.
 
 Of a whole trajectory, at every time step and at PARTS - 1 times between two: the centre of mass
-moves on its arcs, and the rock turns at constant spin from one state to the next. There
+moves on its arcs, and the rock rotates at constant spin from one state to the next. There
 
     corners and points along the edges of the rock are held against the plane of the ground above,
     points along the edges of the ground against the faces of a convex rock,
@@ -18,11 +18,12 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.jit.vec import add, dot, load, mul, mul_t, rotation_matrix, sub
+from drystone.model.rotation import rotation_matrices
 from drystone.rockfall.engine.flight import place_at
-from drystone.rockfall.engine.place_start import triangle_distance
 from drystone.rockfall.engine.records import Trajectory
 from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.terrain.ground_surface import Ground
+from drystone.shapes.sdf.point_triangle import triangle_distance
 
 PARTS = 4  # of a time step
 ALONG = 6  # parts of an edge of the rock
@@ -108,18 +109,18 @@ def _inside(probe, p):
 @kernel
 def _edge_into_rock(probe, x, m, a, b, worst):
     """The larger of `worst` and the depth in the rock of points along the edge from a to b."""
-    way = sub(b, a)
-    length = sqrt(dot(way, way))
+    along = sub(b, a)
+    length = sqrt(dot(along, along))
     parts = max(int(ceil(length / (FINE * probe.radius))), 1)
     # Only the part of the edge that is within the rock's ball is walked.
     to = sub(x, a)
-    middle = dot(to, way) / (length * length)
+    middle = dot(to, along) / (length * length)
     reach = probe.radius / length
     first = max(int(floor((middle - reach) * parts)), 0)
     last = min(int(ceil((middle + reach) * parts)), parts)
     for k in range(first, last + 1):
         s = k / parts
-        p = (a[0] + s * way[0] - x[0], a[1] + s * way[1] - x[1], a[2] + s * way[2] - x[2])
+        p = (a[0] + s * along[0] - x[0], a[1] + s * along[1] - x[1], a[2] + s * along[2] - x[2])
         if dot(p, p) < probe.radius * probe.radius:
             worst = max(worst, _inside(probe, mul_t(m, p)))
     return worst
@@ -175,8 +176,8 @@ def _is_near(probe, x, ground):
 
 
 @kernel
-def _turn_between(p, q, share):
-    """Orientation at a share of the way from p to q, at constant spin."""
+def _orientation_between(p, q, share):
+    """Orientation at a share of the time from p to q, at constant spin (slerp)."""
     same = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3]
     sign = 1.0 if same >= 0.0 else -1.0
     angle = np.arccos(min(abs(same), 1.0))
@@ -211,7 +212,7 @@ def deepest(probe, t, q, t0, x, v, a, ground):
             if not _is_near(probe, at, ground):
                 continue
             p = (q[i, 0], q[i, 1], q[i, 2], q[i, 3])
-            p = _turn_between(p, (q[i + 1, 0], q[i + 1, 1], q[i + 1, 2], q[i + 1, 3]), share)
+            p = _orientation_between(p, (q[i + 1, 0], q[i + 1, 1], q[i + 1, 2], q[i + 1, 3]), share)
             m = rotation_matrix(p[0], p[1], p[2], p[3])
             depth = _ground_into_rock(probe, at, m, ground)
             if probe.rounding == 0.0:
@@ -231,21 +232,10 @@ def measure_depth(rock: Rock, trajectory: Trajectory, ground: Ground) -> Depth:
 
 
 def energy_growth(rock: Rock, states: np.ndarray, gravity: float) -> float:
-    """Largest rise of the mechanical energy, as a part of what the rock lost on its way."""
-    turn = _matrices(states["q"])
-    spin = np.einsum("nij,ni->nj", turn, states["w"])
+    """Largest rise of the mechanical energy, as a part of what the rock lost in all."""
+    to_world = rotation_matrices(states["q"])
+    spin = np.einsum("nij,ni->nj", to_world, states["w"])
     energy = 0.5 * rock.mass * (states["v"] ** 2).sum(axis=1) + 0.5 * (spin**2) @ rock.inertia
     energy += rock.mass * gravity * states["x"][:, 2]
     lost = energy[0] - energy[-1]
     return float((energy - np.minimum.accumulate(energy)).max() / max(lost, np.finfo(float).tiny))
-
-
-def _matrices(q: np.ndarray) -> np.ndarray:
-    """(n, 3, 3) from rock to world axes."""
-    w, x, y, z = q.T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), -1, 0)

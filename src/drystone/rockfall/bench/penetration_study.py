@@ -1,18 +1,20 @@
-"""Many random rocks on an elevation model: how deep did any of them get, did any tunnel?
+"""Penetration and tunnelling of many random rocks on an elevation model.
 
 Runs go in chunks to worker processes; a run depends on the seed and its number alone, so that the
-figures do not depend on the workers.
+statistics do not depend on the workers.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from drystone.errors import SimulationError
 from drystone.rockfall.bench.penetration import energy_growth, measure_depth
 from drystone.rockfall.bench.random_trials import ROCKS, Trials, read_terrain, roll_trials
 from drystone.rockfall.engine.options import Options
@@ -25,7 +27,7 @@ CHUNK = 60  # runs a worker takes at a time: ten of each kind of rock
 ALLOWED = 1e-3  # of the size of a rock: what counts as penetration
 
 
-class RunFigures(NamedTuple):
+class RunDepth(NamedTuple):
     """What was measured of one run."""
 
     run: int
@@ -46,26 +48,26 @@ class Bench:
         self.ground = ground_of(slope)
         self.scene = Scene.build(slope.vertices, slope.triangles, uniform_surface(0.3, 0.6))
 
-    def measure(self, runs: range) -> list[RunFigures]:
+    def measure(self, runs: range) -> list[RunDepth]:
         trials = [self.trials.draw(run) for run in runs]
         rolled = roll_trials(trials, self.scene, threads=1, states=True)
-        names, figures = list(ROCKS), []
+        names, depths = list(ROCKS), []
         for run, trial, one in zip(runs, trials, rolled, strict=True):
             rock, size = trial.rock, 2.0 * trial.rock.radius
             worst = measure_depth(rock, one, self.ground)
-            figures.append(
-                RunFigures(
+            depths.append(
+                RunDepth(
                     run, names[run % len(names)], worst.depth / size, worst.height / size,
                     energy_growth(rock, one.states, Options().gravity),
                     REASONS[one.end["reason"]], len(one.states) - 1,
                 )
             )  # fmt: skip
-        return figures
+        return depths
 
 
 def penetration_runs(
     terrain: Path | None, runs: int, seed: int = 1, workers: int = 2
-) -> Iterator[list[RunFigures]]:
+) -> Iterator[list[RunDepth]]:
     """Figures of all runs, chunk by chunk as they get done, in their order."""
     chunks = [range(first, min(first + CHUNK, runs)) for first in range(0, runs, CHUNK)]
     bench = Bench(terrain, seed)
@@ -76,7 +78,14 @@ def penetration_runs(
     with ProcessPoolExecutor(
         workers, mp_context=get_context("spawn"), initializer=_start, initargs=(terrain, seed)
     ) as pool:
-        yield from pool.map(_measure, chunks[1:])
+        # A chunk is a bounded number of bounded steps, and the death of a process ends the wait.
+        try:
+            yield from pool.map(_measure, chunks[1:])
+        except BrokenProcessPool:
+            raise SimulationError(
+                f"one of {workers} worker processes died; the machine may be out of memory. Use "
+                "fewer workers."
+            ) from None
 
 
 _WORKER: dict[str, Bench] = {}
@@ -86,29 +95,29 @@ def _start(terrain, seed) -> None:
     _WORKER["bench"] = Bench(terrain, seed)
 
 
-def _measure(runs: range) -> list[RunFigures]:
+def _measure(runs: range) -> list[RunDepth]:
     return _WORKER["bench"].measure(runs)
 
 
-def summarise_runs(figures: list[RunFigures]) -> list[dict]:
+def summarise_runs(depths: list[RunDepth]) -> list[dict]:
     """A row for each kind of rock, and one for all."""
-    kinds = list(dict.fromkeys(figure.rock for figure in figures))
-    return [_row(kind, [f for f in figures if f.rock == kind]) for kind in kinds] + [
-        _row("all", figures)
+    kinds = list(dict.fromkeys(one.rock for one in depths))
+    return [_row(kind, [f for f in depths if f.rock == kind]) for kind in kinds] + [
+        _row("all", depths)
     ]
 
 
-def _row(rock: str, figures: list[RunFigures]) -> dict:
-    depth = np.array([f.depth for f in figures])
-    reasons = Counter(f.reason for f in figures)
+def _row(rock: str, depths: list[RunDepth]) -> dict:
+    depth = np.array([f.depth for f in depths])
+    reasons = Counter(f.reason for f in depths)
     return {
         "rock": rock,
-        "runs": len(figures),
-        "steps": int(sum(f.steps for f in figures)),
+        "runs": len(depths),
+        "steps": int(sum(f.steps for f in depths)),
         "depth_worst": float(depth.max()),
         "penetrated": int((depth > ALLOWED).sum()),
-        "tunnelled": sum(f.height < 0.0 for f in figures),
-        "growth_worst": max(f.growth for f in figures),
+        "tunnelled": sum(f.height < 0.0 for f in depths),
+        "growth_worst": max(f.growth for f in depths),
         "failed": reasons[REASONS[FAILED]],
         "reasons": dict(reasons),
     }

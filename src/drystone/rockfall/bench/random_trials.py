@@ -105,7 +105,7 @@ def _refine(z: np.ndarray) -> np.ndarray:
 
 
 class Trial(NamedTuple):
-    """A run: a rock, how it starts, and what it meets."""
+    """A run: a rock, how it starts, and what it hits."""
 
     rock: Rock
     start: Start

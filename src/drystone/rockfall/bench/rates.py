@@ -1,4 +1,4 @@
-"""How many trajectories a second, for rocks and terrains of several sizes, with the accuracy.
+"""Throughput: trajectories per second for rocks and terrains of several sizes, with accuracy.
 
 Every row times the same runs on all threads (least of `repeat`: noise only ever adds) after they
 ran once, and measures how deep any of the first MEASURED got and whether energy grew. Beside the
@@ -49,7 +49,7 @@ COLUMNS = (
 def rate_rows(
     slope: Slope, count: int, threads: int, factors=FACTORS, rocks=RATE_ROCKS, repeat: int = 3
 ) -> Iterator[dict]:
-    """A row of figures for every rock and the lumped mass on every size of the terrain."""
+    """A row of statistics for every rock and the lumped mass on every size of the terrain."""
     surface = uniform_surface(RESTITUTION, FRICTION)
     for factor in factors:
         ground = slope if factor == 1.0 else resized(slope, factor)

@@ -1,7 +1,7 @@
 """Barriers inside a trajectory: what happens when the centre of mass crosses one (ROCFALL 4.2).
 
 A barrier is a row of upright panels. The path of the centre of mass is a parabola, so the time at
-which it meets the plane of a panel is the root of a quadratic. A panel takes its capacity from
+which it crosses the plane of a panel is the root of a quadratic. A panel takes its capacity from
 the translational energy, and stops the rock if that is all there is; one whose top is passed
 takes nothing, and that is noted too. Barriers numbered above those that have a capacity are
 walls: rocks collide with their triangles, every such impact is noted as a hit, and whoever crosses
@@ -39,7 +39,7 @@ def first_root(c, b, a, after, end):
 
 @kernel
 def cross_panels(foot_a, foot_b, last, x, v, a, end):
-    """First panel that the centre of mass meets within `end` seconds, above its foot.
+    """First panel that the centre of mass crosses within `end` seconds, above its foot.
 
     foot_a, foot_b   (n, 3) ends of the foot of each panel
     last             panel that was crossed just now, or -1
@@ -102,7 +102,7 @@ def _wall_of(barriers, triangle):
 
 @kernel
 def log_hit(barriers, triangle, t, x, v, w, energy, taken, log):
-    """Note an impact on that triangle if it is a wall's; False if there is no room."""
+    """Note an impact on that triangle if it is a wall's; False if the log is full."""
     b = _wall_of(barriers, triangle)
     if b < 0:
         return True

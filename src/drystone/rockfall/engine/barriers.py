@@ -29,7 +29,7 @@ class Barriers(NamedTuple):
     height: np.ndarray  # (n,) of the panel, upright [m]
     barrier: np.ndarray  # (n,) int32, row of `capacity`; larger numbers are walls
     capacity: np.ndarray  # (k,) energy it can take from one rock [J]; inf stops every rock
-    wall_first: int = 0  # walls are the last triangles that rocks meet, from this one on
+    wall_first: int = 0  # walls are the last triangles that rocks hit, from this one on
     wall: np.ndarray = np.empty(0, np.int32)  # (w,) int32 barrier of each of these triangles
 
 
@@ -53,7 +53,7 @@ class Walls(NamedTuple):
 def build_barriers(slope, lines, height, capacity, walls: Sequence[Wall] = (), first: int = 0):
     """Panels of crossing barriers along local lines (n, 2), one per barrier; then those of walls.
 
-    first   number of the first triangle of the walls among all that rocks meet
+    first   number of the first triangle of the walls among all that rocks hit
     """
     feet_a, feet_b, tall, owner = [], [], [], []
     lines, height = [*lines, *(w.line for w in walls)], [*height, *(w.height for w in walls)]
@@ -99,7 +99,7 @@ def line_wall(slope, line: np.ndarray, height: float, thickness: float) -> Wall:
 def mesh_wall(slope, vertices, triangles, line: np.ndarray | None = None) -> Wall:
     """A wall of a closed mesh in local coordinates; triangles outward.
 
-    line   along it; None: the middle of the smallest rectangle about its plan, the long way
+    line   along it; None: the middle of the smallest rectangle about its plan, along it
     """
     triangles = np.ascontiguousarray(triangles, dtype=np.int32)
     a, b, c = (vertices[triangles[:, k]] for k in range(3))

@@ -1,4 +1,4 @@
-"""When the moving rock first comes within a distance of the slope, rotation included.
+"""Continuous collision detection: the time of impact of a moving, rotating rock (ROCFALL 1.4).
 
 Conservative advancement along separating axes. While a rock and a triangle are apart there is a
 unit n along which every corner i of the rock is higher than all of the triangle by
@@ -6,28 +6,39 @@ unit n along which every corner i of the rock is higher than all of the triangle
     f_i(s) = n.(x(s) + R(s) r_i) - max n.corner  -  rounding.
 
 With the spin w constant over the step, f_i'' >= n.a - |w|² reach: from f_i and f_i' at a time
-follows a time until which no f_i can have come down to the threshold, however the rock turns. We
-go there, and when an axis has no room left take the closest direction at that time as the next.
+follows a time until which no f_i can have come down to the threshold, however the rock rotates. We
+go there, and when an axis has no gap left take the closest direction at that time as the next.
 The time found is thus never late: corner on face, edge on edge and face on corner alike, nothing
 is passed through, and the distance is never below the threshold.
 """
 
 from math import inf, sqrt
+from typing import NamedTuple
 
 from drystone.jit import kernel
 from drystone.jit.vec import cross, dot, load, mul, mul_t, norm, normalize, rotation_matrix, sub
 from drystone.rockfall.engine.distance import piece_distance
-from drystone.rockfall.engine.flight import place_at, turned
+from drystone.rockfall.engine.flight import place_at, rotated
 
 # The search ends within this part of the threshold above it.
 TOLERANCE = 0.1
 
-# Rounds per piece and triangle; 3 to 8 are usual. Stopping here early costs a shorter step.
-MAX_ROUNDS = 100
+# Per piece and triangle; 3 to 8 are usual. Stopping here early costs a shorter step.
+MAX_ITERATIONS = 100
+
+
+class Path(NamedTuple):
+    """Motion of a rock over a step: constant acceleration and spin."""
+
+    x: tuple  # centre of mass [m]
+    v: tuple  # [m/s]
+    a: tuple  # [m/s²]
+    q: tuple  # orientation, unit quaternion
+    w: tuple  # spin, world axes [rad/s]
 
 
 @kernel
-def _room_in_time(vertex, first, last, n, g, base, rate, bend, span):
+def _safe_time(vertex, first, last, n, g, base, rate, bend, span):
     """Least height above the threshold, and the time in which no corner can have lost its own.
 
     Heights are base + n.r, their rates rate + g.r, falling faster by `bend` [m/s²] at most.
@@ -48,31 +59,26 @@ def _room_in_time(vertex, first, last, n, g, base, rate, bend, span):
 
 
 @kernel
-def sweep_pair(
-    # rock
-    rocks, piece, rounding, x, v, a, q, w,
-    # triangle
-    n, c0, c1, c2,
-    # in
-    start, end, threshold, simplex,
-):  # fmt: skip
-    """First time in start..end at which the distance is within the threshold; inf if none.
+def _sweep_pair(rocks, piece, rounding, path, n, corners, end, threshold, simplex):
+    """Time of impact within 0..end: first at which the distance is within the threshold, or inf.
 
-    n   first axis, a unit vector
+    n   a first guess of the direction from the triangle to the rock
     """
+    x, v, a, q, w = path
+    c0, c1, c2 = corners
     first, last = rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1]
     spin = norm(w)
-    turning = spin * spin * rocks.piece_ball[piece, 4]
+    centripetal = spin * spin * rocks.piece_ball[piece, 4]
     slack = TOLERANCE * threshold
-    s = start
-    for _ in range(MAX_ROUNDS):
-        p = turned(q, w, s)
+    s = 0.0
+    for _ in range(MAX_ITERATIONS):
+        p = rotated(q, w, s)
         m = rotation_matrix(p[0], p[1], p[2], p[3])
         xs = place_at(x, v, a, s)
         base = dot(n, xs) - max(dot(n, c0), max(dot(n, c1), dot(n, c2))) - rounding - threshold
         rate = dot(n, v) + s * dot(n, a)
-        bend = max(turning - dot(n, a), 1e-12)
-        least, time = _room_in_time(
+        bend = max(centripetal - dot(n, a), 1e-12)
+        least, time = _safe_time(
             rocks.vertex, first, last, mul_t(m, n), mul_t(m, cross(n, w)), base, rate, bend, end - s
         )
         if least <= slack:
@@ -99,11 +105,12 @@ def _lowest_fall(height, rate, bend, span):
 
 
 @kernel
-def sweep(rocks, k, x, v, a, q, w, span, threshold, grid, found, count, simplex):
-    """First time within `span` at which rock `k` comes within `threshold` of the triangles found.
+def sweep(rocks, k, path, span, threshold, grid, found, count, simplex):
+    """Time of impact within `span`: rock `k` comes within `threshold` of a triangle found.
 
     Returns the time (inf if none) and the triangle.
     """
+    x, v, a, q, w = path
     radius, rounding = rocks.body[k, 4], rocks.body[k, 5]
     first, last = rocks.pieces[k, 0], rocks.pieces[k, 1]
     best, which = inf, -1
@@ -129,8 +136,8 @@ def sweep(rocks, k, x, v, a, q, w, span, threshold, grid, found, count, simplex)
                 side = dot(n, sub(x, c0)) + dot(n, mul(m, ball))
                 if abs(side) > rocks.piece_ball[piece, 3] + moved + threshold:
                     continue
-            time = sweep_pair(
-                rocks, piece, rounding, x, v, a, q, w, n, c0, c1, c2, 0.0, end, threshold, simplex
+            time = _sweep_pair(
+                rocks, piece, rounding, path, n, (c0, c1, c2), end, threshold, simplex
             )
             if time < best:
                 best, which, end = time, t, time

@@ -1,7 +1,7 @@
-"""What contacts do to the velocity: impacts first, then the forces of a step (ROCFALL 1.1.1).
+"""Contact response: impacts first, then the contact forces of a step (ROCFALL 1.1.1).
 
 Twist and rows are those of impact.py. A contact that approaches is colliding; then all contacts
-are treated as an impact, again until none approaches, since friction may turn the rock back into
+are treated as an impact, again until none approaches, since friction may drive the rock back into
 the slope. Contacts slower than the rest speed do not bounce.
 """
 
@@ -12,16 +12,23 @@ import numpy as np
 from drystone.jit import kernel
 from drystone.jit.vec import add, cross, dot, load, mad, mul, mul_t, norm, scale, tangents
 from drystone.rockfall.engine.contacts import Contacts
-from drystone.rockfall.engine.impact import ImpactRoom, bounce_off, push, row_dot, row_speed, rub
-from drystone.rockfall.engine.resting_contact import RestRoom, hold
+from drystone.rockfall.engine.impact import (
+    ImpactWorkspace,
+    apply_friction,
+    bounce_off,
+    push,
+    row_dot,
+    row_speed,
+)
+from drystone.rockfall.engine.resting_contact import RestingWorkspace, hold
 from drystone.rockfall.terrain.materials import material_at
 
 # Contacts slower than this do not collide [m/s]: in a step of 10 ms they move a nanometre.
 COLLIDING = 1e-7
 
-# Rounds of an impact; friction rarely asks for more than three. The last has neither bounce nor
+# Of an impact; friction rarely asks for more than three. The last has neither restitution nor
 # friction, after which nothing approaches.
-ROUNDS = 20
+MAX_ITERATIONS = 20
 
 # Tangential speed below which sliding has no direction [m/s].
 STILL = 1e-12
@@ -30,8 +37,8 @@ STILL = 1e-12
 TOO_NEAR, FAR_ENOUGH = 0.5, 0.75
 
 
-class MeetRoom(NamedTuple):
-    """Scratch for the contacts of one rock."""
+class ResponseWorkspace(NamedTuple):
+    """Scratch arrays for the contacts of one rock."""
 
     contacts: Contacts
     normal: np.ndarray  # (K, 6) rows
@@ -45,26 +52,26 @@ class MeetRoom(NamedTuple):
     total: np.ndarray  # (K,)
     rubbed: np.ndarray  # (K,)
     z: np.ndarray  # (6,)
-    impact: ImpactRoom
-    rest: RestRoom
+    impact: ImpactWorkspace
+    rest: RestingWorkspace
 
     @classmethod
-    def of(cls, contacts: int, directions: int) -> "MeetRoom":
+    def of(cls, contacts: int, directions: int) -> "ResponseWorkspace":
         k = contacts
         return cls(
             Contacts.empty(), np.zeros((k, 6)), np.zeros((k, 6)), np.zeros((2 * k, 6)),
             np.zeros(k, dtype=np.int64), *np.zeros((6, k)), np.zeros(6),
-            ImpactRoom.of(k), RestRoom.of(k, directions),
+            ImpactWorkspace.of(k), RestingWorkspace.of(k, directions),
         )  # fmt: skip
 
 
 @kernel
 def _set_row(rows, i, d, spot, m, gyration):
     """Row of direction d at an arm from the centre of mass."""
-    turn = mul_t(m, cross(spot, d))
+    lever = mul_t(m, cross(spot, d))
     for k in range(3):
         rows[i, k] = d[k]
-        rows[i, 3 + k] = turn[k] / gyration[k]
+        rows[i, 3 + k] = lever[k] / gyration[k]
 
 
 @kernel
@@ -82,77 +89,79 @@ def take_twist(z, m, gyration):
 
 
 @kernel
-def prepare(count, x, m, gyration, surface, friction, room):
+def prepare(count, x, m, gyration, surface, friction, work):
     """Normal rows and materials of the contacts; `friction` (materials,) is that of this rock."""
-    c = room.contacts
+    c = work.contacts
     for i in range(count):
         spot, n = load(c.spot, i), load(c.normal, i)
-        _set_row(room.normal, i, n, spot, m, gyration)
+        _set_row(work.normal, i, n, spot, m, gyration)
         at = add(x, spot)
-        room.material[i] = material_at(c.triangle[i], c.feature[i], at[0], at[1], surface)
-        room.friction[i] = friction[room.material[i]]
-        room.total[i] = 0.0
+        work.material[i] = material_at(c.triangle[i], c.feature[i], at[0], at[1], surface)
+        work.friction[i] = friction[work.material[i]]
+        work.total[i] = 0.0
 
 
 @kernel
-def _slide_rows(count, m, gyration, room):
+def _slide_rows(count, m, gyration, work):
     """Rows against the sliding of each contact (eq. 3.57 to 3.59)."""
-    v, w = take_twist(room.z, m, gyration)
+    v, w = take_twist(work.z, m, gyration)
     for i in range(count):
-        spot, n = load(room.contacts.spot, i), load(room.contacts.normal, i)
+        spot, n = load(work.contacts.spot, i), load(work.contacts.normal, i)
         u = add(v, cross(w, spot))
         u = mad(u, n, -dot(u, n))
         speed = norm(u)
         d = scale(u, -1.0 / speed) if speed > STILL else (0.0, 0.0, 0.0)
-        _set_row(room.slide, i, d, spot, m, gyration)
+        _set_row(work.slide, i, d, spot, m, gyration)
 
 
 @kernel
-def _stop_worst(count, room):
+def _stop_worst(count, work):
     """Stop the fastest contact alone: never wrong, if rounding spoiled the rest."""
     worst, least = 0, 0.0
     for i in range(count):
-        room.impulse[i] = 0.0
-        speed = row_speed(room.normal, i, room.z)
+        work.impulse[i] = 0.0
+        speed = row_speed(work.normal, i, work.z)
         if speed < least:
             worst, least = i, speed
-    room.impulse[worst] = -least / row_dot(room.normal, worst, room.normal, worst)
-    push(room.normal, worst, room.impulse[worst], room.z)
+    work.impulse[worst] = -least / row_dot(work.normal, worst, work.normal, worst)
+    push(work.normal, worst, work.impulse[worst], work.z)
 
 
 @kernel
-def collide(count, m, gyration, bounce, rest_speed, room):
-    """Impact of all contacts, room.z in and out; whether anything hit faster than the rest speed.
+def collide(count, m, gyration, bounce, rest_speed, work):
+    """Impact of all contacts, work.z in and out; whether anything hit faster than the rest speed.
 
-    room.total (count,) is the normal impulse per mass of each.
+    work.total (count,) is the normal impulse per mass of each.
     """
     hit = False
-    for turn in range(ROUNDS):
+    for iteration in range(MAX_ITERATIONS):
         least = 0.0
         for i in range(count):
-            speed = row_speed(room.normal, i, room.z)
+            speed = row_speed(work.normal, i, work.z)
             least = min(least, speed)
-            room.bounce[i] = bounce[room.material[i]] if abs(speed) > rest_speed else 0.0
-            if turn == ROUNDS - 1:
-                room.bounce[i] = 0.0
+            work.bounce[i] = bounce[work.material[i]] if abs(speed) > rest_speed else 0.0
+            if iteration == MAX_ITERATIONS - 1:
+                work.bounce[i] = 0.0
         if least >= -COLLIDING:
             break
         hit = hit or least < -rest_speed
-        _slide_rows(count, m, gyration, room)
-        if not bounce_off(count, room.normal, room.bounce, room.z, room.impulse, room.impact):
-            _stop_worst(count, room)
-        if turn < ROUNDS - 1:
-            rub(count, room.slide, room.friction, room.impulse, room.z, room.rubbed, room.impact)
+        _slide_rows(count, m, gyration, work)
+        if not bounce_off(count, work.normal, work.bounce, work.z, work.impulse, work.impact):
+            _stop_worst(count, work)
+        if iteration < MAX_ITERATIONS - 1:
+            apply_friction(
+                count, work.slide, work.friction, work.impulse, work.z, work.rubbed, work.impact
+            )
         for i in range(count):
-            room.total[i] += room.impulse[i]
+            work.total[i] += work.impulse[i]
     return hit
 
 
 @kernel
-def way_out(count, distance, contacts):
+def separate(count, distance, contacts):
     """How to move a rock that has come too near to the slope: zero if it has not.
 
-    Steps of finite length bend the way of a corner: of a rock that rolls fast some thousandths of
+    Steps of finite length bend the path of a corner: of a rock that rolls fast some thousandths of
     the stopping distance are lost in every step.
     """
     nearest = distance
@@ -169,41 +178,43 @@ def way_out(count, distance, contacts):
 
 
 @kernel
-def press(count, w, rounding, m, gyration, h, directions, room):
-    """Contact forces over a step, room.z from free to final twist; False if there are none.
+def press(count, w, rounding, m, gyration, h, directions, work):
+    """Contact forces over a step, work.z from free to final twist; False if there are none.
 
-    w   spin before the step: a corner of a turning rock is pulled to the axis, and its normal
+    w   spin before the step: a corner of a spinning rock is pulled to the axis, and its normal
         velocity changes by n.(w x (w x r)) a second without any force
     """
     needed = False
     for i in range(count):
-        n = load(room.contacts.normal, i)
-        corner = mad(load(room.contacts.spot, i), n, rounding)
-        room.target[i] = -h * dot(n, cross(w, cross(w, corner)))
-        if row_speed(room.normal, i, room.z) < room.target[i]:
+        n = load(work.contacts.normal, i)
+        corner = mad(load(work.contacts.spot, i), n, rounding)
+        work.target[i] = -h * dot(n, cross(w, cross(w, corner)))
+        if row_speed(work.normal, i, work.z) < work.target[i]:
             needed = True
     if not needed:
         return False
-    v, spin = take_twist(room.z, m, gyration)
+    v, spin = take_twist(work.z, m, gyration)
     for i in range(count):
-        spot, n = load(room.contacts.spot, i), load(room.contacts.normal, i)
+        spot, n = load(work.contacts.spot, i), load(work.contacts.normal, i)
         u = add(v, cross(spin, spot))
         u = mad(u, n, -dot(u, n))
         speed = norm(u)
         t, _ = tangents(n)
         if speed > STILL:
             t = scale(u, 1.0 / speed)
-        _set_row(room.tangent, 2 * i, t, spot, m, gyration)
-        _set_row(room.tangent, 2 * i + 1, cross(n, t), spot, m, gyration)
+        _set_row(work.tangent, 2 * i, t, spot, m, gyration)
+        _set_row(work.tangent, 2 * i + 1, cross(n, t), spot, m, gyration)
     if not hold(
-        count, room.normal, room.tangent, room.friction, room.target, directions, room.z,
-        room.impulse, room.rest,
+        count, work.normal, work.tangent, work.friction, work.target, directions, work.z,
+        work.impulse, work.rest,
     ):  # fmt: skip
         # No solution on Lemke's path: an inelastic impact at the end of the step has one.
-        _slide_rows(count, m, gyration, room)
+        _slide_rows(count, m, gyration, work)
         for i in range(count):
-            room.bounce[i] = 0.0
-        if not bounce_off(count, room.normal, room.bounce, room.z, room.impulse, room.impact):
-            _stop_worst(count, room)
-        rub(count, room.slide, room.friction, room.impulse, room.z, room.rubbed, room.impact)
+            work.bounce[i] = 0.0
+        if not bounce_off(count, work.normal, work.bounce, work.z, work.impulse, work.impact):
+            _stop_worst(count, work)
+        apply_friction(
+            count, work.slide, work.friction, work.impulse, work.z, work.rubbed, work.impact
+        )
     return True

@@ -1,7 +1,7 @@
-"""The contacts of a rock in a pose: points, normals, gaps, and the triangle each lies on.
+"""Narrow phase: contacts of a rock in a pose, points, normals, gaps, and triangles (ROCFALL 1.4).
 
-A corner of the rock over a triangle is a contact along the triangle's normal. Edges of the slope
-that stand out meet edges and faces of the rock: there the normal is the closest direction, and it
+A corner of the rock over a triangle is a contact along the triangle's normal. Convex edges of the
+slope touch edges and faces of the rock: there the normal is the closest direction, and it
 must lie between those of the triangles around, else the true neighbour is another triangle (a
 corner that slides over a flat slope must not feel the edges it passes). Where a face of the rock
 lies on such an edge both ends of the common part are contacts.
@@ -27,22 +27,31 @@ INSIDE = -1e-9
 # Contacts nearer than half the skin with normals of a larger product than this are one.
 ALIKE = 0.9999
 
-ROOM = 64  # contacts found before they are thinned out
+CAPACITY = 64  # contacts found before they are reduced
+
+
+class Pose(NamedTuple):
+    """Where a rock is, and how near a contact is."""
+
+    x: tuple  # centre of mass [m]
+    m: tuple  # rotation matrix, rock axes -> world axes
+    rounding: float  # radius of a sphere about every corner [m]
+    skin: float  # largest gap of a contact [m]
 
 
 class Contacts(NamedTuple):
     """Contacts of one rock; scratch."""
 
-    spot: np.ndarray  # (ROOM, 3) from the centre of mass to the contact [m]
-    normal: np.ndarray  # (ROOM, 3) out of the slope
-    gap: np.ndarray  # (ROOM,) [m]
-    triangle: np.ndarray  # (ROOM,) int64
-    feature: np.ndarray  # (ROOM,) int64, see rockfall/terrain/materials.py
+    spot: np.ndarray  # (CAPACITY, 3) from the centre of mass to the contact [m]
+    normal: np.ndarray  # (CAPACITY, 3) out of the slope
+    gap: np.ndarray  # (CAPACITY,) [m]
+    triangle: np.ndarray  # (CAPACITY,) int64
+    feature: np.ndarray  # (CAPACITY,) int64, see rockfall/terrain/materials.py
 
     @classmethod
     def empty(cls) -> "Contacts":
-        ints = [np.zeros(ROOM, dtype=np.int64) for _ in range(2)]
-        return cls(np.zeros((ROOM, 3)), np.zeros((ROOM, 3)), np.zeros(ROOM), *ints)
+        ints = [np.zeros(CAPACITY, dtype=np.int64) for _ in range(2)]
+        return cls(np.zeros((CAPACITY, 3)), np.zeros((CAPACITY, 3)), np.zeros(CAPACITY), *ints)
 
 
 @kernel
@@ -76,7 +85,7 @@ def add_contact(grid, contacts, count, skin, spot, normal, gap, triangle, featur
             contacts.feature[i] = _shared_edge(grid, contacts.triangle[i], triangle)
         contacts.gap[i] = min(contacts.gap[i], gap)
         return count
-    if count < ROOM:
+    if count < CAPACITY:
         _write(contacts, count, spot, normal, gap, triangle, feature)
         return count + 1
     if gap < contacts.gap[widest]:
@@ -97,8 +106,9 @@ def is_over(p, n, c0, c1, c2):
 
 
 @kernel
-def _touch_face(rocks, piece, rounding, m, x, grid, t, n, corners, skin, contacts, count):
+def _face_contacts(rocks, piece, pose, grid, t, n, corners, contacts, count):
     """Corners of the rock within the skin over triangle t."""
+    x, m, rounding, skin = pose
     c0, c1, c2 = corners
     nb = mul_t(m, n)
     base = dot(n, sub(x, c0)) - rounding
@@ -126,7 +136,7 @@ def _stays_below(grid, t, c, n):
 
 
 @kernel
-def _is_outward(grid, found, found_count, t, k, along, c, n):
+def _is_outward(grid, near, t, k, along, c, n):
     """Whether n is a normal of the slope at point c of edge k of t; also its feature there.
 
     along   where c lies on the edge, 0 to 1
@@ -138,8 +148,8 @@ def _is_outward(grid, found, found_count, t, k, along, c, n):
         return good, EDGE + k
     corner = a if along <= 0.5 else b
     feature = CORNER + (k if along <= 0.5 else (k + 1) % 3)
-    for f in range(found_count):
-        u = found[f]
+    for f in range(near.shape[0]):
+        u = near[f]
         for j in range(3):
             if grid.triangle[u, j] == corner and not _stays_below(grid, u, c, n):
                 return False, feature
@@ -147,16 +157,17 @@ def _is_outward(grid, found, found_count, t, k, along, c, n):
 
 
 @kernel
-def _common_part(rocks, piece, rounding, m, x, n, start, way, length, skin):
+def _common_part(rocks, piece, pose, n, start, along, length):
     """Where the rock lies on a line of the slope within the skin: two places, the gap at each.
 
-    way   unit vector along the line from `start`; places are distances along it, cut to 0..length.
+    along   unit vector of the line from `start`; places are distances along it, cut to 0..length.
     The first is larger than the second if there is no such part.
     """
-    aside = cross(n, way)
-    nb, wb, ab = mul_t(m, n), mul_t(m, way), mul_t(m, aside)
+    x, m, rounding, skin = pose
+    aside = cross(n, along)
+    nb, wb, ab = mul_t(m, n), mul_t(m, along), mul_t(m, aside)
     d = sub(x, start)
-    bn, bw, ba = dot(n, d) - rounding, dot(way, d), dot(aside, d)
+    bn, bw, ba = dot(n, d) - rounding, dot(along, d), dot(aside, d)
     low, high, gap_low, gap_high = np.inf, -np.inf, 0.0, 0.0
     for e in range(rocks.piece_edge[piece], rocks.piece_edge[piece + 1]):
         p, q = load(rocks.vertex, rocks.edge[e, 0]), load(rocks.vertex, rocks.edge[e, 1])
@@ -189,10 +200,9 @@ def _common_part(rocks, piece, rounding, m, x, n, start, way, length, skin):
 
 
 @kernel
-def _touch_edge(
-    rocks, piece, rounding, m, x, grid, found, found_count, t, k, n, skin, contacts, count, simplex
-):
-    """Contacts of a piece with edge k of triangle t, which stands out."""
+def _edge_contacts(rocks, piece, pose, grid, near, t, k, n, contacts, count, simplex):
+    """Contacts of a piece with edge k of triangle t, which is convex; `near` are the triangles."""
+    x, m, rounding, skin = pose
     start = load(grid.vertex, grid.triangle[t, k])
     end = load(grid.vertex, grid.triangle[t, (k + 1) % 3])
     first, last = rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1]
@@ -202,31 +212,28 @@ def _touch_edge(
         return count
     n = mul(m, direction)
     spot = mul(m, closest)
-    way = normalize(sub(end, start))
-    length = dot(way, sub(end, start))
-    along = dot(way, sub(add(x, spot), start))
-    good, feature = _is_outward(
-        grid, found, found_count, t, k, along / length, mad(start, way, along), n
-    )
+    along = normalize(sub(end, start))
+    length = dot(along, sub(end, start))
+    place = dot(along, sub(add(x, spot), start))
+    good, feature = _is_outward(grid, near, t, k, place / length, mad(start, along, place), n)
     if not good:
         return count
-    low, high, gap_low, gap_high = _common_part(
-        rocks, piece, rounding, m, x, n, start, way, length, skin
-    )
+    low, high, gap_low, gap_high = _common_part(rocks, piece, pose, n, start, along, length)
     # At the end of an edge that leads away from the rock there is one point.
-    if high - low <= 10.0 * skin or abs(dot(n, way)) > OUTSIDE:
+    if high - low <= 10.0 * skin or abs(dot(n, along)) > OUTSIDE:
         point = mad(spot, n, d - rounding)
         return add_contact(grid, contacts, count, skin, point, n, d - rounding, t, feature)
-    low_point = sub(mad(mad(start, way, low), n, gap_low), x)
-    high_point = sub(mad(mad(start, way, high), n, gap_high), x)
+    low_point = sub(mad(mad(start, along, low), n, gap_low), x)
+    high_point = sub(mad(mad(start, along, high), n, gap_high), x)
     count = add_contact(grid, contacts, count, skin, low_point, n, gap_low, t, EDGE + k)
     return add_contact(grid, contacts, count, skin, high_point, n, gap_high, t, EDGE + k)
 
 
 @kernel
 def find_contacts(rocks, rock, x, m, grid, found, found_count, skin, contacts, simplex):
-    """Contacts within `skin` [m] of a rock at x, turned by the matrix m; how many."""
+    """Contacts within `skin` [m] of a rock at x, rotated by the matrix m; how many."""
     radius, rounding = rocks.body[rock, 4], rocks.body[rock, 5]
+    pose, near = Pose(x, m, rounding, skin), found[:found_count]
     count = 0
     for f in range(found_count):
         t = np.int64(found[f])  # one integer type, one compilation of what follows
@@ -242,20 +249,17 @@ def find_contacts(rocks, rock, x, m, grid, found, found_count, skin, contacts, s
             _, low = lowest(rocks.vertex, first, last, mul_t(m, n))
             if low + height - rounding > skin:
                 continue
-            count = _touch_face(
-                rocks, piece, rounding, m, x, grid, t, n, (c0, c1, c2), skin, contacts, count
-            )
+            count = _face_contacts(rocks, piece, pose, grid, t, n, (c0, c1, c2), contacts, count)
             for k in range(3):
                 if grid.ridge[t] >> k & 1:
-                    count = _touch_edge(
-                        rocks, piece, rounding, m, x, grid, found, found_count, t, k, n, skin,
-                        contacts, count, simplex,
-                    )  # fmt: skip
+                    count = _edge_contacts(
+                        rocks, piece, pose, grid, near, t, k, n, contacts, count, simplex
+                    )
     return count
 
 
 @kernel
-def thin_out(contacts, count, most):
+def reduce_contacts(contacts, count, most):
     """Move the contacts that matter to the front, at most `most`; how many.
 
     The smallest gap first, then always the one furthest from those taken; normals count too.
@@ -268,8 +272,8 @@ def thin_out(contacts, count, most):
             far = -contacts.gap[i] if taken == 0 else np.inf
             for j in range(taken):
                 d = sub(load(contacts.spot, i), load(contacts.spot, j))
-                turn = 1.0 - dot(load(contacts.normal, i), load(contacts.normal, j))
-                far = min(far, dot(d, d) * (1.0 + turn) + turn * 1e-3)
+                bend = 1.0 - dot(load(contacts.normal, i), load(contacts.normal, j))
+                far = min(far, dot(d, d) * (1.0 + bend) + bend * 1e-3)
             if far > best_far:
                 best, best_far = i, far
         _swap(contacts, taken, best)

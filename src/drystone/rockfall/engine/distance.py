@@ -1,9 +1,11 @@
-"""Distance between a convex piece of a rock and a triangle or segment of the slope.
+"""GJK: distance between a convex piece of a rock and a triangle or segment of the slope.
 
 The algorithm of Gilbert, Johnson and Keerthi, in the axes of the rock, where its corners do not
-move. The simplex lies in the difference rock - slope; `simplex` is scratch of shape (8, 4):
-rows 0 to 3 are corners of the difference with their weight, rows 4 to 7 the corner of the slope
-that each came from.
+move. The simplex lies in the Minkowski difference rock - slope; `simplex` is scratch of shape
+(8, 4): rows 0 to 3 are corners of the difference with their weight, rows 4 to 7 the corner of the
+slope that each came from. Closest points of triangles are those of the engine's GJK
+(collision/narrowphase/gjk.py). The loop is our own, in rounding alone: one for both would change
+the last digits of every trajectory (docs/rockfall.md, "Why there are two engines").
 """
 
 from math import inf, sqrt

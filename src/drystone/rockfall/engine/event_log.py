@@ -1,7 +1,7 @@
 """Writing the records of a trajectory from compiled code.
 
 Records of all rocks of a batch follow each other in one buffer. Compiled code sees it as two tables
-of the same memory, of floats and of whole numbers, with a word for each field.
+of the same memory, of floats and of integers, with a word for each field.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ ARCS, IMPACTS, CROSSINGS, STATES = 12_000, 6_000, 400, 20_000
 # How the compiled path of one rock ends: complete, or what has to be larger to do it again.
 DONE, LOG_FULL, FOUND_FULL = range(3)
 
-FOUND = 4_096  # triangles near a rock that there is room for at first
+FOUND = 4_096  # capacity for triangles near a rock, at first
 
 # An arc goes on if the acceleration stays the same up to this [m/s²], rounding of sums.
 SAME = 1e-9
@@ -34,7 +34,7 @@ class Logbook(NamedTuple):
     crossing_int: np.ndarray
     end: np.ndarray  # (rocks, 13)
     end_int: np.ndarray
-    state: np.ndarray  # (P, 14); without room for any, none are noted
+    state: np.ndarray  # (P, 14); with P = 0 none are noted
     used: np.ndarray  # (4,) int64
 
 
@@ -63,9 +63,9 @@ def open_logbook(
 
 
 def collect(roll_one, first: int, last: int, rocks: int, states: bool = False) -> list[Trajectory]:
-    """Trajectories of the rocks first to last; buffers that turn out too small grow.
+    """Trajectories of the rocks first to last; buffers that are too small grow.
 
-    roll_one   (k, triangles that there is room for, logbook) -> DONE, LOG_FULL or FOUND_FULL
+    roll_one   (k, capacity for triangles, logbook) -> DONE, LOG_FULL or FOUND_FULL
     """
     sizes, found, k = np.array([ARCS, IMPACTS, CROSSINGS, STATES if states else 0]), FOUND, first
     log, pages = open_logbook(*sizes, rocks)
@@ -100,8 +100,9 @@ def _put(table, i, column, v):
 
 @kernel
 def log_arc(log, first, jumped, t0, t1, x, v, a, w, w_end, e_start, e_end, kind):
-    """Note a motion, as part of the last arc if it goes on with it; False if there is no room.
+    """Note a motion, as part of the last arc if it goes on with it; False if the log is full.
 
+    Thirteen arguments: the fields of an ARC, which nothing else holds together.
     first            number of the first arc of this rock
     jumped           whether the velocity changed at t0
     e_start, e_end   kinetic energy of rotation at t0 and t1 [J]
@@ -167,7 +168,7 @@ def log_crossing(log, t, barrier, x, v, w, height, energy, taken, outcome):
 
 @kernel
 def log_state(log, t, x, q, v, w):
-    """Note the state of the rock, if states are wanted; False if there is no room."""
+    """Note the state of the rock, if states are wanted; False if the log is full."""
     n = log.used[3]
     if log.state.shape[0] == 0:
         return True

@@ -1,12 +1,14 @@
-"""Forest as zones of drag: below the tree tops the force -c v acts on the centre of mass.
+"""Vegetation drag: in a forest, below the tree tops, -c v acts on the centre of mass.
 
 After the drag layer of RAMMS [Leine2014]: c [kg/s] is the zone's, v the velocity of the centre
 of mass, and the zone reaches up to a height above the ground.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.jit import kernel
 from drystone.rockfall.terrain.regions import NOWHERE, Region, RegionIndex, build_regions, region_at
@@ -18,7 +20,12 @@ class Forest(NamedTuple):
     height: np.ndarray  # (k,) tree tops above the ground [m]
 
 
-def build_forest(polygons, drag, height, priority=None) -> Forest:
+def build_forest(
+    polygons: Sequence[ArrayLike],
+    drag: ArrayLike,
+    height: ArrayLike,
+    priority: Sequence[float] | None = None,
+) -> Forest:
     """Zones from local polygons; where they overlap, priority and order decide as for regions."""
     ranks = np.zeros(len(polygons)) if priority is None else priority
     regions = [Region(polygon, k, ranks[k]) for k, polygon in enumerate(polygons)]

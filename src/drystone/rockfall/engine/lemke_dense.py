@@ -1,9 +1,10 @@
-"""Lemke's algorithm for the small dense problems of one rock, in scratch that the caller owns.
+"""Lemke's algorithm for the small dense LCPs of one rock, in a workspace that the caller owns.
 
-Find z with w = M z + q, z >= 0, w >= 0, wᵀz = 0 (ROCFALL eq. 3.27). The same method as
-drystone.solvers.lcp, which is sparse and for any size; here a whole solve is one compiled call.
-Variable i is w_i, n + i is z_i, 2 n the artificial one. Column j of the inverse of the basis is row
-j of `inverse`; as long as w_j is basic it is a unit vector, and neither stored nor touched.
+Find z with w = M z + q, z >= 0, w >= 0, wᵀz = 0 (ROCFALL eq. 3.27). The basis, its explicit inverse
+and the pivots are those of drystone.solvers.lcp (pivoting.py), with no free variables. Its driver
+is not: it is Python, stores M by sparse columns and factors the basis afresh with SciPy. Here M is
+dense, of 2 to 80 rows, and a whole solve is one compiled call without allocation, inside a time
+step of microseconds. The ratio test is simpler too: the first basis is always w.
 """
 
 from typing import NamedTuple
@@ -11,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import kernel
+from drystone.solvers.lcp.pivoting import add_solution, exchange
 
 SOLVED, RAY, LIMIT, INACCURATE = range(4)
 
@@ -32,35 +34,24 @@ REFINEMENTS = 2  # of the final values, by the residual of the basis
 # w. Paths over near-singular bases can end wrong; another column of z0 then takes another path.
 ACCURATE = 1e-9
 ATTEMPTS = 4
-GOLDEN = 0.6180339887498949  # multiples of it, less their whole part, are spread evenly
+GOLDEN = 0.6180339887498949  # multiples of it, less their integer part, are spread evenly
 
 
-class PivotRoom(NamedTuple):
+class LemkeWorkspace(NamedTuple):
     """Scratch for problems of up to N pairs."""
 
     inverse: np.ndarray  # (N, N)
     y: np.ndarray  # (N,)
     d: np.ndarray  # (N,)
-    miss: np.ndarray  # (N,)
-    basis: np.ndarray  # (N,) int64
-    place: np.ndarray  # (2 N + 1,) int64
-    tied: np.ndarray  # (N,) int64
+    column: np.ndarray  # (N,)
+    basis: np.ndarray  # (N,) int32
+    place: np.ndarray  # (2 N + 1,) int32
+    tied: np.ndarray  # (N,) int32
 
     @classmethod
-    def of(cls, size: int) -> "PivotRoom":
-        ints = [np.zeros(k, dtype=np.int64) for k in (size, 2 * size + 1, size)]
+    def of(cls, size: int) -> "LemkeWorkspace":
+        ints = [np.zeros(k, dtype=np.int32) for k in (size, 2 * size + 1, size)]
         return cls(np.zeros((size, size)), *np.zeros((3, size)), *ints)
-
-
-@kernel
-def _add_column(n, j, share, room, out):
-    """out += share * column j of the inverse of the basis."""
-    at = room.place[j]
-    if at >= 0:
-        out[at] += share
-    elif share != 0.0:
-        for p in range(n):
-            out[p] += share * room.inverse[j, p]
 
 
 @kernel
@@ -70,150 +61,126 @@ def _cover(j, attempt):
 
 
 @kernel
-def _find_direction(n, v, attempt, matrix, room):
+def _find_direction(n, v, attempt, matrix, work):
     """d = B⁻¹ times the column of variable v: e_i of w_i, -M_i of z_i, -cover of z0."""
-    for p in range(n):
-        room.d[p] = 0.0
-    if v < n:
-        _add_column(n, v, 1.0, room, room.d)
-    else:
-        for j in range(n):
-            share = -_cover(j, attempt) if v == 2 * n else -matrix[j, v - n]
-            _add_column(n, j, share, room, room.d)
+    column = work.column[:n]
+    for j in range(n):
+        if v < n:
+            column[j] = 1.0 if v == j else 0.0
+        else:
+            column[j] = -_cover(j, attempt) if v == 2 * n else -matrix[j, v - n]
+        work.d[j] = 0.0
+    add_solution(column, 0, work.place, work.inverse, work.d[:n])
 
 
 @kernel
-def _entry(p, j, room):
-    at = room.place[j]
+def _entry(p, j, work):
+    at = work.place[j]
     if at >= 0:
         return 1.0 if at == p else 0.0
-    return room.inverse[j, p]
+    return work.inverse[j, p]
 
 
 @kernel
-def _break_ties(n, count, room):
+def _break_ties(n, count, work):
     """Of the tied places the one that is least lexicographically in B⁻¹ / d."""
     for j in range(n):
         if count == 1:
             break
         least, size = np.inf, 0.0
         for k in range(count):
-            p = room.tied[k]
-            ratio = _entry(p, j, room) / room.d[p]
+            p = work.tied[k]
+            ratio = _entry(p, j, work) / work.d[p]
             least, size = min(least, ratio), max(size, abs(ratio))
         kept = 0
         for k in range(count):
-            p = room.tied[k]
-            if _entry(p, j, room) / room.d[p] <= least + LEXICAL_TIE * size:
-                room.tied[kept] = p
+            p = work.tied[k]
+            if _entry(p, j, work) / work.d[p] <= least + LEXICAL_TIE * size:
+                work.tied[kept] = p
                 kept += 1
         count = kept
-    return room.tied[0]
+    return work.tied[0]
 
 
 @kernel
-def _find_leaving(n, room):
+def _find_leaving(n, work):
     """Place that reaches zero first as the entering variable grows; -1: none does."""
     largest, top = 0.0, 0.0
     for p in range(n):
-        largest, top = max(largest, abs(room.d[p])), max(top, room.y[p])
+        largest, top = max(largest, abs(work.d[p])), max(top, work.y[p])
     reach = np.inf
     for p in range(n):
-        if room.d[p] > SMALL_PIVOT * largest:
-            reach = min(reach, (room.y[p] + TIE * top) / room.d[p])
+        if work.d[p] > SMALL_PIVOT * largest:
+            reach = min(reach, (work.y[p] + TIE * top) / work.d[p])
     count = 0
     for p in range(n):
-        if room.d[p] > SMALL_PIVOT * largest and room.y[p] <= reach * room.d[p]:
-            if room.basis[p] == 2 * n:
+        if work.d[p] > SMALL_PIVOT * largest and work.y[p] <= reach * work.d[p]:
+            if work.basis[p] == 2 * n:
                 return p
-            room.tied[count] = p
+            work.tied[count] = p
             count += 1
-    return _break_ties(n, count, room) if count > 0 else -1
+    return _break_ties(n, count, work) if count > 0 else -1
 
 
 @kernel
-def _exchange(n, r, v, room):
-    """Variable v takes place r."""
-    pivot, step = room.d[r], room.y[r] / room.d[r]
-    for j in range(n):
-        at = room.place[j]
-        if at >= 0 and at != r:
-            continue
-        share = 1.0 / pivot if at == r else room.inverse[j, r] / pivot
-        if at == r:
-            for p in range(n):
-                room.inverse[j, p] = -share * room.d[p]
-        elif share != 0.0:
-            for p in range(n):
-                room.inverse[j, p] -= share * room.d[p]
-        room.inverse[j, r] = share
-    for p in range(n):
-        room.y[p] -= step * room.d[p]
-    room.y[r] = step
-    room.place[room.basis[r]] = -1
-    room.basis[r] = v
-    room.place[v] = r
-
-
-@kernel
-def _refine(n, attempt, matrix, q, room):
+def _refine(n, attempt, matrix, q, work):
     """y += B⁻¹ (q - B y), for what rounding did in the pivots."""
+    residual = work.column[:n]
     for j in range(n):
-        miss = q[j]
+        r = q[j]
         for p in range(n):
-            v = room.basis[p]
+            v = work.basis[p]
             if v == j:
-                miss -= room.y[p]
+                r -= work.y[p]
             elif v >= n:
-                miss += (matrix[j, v - n] if v < 2 * n else _cover(j, attempt)) * room.y[p]
-        room.miss[j] = miss
-    for j in range(n):
-        _add_column(n, j, room.miss[j], room, room.y)
+                r += (matrix[j, v - n] if v < 2 * n else _cover(j, attempt)) * work.y[p]
+        residual[j] = r
+    add_solution(residual, 0, work.place, work.inverse, work.y[:n])
 
 
 @kernel
-def _is_gone(n, room):
+def _is_gone(n, work):
     """Whether the artificial variable is down to rounding: a degenerate problem, but solved."""
     top = 0.0
     for p in range(n):
-        top = max(top, abs(room.y[p]))
-    return room.y[room.place[2 * n]] <= GONE * top
+        top = max(top, abs(work.y[p]))
+    return work.y[work.place[2 * n]] <= GONE * top
 
 
 @kernel
-def _follow_path(n, attempt, matrix, q, z, room):
+def _follow_path(n, attempt, matrix, q, z, work):
     """One run of the algorithm: SOLVED, RAY or LIMIT."""
     worst = 0
     for p in range(n):
-        room.y[p] = q[p]
-        room.basis[p] = p
-        room.place[p] = p
-        room.place[n + p] = -1
+        work.y[p] = q[p]
+        work.basis[p] = p
+        work.place[p] = p
+        work.place[n + p] = -1
         z[p] = 0.0
         # The last of equals: then every row of (y, B⁻¹) is positive.
         if q[p] * _cover(worst, attempt) <= q[worst] * _cover(p, attempt):
             worst = p
-    room.place[2 * n] = -1
+    work.place[2 * n] = -1
     if n == 0 or q[worst] >= 0.0:
         return SOLVED
     v, status = 2 * n, LIMIT
     for _ in range(20 * n + 20):
-        _find_direction(n, v, attempt, matrix, room)
-        r = worst if v == 2 * n else _find_leaving(n, room)
+        _find_direction(n, v, attempt, matrix, work)
+        r = worst if v == 2 * n else _find_leaving(n, work)
         if r < 0:
-            status = SOLVED if _is_gone(n, room) else RAY
+            status = SOLVED if _is_gone(n, work) else RAY
             break
-        left = room.basis[r]
-        _exchange(n, r, v, room)
+        left = work.basis[r]
+        exchange(r, v, 0, work.basis, work.place, work.inverse, work.y[:n], work.d)
         if left == 2 * n:
             status = SOLVED
             break
         v = left + n if left < n else left - n
     for _ in range(REFINEMENTS):
-        _refine(n, attempt, matrix, q, room)
+        _refine(n, attempt, matrix, q, work)
     for p in range(n):
-        if n <= room.basis[p] < 2 * n:
-            z[room.basis[p] - n] = max(room.y[p], 0.0)
+        if n <= work.basis[p] < 2 * n:
+            z[work.basis[p] - n] = max(work.y[p], 0.0)
     return status
 
 
@@ -237,11 +204,11 @@ def _is_accurate(n, matrix, q, z):
 
 
 @kernel
-def lemke(n, matrix, q, z, room):
+def lemke(n, matrix, q, z, work):
     """Solve the problem of the first `n` rows and columns; SOLVED, RAY, LIMIT or INACCURATE."""
     status = SOLVED
     for attempt in range(ATTEMPTS):
-        status = _follow_path(n, attempt, matrix, q, z, room)
+        status = _follow_path(n, attempt, matrix, q, z, work)
         if status == SOLVED:
             if _is_accurate(n, matrix, q, z):
                 return SOLVED

@@ -1,4 +1,4 @@
-"""Starts that overlap the slope: the rock is lifted straight up until it touches it.
+"""Initial overlap: a rock that overlaps the slope at its start is lifted until it touches it.
 
 A rock that overlaps at its start has no contact that could carry it. Lifting is the least that
 frees it: by bisection, so that it ends free and within TOUCH of touching. One without ground below
@@ -14,12 +14,12 @@ from drystone.rockfall.engine.triangle_grid import find_triangles, ground_below
 
 TOUCH = 1e-3  # parts of the radius: how much farther than needed a rock may be lifted
 DOUBLINGS = 40  # from TOUCH on: beyond any terrain
-NO_ROOM = -1.0
+TOO_MANY = -1.0
 
 
 @kernel
 def _overlaps(rocks, k, x, m, grid, found, simplex):
-    """1 if rock k at x meets a triangle, 0 if not, -1 without room for the triangles near it."""
+    """1 if rock k at x overlaps a triangle, 0 if not, -1 if too many are near it."""
     radius, rounding = rocks.body[k, 4], rocks.body[k, 5]
     low = (x[0] - radius, x[1] - radius, x[2] - radius)
     high = (x[0] + radius, x[1] + radius, x[2] + radius)
@@ -43,7 +43,7 @@ def _overlaps(rocks, k, x, m, grid, found, simplex):
 
 @kernel
 def _least_lift(rocks, k, start, grid, found, simplex):
-    """How far rock k has to go up to be free [m]; NO_ROOM if too many triangles are near."""
+    """How far rock k has to go up to be free [m]; TOO_MANY if too many triangles are near."""
     x, z = start[k, 0], start[k, 2]
     y = start[k, 1]
     m = rotation_matrix(start[k, 3], start[k, 4], start[k, 5], start[k, 6])
@@ -62,7 +62,7 @@ def _least_lift(rocks, k, start, grid, found, simplex):
         middle = 0.5 * (low + high)
         state = _overlaps(rocks, k, (x, y, z + middle), m, grid, found, simplex)
         low, high = (middle, high) if state == 1 else (low, middle)
-    return high if state >= 0 else NO_ROOM
+    return high if state >= 0 else TOO_MANY
 
 
 @kernel
@@ -75,12 +75,12 @@ def find_lifts(rocks, start, grid, first, found, simplex, lifts):
     return start.shape[0]
 
 
-def lift_starts(packed, table: np.ndarray, grid, room: int) -> np.ndarray:
+def lift_starts(packed, table: np.ndarray, grid, capacity: int) -> np.ndarray:
     """(rocks,) how far each start of `table` (rocks, 13) has to be lifted to overlap nothing [m].
 
-    room   triangles near a rock that there is room for at first
+    capacity   triangles near a rock, at first
     """
-    found, simplex, lifts = np.zeros(room, np.int32), np.zeros((8, 4)), np.zeros(len(table))
+    found, simplex, lifts = np.zeros(capacity, np.int32), np.zeros((8, 4)), np.zeros(len(table))
     k = find_lifts(packed, table, grid, 0, found, simplex, lifts)
     while k < len(table):
         found = np.zeros(4 * len(found), np.int32)

@@ -1,7 +1,7 @@
 """The lumped-mass model, for orientation: a rock as a point with restitution and friction.
 
-The point flies on a parabola until it meets a triangle: the root of a quadratic. There the normal
-velocity is turned round and multiplied by R_n, and the tangential one loses mu times the normal
+The point flies on a parabola until it hits a triangle: the root of a quadratic. There the normal
+velocity is reversed and multiplied by R_n, and the tangential one loses mu times the normal
 impulse. Slower than the rest speed it slides along the ground with Coulomb friction until it is
 thrown off or stops. Shape, size and spin do not exist here; materials, barriers and forest are
 those of the rigid rocks, and so are the records.
@@ -58,7 +58,7 @@ from drystone.rockfall.engine.triangle_grid import find_triangles, ground_below
 from drystone.rockfall.engine.wall_outcomes import judge_walls
 from drystone.rockfall.terrain.materials import FACE, material_at
 
-# The point is set this high above a triangle that it met, so that it is not met again [m].
+# The point is set this high above a triangle that it hit, so that it does not hit it again [m].
 ABOVE = 1e-6
 
 NO_SPIN = (0.0, 0.0, 0.0)
@@ -74,7 +74,7 @@ def _corners(grid, t):
 
 
 @kernel
-def _meet(grid, x, v, a, h, found):
+def _first_impact(grid, x, v, a, h, found):
     """First time within h at which the point comes down on a triangle, and the triangle.
 
     -1 for no triangle, -2 if there are too many for the scratch.
@@ -147,7 +147,7 @@ def lump_point(
                 break
             a, kind, s = scale(sub(end, v), 1.0 / h), CONTACT, h
         else:
-            s, hit = _meet(grid, x, v, a, h, found)
+            s, hit = _first_impact(grid, x, v, a, h, found)
             if hit == -2:
                 return FOUND_FULL
             s = min(s, h)
@@ -213,8 +213,8 @@ def roll_lumped(
     walled = len(scene.barriers.wall) > 0
 
     def work(chunk):
-        def roll_one(k, room, log):
-            found = np.empty(room, np.int32)
+        def roll_one(k, capacity, log):
+            found = np.empty(capacity, np.int32)
             return lump_point(*scene, mass, start, k, bounce[k], friction[k], options, found, log)
 
         rolled = collect(roll_one, *chunk, count)

@@ -12,7 +12,7 @@ class Options(NamedTuple):
     gravity: float = 9.81  # [m/s²]
     dt_flight: float = 0.02  # largest step in flight (5.1.2) [s]
     dt_contact: float = 0.01  # largest step in contact [s]
-    turn: float = 0.5  # largest turn in a step [rad]: a tumbling rock stays smooth
+    turn: float = 0.5  # largest rotation in a step [rad]: a tumbling rock stays smooth
     angular_drag: float = 0.1  # c_d of eq. 5.1 [N m s]
     friction_directions: int = 8  # sides of the polygon for the friction circle (3.2.3), even
     contacts: int = 8  # contacts that one step keeps; more are thinned out

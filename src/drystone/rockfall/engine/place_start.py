@@ -1,4 +1,4 @@
-"""Setting a rock down on the slope: near its source point, touching nothing.
+"""Initial placement: a rock on the slope, near its source point, free of contact.
 
 The rock's bounding sphere is put on the ground along the ground's normal and moved on along it
 until no triangle is nearer than its radius. So a rock of any shape and orientation starts free of
@@ -7,41 +7,13 @@ the ground, at most its own size above it.
 
 import numpy as np
 
-from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import cross, dot, load, mad, norm, scale, sub
+from drystone.jit import kernel
+from drystone.jit.vec import load, mad
+from drystone.shapes.sdf.point_triangle import triangle_distance
 
 SPARE = 1e-3  # of the radius: how much farther out the sphere is moved than it must
 FARTHEST = 4.0  # radii: beyond it the place is a slot that the rock does not fit in
 TRIES = 200  # moves; each closes the gap to FARTHEST or to freedom
-
-
-@inner_kernel
-def triangle_distance(p, a, b, c):
-    """Distance of point p to a triangle [Ericson2005, 5.1.5]."""
-    ab, ac, ap = sub(b, a), sub(c, a), sub(p, a)
-    d1, d2 = dot(ab, ap), dot(ac, ap)
-    if d1 <= 0.0 and d2 <= 0.0:
-        return norm(ap)
-    bp = sub(p, b)
-    d3, d4 = dot(ab, bp), dot(ac, bp)
-    if d3 >= 0.0 and d4 <= d3:
-        return norm(bp)
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        return norm(sub(ap, scale(ab, d1 / (d1 - d3))))
-    cp = sub(p, c)
-    d5, d6 = dot(ab, cp), dot(ac, cp)
-    if d6 >= 0.0 and d5 <= d6:
-        return norm(cp)
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        return norm(sub(ap, scale(ac, d2 / (d2 - d6))))
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        w = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        return norm(sub(bp, scale(sub(c, b), w)))
-    n = cross(ab, ac)
-    return abs(dot(n, ap)) / norm(n)
 
 
 @kernel

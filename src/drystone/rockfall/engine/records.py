@@ -103,7 +103,7 @@ END = np.dtype(
 
 
 class Trajectory(NamedTuple):
-    """One rock's way down."""
+    """The trajectory of one rock."""
 
     arcs: np.ndarray  # (n,) of ARC
     impacts: np.ndarray  # (k,) of IMPACT

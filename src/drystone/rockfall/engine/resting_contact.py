@@ -19,10 +19,10 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.rockfall.engine.impact import push, row_dot, row_speed
-from drystone.rockfall.engine.lemke_dense import SOLVED, PivotRoom, lemke
+from drystone.rockfall.engine.lemke_dense import SOLVED, LemkeWorkspace, lemke
 
 
-class RestRoom(NamedTuple):
+class RestingWorkspace(NamedTuple):
     """Scratch for K contacts with P directions."""
 
     row: np.ndarray  # (K (P + 1), 6) of each contact the normal, then its directions
@@ -30,65 +30,70 @@ class RestRoom(NamedTuple):
     q: np.ndarray  # (N,)
     x: np.ndarray  # (N,)
     first: np.ndarray  # (K + 1,) int64 first unknown of a contact
-    pivots: PivotRoom
+    pivots: LemkeWorkspace
 
     @classmethod
-    def of(cls, contacts: int, directions: int) -> "RestRoom":
+    def of(cls, contacts: int, directions: int) -> "RestingWorkspace":
         n = contacts * (directions + 2)
         rows = contacts * (directions + 1)
         first = np.zeros(contacts + 1, dtype=np.int64)
         return cls(
-            np.zeros((rows, 6)), np.zeros((n, n)), np.zeros(n), np.zeros(n), first, PivotRoom.of(n)
+            np.zeros((rows, 6)),
+            np.zeros((n, n)),
+            np.zeros(n),
+            np.zeros(n),
+            first,
+            LemkeWorkspace.of(n),
         )
 
 
 @kernel
-def _fill_rows(count, normal, tangent, directions, room):
+def _fill_rows(count, normal, tangent, directions, work):
     """All rows of all contacts; `tangent` (2 count, 6) has two rows for each."""
     stride = directions + 1
     for i in range(count):
         for k in range(6):
-            room.row[i * stride, k] = normal[i, k]
+            work.row[i * stride, k] = normal[i, k]
         for d in range(directions):
             angle = 2.0 * pi * d / directions
             c, s = cos(angle), sin(angle)
             for k in range(6):
-                room.row[i * stride + 1 + d, k] = c * tangent[2 * i, k] + s * tangent[2 * i + 1, k]
+                work.row[i * stride + 1 + d, k] = c * tangent[2 * i, k] + s * tangent[2 * i + 1, k]
 
 
 @kernel
-def _fill_matrix(count, friction, directions, room):
+def _fill_matrix(count, friction, directions, work):
     """M and the first unknown of each contact; one without friction has p_n alone."""
     stride = directions + 1
     n = 0
     for i in range(count):
-        room.first[i] = n
+        work.first[i] = n
         n += directions + 2 if friction[i] > 0.0 else 1
-    room.first[count] = n
+    work.first[count] = n
     for i in range(n):
         for j in range(n):
-            room.matrix[i, j] = 0.0
+            work.matrix[i, j] = 0.0
     for i in range(count):
         rows_i = stride if friction[i] > 0.0 else 1
-        at = room.first[i]
+        at = work.first[i]
         for j in range(i + 1):
             rows_j = stride if friction[j] > 0.0 else 1
             for a in range(rows_i):
                 for b in range(rows_j):
-                    value = row_dot(room.row, i * stride + a, room.row, j * stride + b)
-                    room.matrix[at + a, room.first[j] + b] = value
-                    room.matrix[room.first[j] + b, at + a] = value
+                    value = row_dot(work.row, i * stride + a, work.row, j * stride + b)
+                    work.matrix[at + a, work.first[j] + b] = value
+                    work.matrix[work.first[j] + b, at + a] = value
         if friction[i] > 0.0:
             beta = at + directions + 1
-            room.matrix[beta, at] = friction[i]
+            work.matrix[beta, at] = friction[i]
             for d in range(directions):
-                room.matrix[at + 1 + d, beta] = 1.0
-                room.matrix[beta, at + 1 + d] = -1.0
+                work.matrix[at + 1 + d, beta] = 1.0
+                work.matrix[beta, at + 1 + d] = -1.0
     return n
 
 
 @kernel
-def hold(count, normal, tangent, friction, target, directions, z, impulse, room):
+def hold(count, normal, tangent, friction, target, directions, z, impulse, work):
     """Impulses of one step that keep and slow all contacts; z goes from free to final twist.
 
     tangent   (2 count, 6) rows of two tangents of each contact, the first where it would slide
@@ -96,23 +101,23 @@ def hold(count, normal, tangent, friction, target, directions, z, impulse, room)
     impulse   (count,) normal, per mass [m/s]
     Returns False, and leaves z as it was, if the problem was not solved.
     """
-    _fill_rows(count, normal, tangent, directions, room)
-    n = _fill_matrix(count, friction, directions, room)
+    _fill_rows(count, normal, tangent, directions, work)
+    n = _fill_matrix(count, friction, directions, work)
     stride = directions + 1
     for i in range(count):
-        at = room.first[i]
-        room.q[at] = row_speed(room.row, i * stride, z) - target[i]
+        at = work.first[i]
+        work.q[at] = row_speed(work.row, i * stride, z) - target[i]
         if friction[i] > 0.0:
             for d in range(directions):
-                room.q[at + 1 + d] = row_speed(room.row, i * stride + 1 + d, z)
-            room.q[at + directions + 1] = 0.0
-    if lemke(n, room.matrix, room.q, room.x, room.pivots) != SOLVED:
+                work.q[at + 1 + d] = row_speed(work.row, i * stride + 1 + d, z)
+            work.q[at + directions + 1] = 0.0
+    if lemke(n, work.matrix, work.q, work.x, work.pivots) != SOLVED:
         return False
     for i in range(count):
-        at = room.first[i]
-        impulse[i] = room.x[at]
-        push(room.row, i * stride, room.x[at], z)
+        at = work.first[i]
+        impulse[i] = work.x[at]
+        push(work.row, i * stride, work.x[at], z)
         if friction[i] > 0.0:
             for d in range(directions):
-                push(room.row, i * stride + 1 + d, room.x[at + 1 + d], z)
+                push(work.row, i * stride + 1 + d, work.x[at + 1 + d], z)
     return True

@@ -19,7 +19,7 @@ from drystone.shapes.mass_properties import polyhedron_mass, principal_axes
 
 DENSITY = 2670.0  # [kg/m³] the usual assumption of the field for rock
 
-# Share of the volume by which a mesh may miss its hull and still be convex: rounding of files.
+# Share of the volume that a mesh may lack of its hull and still be convex: rounding of files.
 CONVEX = 1e-6
 
 # Share of the size: corners of a hull nearer than this are one.
@@ -181,8 +181,8 @@ def _check_closed(faces: np.ndarray, count: int) -> None:
             f"Rock.mesh: faces name corners {faces.min()} to {faces.max()}, "
             f"but there are {count}, from 0."
         )
-    ways = {(int(f[k]), int(f[(k + 1) % 3])) for f in faces for k in range(3)}
-    if len(ways) < 3 * len(faces) or any((b, a) not in ways for a, b in ways):
+    directed = {(int(f[k]), int(f[(k + 1) % 3])) for f in faces for k in range(3)}
+    if len(directed) < 3 * len(faces) or any((b, a) not in directed for a, b in directed):
         raise InputError(
             "Rock.mesh: the surface is not closed (an edge has not exactly two faces, one each "
             "way); repair it, or use Rock.hull."

@@ -21,7 +21,7 @@ from drystone.rockfall.engine.lift_start import lift_starts
 from drystone.rockfall.engine.options import Options
 from drystone.rockfall.engine.records import Trajectory
 from drystone.rockfall.engine.rock import Rock, pack_rocks
-from drystone.rockfall.engine.trajectory import Room, roll_rock
+from drystone.rockfall.engine.trajectory import Workspace, roll_rock
 from drystone.rockfall.engine.triangle_grid import Grid
 from drystone.rockfall.engine.wall_outcomes import judge_walls
 from drystone.rockfall.terrain.materials import Surface
@@ -101,20 +101,20 @@ def roll_many(
     bounce, friction = material_rows(scene.surface, materials, count)
     walled = len(scene.barriers.wall) > 0
 
-    def work(chunk):
+    def roll_chunk(chunk):
         first, last = chunk
-        room = Room.of(options.contacts, options.friction_directions, FOUND)
+        work = Workspace.of(options.contacts, options.friction_directions, FOUND)
 
         def roll_one(k, found, log):
-            nonlocal room
-            if len(room.found) < found:
-                room = Room.of(options.contacts, options.friction_directions, found)
-            return roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, room, log)
+            nonlocal work
+            if len(work.found) < found:
+                work = Workspace.of(options.contacts, options.friction_directions, found)
+            return roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, work, log)
 
         rolled = collect(roll_one, first, last, count, states)
         return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled
 
-    return spread(work, count, threads)
+    return spread(roll_chunk, count, threads)
 
 
 def spread(work, count: int, threads: int | None) -> list[Trajectory]:

@@ -1,4 +1,4 @@
-"""When a rock's path ends (ROCFALL 5.2): the conditions that look at the motion."""
+"""Stopping conditions: when a trajectory ends (ROCFALL 5.2)."""
 
 from math import sqrt
 

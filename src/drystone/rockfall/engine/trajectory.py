@@ -1,14 +1,14 @@
-"""One rock from its start to its end, all compiled: READ FIRST.
+"""Time stepping of one rock from its start to its end, all compiled: READ FIRST.
 
 Each pass of the loop in `roll_rock` is one time step of ROCFALL 1.1:
 
     outside?      the box and the triangles of the slope (5.2.1)
-    touch         contacts of the pose, if something is near
+    contacts      of the pose, if something is near (1.4)
     collide       impacts, until no contact approaches (3.3)
     press         forces of the contacts over the step, or free flight (3.2, 2.3)
-    sweep         how much of the step is possible before something new is near (1.4)
-    cross         barriers on the way of the centre of mass (4.2)
-    move, log     and the conditions that look at the motion (5.2.2 to 5.2.4)
+    sweep         time of impact with anything new: how much of the step is possible (1.4)
+    cross         barriers on the path of the centre of mass (4.2)
+    move, log     and the stopping conditions of the motion (5.2.2 to 5.2.4)
 """
 
 from math import sqrt
@@ -20,17 +20,17 @@ from drystone.jit import kernel
 from drystone.jit.vec import add, dot, load, mul, mul_t, norm, rotation_matrix, scale, sub
 from drystone.motion.integrate import carry_spin
 from drystone.rockfall.engine.barrier_crossing import cross_panels, log_hits, panel_outcome
-from drystone.rockfall.engine.ccd import sweep
+from drystone.rockfall.engine.ccd import Path, sweep
 from drystone.rockfall.engine.contact_response import (
-    MeetRoom,
+    ResponseWorkspace,
     collide,
     prepare,
     press,
     put_twist,
+    separate,
     take_twist,
-    way_out,
 )
-from drystone.rockfall.engine.contacts import add_contact, find_contacts, thin_out
+from drystone.rockfall.engine.contacts import add_contact, find_contacts, reduce_contacts
 from drystone.rockfall.engine.distance import piece_distance
 from drystone.rockfall.engine.event_log import (
     DONE,
@@ -47,9 +47,9 @@ from drystone.rockfall.engine.flight import (
     SHRINK,
     fall,
     place_at,
+    rotated,
     spin_energy,
-    turn_step,
-    turned,
+    spin_step,
 )
 from drystone.rockfall.engine.forest_drag import drag_at
 from drystone.rockfall.engine.records import (
@@ -98,7 +98,7 @@ class Body(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """One step of a rock, before anything stands in its way."""
+    """One step of a rock, before anything obstructs it."""
 
     h: float  # [s]
     v: tuple  # the centre of mass moves on x + v s + a s²/2
@@ -110,25 +110,35 @@ class Motion(NamedTuple):
     pressed: bool  # by contacts
 
 
-class Room(NamedTuple):
-    """Scratch of one trajectory."""
+class State(NamedTuple):
+    """Where a rock is and how it moves."""
 
-    meet: MeetRoom
+    t: float  # [s]
+    x: tuple  # centre of mass [m]
+    q: tuple  # orientation, unit quaternion
+    v: tuple  # [m/s]
+    w: tuple  # spin, world axes [rad/s]
+
+
+class Workspace(NamedTuple):
+    """Scratch arrays of one trajectory."""
+
+    response: ResponseWorkspace
     found: np.ndarray  # (F,) int32 triangles near the rock
     simplex: np.ndarray  # (8, 4)
     boxes: np.ndarray  # (6, 3)
 
     @classmethod
-    def of(cls, contacts: int, directions: int, found: int) -> "Room":
+    def of(cls, contacts: int, directions: int, found: int) -> "Workspace":
         return cls(
-            MeetRoom.of(contacts, directions), np.zeros(found, dtype=np.int32),
+            ResponseWorkspace.of(contacts, directions), np.zeros(found, dtype=np.int32),
             np.zeros((8, 4)), np.zeros((6, 3)),
         )  # fmt: skip
 
 
 @kernel
 def _find_near(grid, x, reach, drift, found):
-    """Triangles near the way from x along `drift`, within `reach` of it."""
+    """Triangles near the path from x along `drift`, within `reach` of it."""
     low = (
         x[0] + min(drift[0], 0.0) - reach,
         x[1] + min(drift[1], 0.0) - reach,
@@ -143,7 +153,7 @@ def _find_near(grid, x, reach, drift, found):
 
 
 @kernel
-def _force_contact(rocks, k, x, m, grid, t, skin, count, room):
+def _force_contact(rocks, k, x, m, grid, t, skin, count, work):
     """The closest direction to triangle t as a contact, whatever its neighbours say."""
     if t < 0:
         return count
@@ -154,27 +164,27 @@ def _force_contact(rocks, k, x, m, grid, t, skin, count, room):
     for piece in range(rocks.pieces[k, 0], rocks.pieces[k, 1]):
         d, n, spot = piece_distance(
             rocks.vertex, rocks.piece_vertex[piece], rocks.piece_vertex[piece + 1], a, b, c,
-            (0.0, 0.0, 1.0), room.simplex,
+            (0.0, 0.0, 1.0), work.simplex,
         )  # fmt: skip
         if 0.0 < d and d - rounding <= skin:
             arm = mul(m, add(spot, scale(n, d - rounding)))
             count = add_contact(
-                grid, room.meet.contacts, count, skin, arm, mul(m, n), d - rounding, t, 0
+                grid, work.response.contacts, count, skin, arm, mul(m, n), d - rounding, t, 0
             )
     return count
 
 
 @kernel
-def _touch(rocks, k, x, m, grid, skin, most, blocked, event, room):
+def _find_contacts(rocks, k, x, m, grid, skin, most, blocked, event, work):
     """Contacts of the pose; -1 if there were too many triangles for the scratch."""
-    near = _find_near(grid, x, rocks.body[k, 4] + skin, (0.0, 0.0, 0.0), room.found)
+    near = _find_near(grid, x, rocks.body[k, 4] + skin, (0.0, 0.0, 0.0), work.found)
     if near < 0:
         return -1
-    c = room.meet.contacts
-    count = find_contacts(rocks, k, x, m, grid, room.found, near, skin, c, room.simplex)
+    c = work.response.contacts
+    count = find_contacts(rocks, k, x, m, grid, work.found, near, skin, c, work.simplex)
     if blocked > STUCK or (count == 0 and event >= 0):
-        count = _force_contact(rocks, k, x, m, grid, event, skin, count, room)
-    return thin_out(c, count, most)
+        count = _force_contact(rocks, k, x, m, grid, event, skin, count, work)
+    return reduce_contacts(c, count, most)
 
 
 @kernel
@@ -189,23 +199,23 @@ def _body_of(rocks, k, options):
 
 
 @kernel
-def _step_away(rocks, k, body, x, q, count, blocked, grid, room):
-    """Where a rock too near to the slope goes: as far out as nothing else is in the way.
+def _step_away(rocks, k, body, x, q, count, blocked, grid, work):
+    """Where a rock too near to the slope goes: as far out as nothing else obstructs it.
 
     A rock that cannot move at all is set free in any case.
     """
-    contacts, none = room.meet.contacts, (0.0, 0.0, 0.0)
-    move = way_out(count, body.distance, contacts)
+    contacts, none = work.response.contacts, (0.0, 0.0, 0.0)
+    move = separate(count, body.distance, contacts)
     if dot(move, move) == 0.0:
         return x
     if blocked <= STUCK:
         nearest = body.distance
         for i in range(count):
             nearest = min(nearest, contacts.gap[i])
-        near = _find_near(grid, x, body.radius + norm(move), none, room.found)
+        near = _find_near(grid, x, body.radius + norm(move), none, work.found)
         s, _ = sweep(
-            rocks, k, x, move, none, q, none, 1.0, 0.5 * nearest, grid, room.found, near,
-            room.simplex,
+            rocks, k, Path(x, move, none, q, none), 1.0, 0.5 * nearest, grid, work.found, near,
+            work.simplex,
         )  # fmt: skip
         move = scale(move, min(s, 1.0))
     for i in range(count):
@@ -214,66 +224,67 @@ def _step_away(rocks, k, body, x, q, count, blocked, grid, room):
 
 
 @kernel
-def _collide(body, count, t, x, q, v, w, m, bounce, rest_speed, barriers, log, meet):
-    """Impact of the contacts: velocity and spin after it, whether it changed them, room in log."""
-    put_twist(v, w, m, body.gyration, meet.z)
-    hit = collide(count, m, body.gyration, bounce, rest_speed, meet)
+def _collide(body, count, state, m, bounce, rest_speed, barriers, log, work):
+    """Impact of the contacts: velocity and spin after it, whether they changed, log not full."""
+    t, x, q, v, w = state
+    put_twist(v, w, m, body.gyration, work.z)
+    hit = collide(count, m, body.gyration, bounce, rest_speed, work)
     strongest = 0
     for i in range(1, count):
-        if meet.total[i] > meet.total[strongest]:
+        if work.total[i] > work.total[strongest]:
             strongest = i
-    if meet.total[strongest] == 0.0:
+    if work.total[strongest] == 0.0:
         return v, w, False, True
-    v_out, w_out = take_twist(meet.z, m, body.gyration)
+    v_out, w_out = take_twist(work.z, m, body.gyration)
     if not hit:
         return v_out, w_out, True, True
-    c = meet.contacts
+    c = work.contacts
     e_in = 0.5 * body.mass * dot(v, v) + spin_energy(q, w, body.inertia)
     e_out = 0.5 * body.mass * dot(v_out, v_out) + spin_energy(q, w_out, body.inertia)
     written = log_impact(
         log, t, add(x, load(c.spot, strongest)), load(c.normal, strongest), v, v_out, w, w_out,
-        e_in, e_out, c.triangle[strongest], meet.material[strongest],
+        e_in, e_out, c.triangle[strongest], work.material[strongest],
     )  # fmt: skip
     written = written and log_hits(
-        barriers, count, c.triangle, meet.total, t, x, v, w, e_in, e_in - e_out, log
+        barriers, count, c.triangle, work.total, t, x, v, w, e_in, e_in - e_out, log
     )
     return v_out, w_out, True, written
 
 
 @kernel
 def _step_length(body, touching, w, dt, options):
-    """Length of a step that does not turn the rock too far."""
-    h, turn, spin = dt, options.turn, norm(w)
+    """Length of a step that does not rotate the rock too far."""
+    h, angle, spin = dt, options.turn, norm(w)
     reach = body.radius - body.rounding
     if touching:
         h = min(h, options.dt_contact)
-        # A corner at rest on the slope while the rock turns by b comes nearer by reach b²/8.
+        # A corner at rest on the slope while the rock rotates by b comes nearer by reach b²/8.
         if reach > 0.0:
-            turn = min(turn, sqrt(4.0 * body.distance / reach))
-    return turn / spin if spin * h > turn else h
+            angle = min(angle, sqrt(4.0 * body.distance / reach))
+    return angle / spin if spin * h > angle else h
 
 
 @kernel
 def _fly(body, q, v, w, h, rate, options):
     """Free motion over a step, shortened until the rotational energy does not grow (5.1.2)."""
-    mean, w_end, quiet = turn_step(q, w, body.inertia, options.angular_drag, h)
+    mean, w_end, quiet = spin_step(q, w, body.inertia, options.angular_drag, h)
     for _ in range(HALVINGS):
         if quiet:
             break
         h *= SHRINK
-        mean, w_end, quiet = turn_step(q, w, body.inertia, options.angular_drag, h)
+        mean, w_end, quiet = spin_step(q, w, body.inertia, options.angular_drag, h)
     a = fall(v, options.gravity, rate, h)
     return Motion(h, v, a, mean, v, add(v, scale(a, h)), w_end, False)
 
 
 @kernel
-def _press(body, count, m, w, free, directions, meet):
+def _press(body, count, m, w, free, directions, work):
     """The same step with the forces of the contacts."""
-    put_twist(free.v_end, free.w_end, m, body.gyration, meet.z)
-    if not press(count, w, body.rounding, m, body.gyration, free.h, directions, meet):
+    put_twist(free.v_end, free.w_end, m, body.gyration, work.z)
+    if not press(count, w, body.rounding, m, body.gyration, free.h, directions, work):
         return free
     v, h = free.v, free.h
-    v_end, w_end = take_twist(meet.z, m, body.gyration)
+    v_end, w_end = take_twist(work.z, m, body.gyration)
     mean = scale(add(w, w_end), 0.5)
     if norm(sub(w_end, w)) * (body.radius - body.rounding) * h > body.distance:
         # With the mean spin belongs the mean velocity: corners at rest then stay there.
@@ -295,19 +306,19 @@ def _has_stopped(body, w, step, options):
 
 
 @kernel
-def _sweep(rocks, k, body, x, q, step, count, grid, room):
-    """How long the step can go on, and the triangle that ends it (-1: none, -2: no room)."""
+def _sweep(rocks, k, body, x, q, step, count, grid, work):
+    """How long the step can go on, and the triangle that ends it (-1: none, -2: too many)."""
     threshold = body.distance
     for i in range(count):
-        threshold = min(threshold, 0.5 * room.meet.contacts.gap[i])
+        threshold = min(threshold, 0.5 * work.response.contacts.gap[i])
     drift = sub(place_at(x, step.v, step.a, step.h), x)
     bulge = 0.125 * step.h * step.h * norm(step.a)
-    near = _find_near(grid, x, body.radius + body.skin + bulge, drift, room.found)
+    near = _find_near(grid, x, body.radius + body.skin + bulge, drift, work.found)
     if near <= 0:
         return step.h, -2 if near < 0 else -1
     s, event = sweep(
-        rocks, k, x, step.v, step.a, q, step.mean, step.h, threshold, grid, room.found, near,
-        room.simplex,
+        rocks, k, Path(x, step.v, step.a, q, step.mean), step.h, threshold, grid, work.found,
+        near, work.simplex,
     )  # fmt: skip
     return min(s, step.h), event
 
@@ -320,13 +331,14 @@ def _velocities_after(body, step, w, m, q, s):
     v = add(step.v_start, scale(sub(step.v_end, step.v_start), s / step.h))
     if step.pressed:
         return v, add(w, scale(sub(step.w_end, w), s / step.h))
-    turned = rotation_matrix(q[0], q[1], q[2], q[3])
-    return v, carry_spin(w, body.inertia, m, m, turned, False)
+    end = rotation_matrix(q[0], q[1], q[2], q[3])
+    return v, carry_spin(w, body.inertia, m, m, end, False)
 
 
 @kernel
-def _cross(body, barriers, panel, height, t, x, q, v, w, log):
-    """What a barrier does: the velocity after it, the outcome, and whether the log had room."""
+def _cross(body, barriers, panel, height, state, log):
+    """What a barrier does: the velocity after it, the outcome, and whether the log had space."""
+    t, x, q, v, w = state
     energy = 0.5 * body.mass * dot(v, v)
     outcome, taken = panel_outcome(barriers, panel, height, energy)
     total = energy + spin_energy(q, w, body.inertia)
@@ -343,7 +355,7 @@ def roll_rock(
     # rock
     rocks, k, start, bounce, friction, options,
     # scratch and out
-    room, log,
+    work, log,
 ):  # fmt: skip
     """Whole trajectory of rock `k`; DONE, or what has to be larger to do it again.
 
@@ -351,7 +363,7 @@ def roll_rock(
     bounce, friction   (materials,) values of this rock
     Longer than a function should be: it is the list of the stages, and their state is all of it.
     """
-    body, meet = _body_of(rocks, k, options), room.meet
+    body, response = _body_of(rocks, k, options), work.response
     x = (start[k, 0], start[k, 1], start[k, 2])
     q = (start[k, 3], start[k, 4], start[k, 5], start[k, 6])
     v = (start[k, 7], start[k, 8], start[k, 9])
@@ -359,7 +371,7 @@ def roll_rock(
     arcs, impacts, crossings = log.used[0], log.used[1], log.used[2]
     t, dt, window, reason = 0.0, options.dt_flight, options.jitter_time, STEPS
     near, jumped, event, blocked, last_panel = True, True, -1, 0, -1
-    clear_boxes(room.boxes)
+    clear_boxes(work.boxes)
     if not log_state(log, t, x, q, v, w):
         return LOG_FULL
     for _ in range(options.max_steps):
@@ -370,17 +382,20 @@ def roll_rock(
             reason = gone if gone != NOT_YET else TIME
             break
         count = 0
-        if near:  # touch
-            count = _touch(rocks, k, x, m, grid, body.skin, options.contacts, blocked, event, room)
+        if near:  # contacts
+            count = _find_contacts(
+                rocks, k, x, m, grid, body.skin, options.contacts, blocked, event, work
+            )
             if count < 0:
                 return FOUND_FULL
         if count > 0:  # collide
             old = x
-            x = _step_away(rocks, k, body, x, q, count, blocked, grid, room)
-            prepare(count, x, m, body.gyration, surface, friction, meet)
+            x = _step_away(rocks, k, body, x, q, count, blocked, grid, work)
+            prepare(count, x, m, body.gyration, surface, friction, response)
             v, w, changed, written = _collide(
-                body, count, t, x, q, v, w, m, bounce, options.rest_speed, barriers, log, meet
-            )
+                body, count, State(t, x, q, v, w), m, bounce, options.rest_speed, barriers, log,
+                response,
+            )  # fmt: skip
             if not written:
                 return LOG_FULL
             jumped = jumped or changed or x != old
@@ -390,12 +405,12 @@ def roll_rock(
         step = _fly(body, q, v, w, h, rate, options)
         dt = min(dt * RECOVER, options.dt_flight) if step.h == h else step.h
         if count > 0:
-            step = _press(body, count, m, w, step, options.friction_directions, meet)
+            step = _press(body, count, m, w, step, options.friction_directions, response)
             jumped = jumped or step.v != v
             if _has_stopped(body, w, step, options):
                 reason = VELOCITY
                 break
-        s, event = _sweep(rocks, k, body, x, q, step, count, grid, room)
+        s, event = _sweep(rocks, k, body, x, q, step, count, grid, work)
         if event == -2:
             return FOUND_FULL
         panel, cut, height = cross_panels(
@@ -404,7 +419,7 @@ def roll_rock(
         if panel >= 0:
             s = cut
         # move, log
-        q_end = turned(q, step.mean, s)
+        q_end = rotated(q, step.mean, s)
         v, w_end = _velocities_after(body, step, w, m, q_end, s)
         kind = CONTACT if step.pressed else FLIGHT
         if s > 0.0 and not log_arc(
@@ -418,7 +433,7 @@ def roll_rock(
             return LOG_FULL
         near, jumped, last_panel = step.pressed or event >= 0, jumped and s == 0.0, panel
         if panel >= 0:  # cross
-            v, outcome, written = _cross(body, barriers, panel, height, t, x, q, v, w, log)
+            v, outcome, written = _cross(body, barriers, panel, height, State(t, x, q, v, w), log)
             near = jumped = True
             if not written:
                 return LOG_FULL
@@ -428,12 +443,12 @@ def roll_rock(
         if blocked > HOPELESS or not np.isfinite(dot(x, x) + dot(v, v) + dot(w, w)):
             reason = FAILED
             break
-        grow_boxes(room.boxes, x, m, body.radius)
+        grow_boxes(work.boxes, x, m, body.radius)
         if t >= window:
-            if are_small(room.boxes, options.jitter_size * body.radius):
+            if are_small(work.boxes, options.jitter_size * body.radius):
                 reason = JITTER
                 break
-            clear_boxes(room.boxes)
+            clear_boxes(work.boxes)
             window = t + options.jitter_time
     log_end(
         log, k, t, x, q, reason, body.mass, log.used[0] - arcs, log.used[1] - impacts,

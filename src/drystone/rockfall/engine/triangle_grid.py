@@ -1,9 +1,9 @@
-"""A uniform grid over the triangles of the slope: which of them are near (ROCFALL 1.1.2, 1.4).
+"""Broad phase: a uniform grid over the triangles of the slope (ROCFALL 1.1.2, 1.4).
 
-Cells are squares of the x-y plane; a cell lists the triangles whose box covers part of it, so
-overhangs are simply more triangles in a cell. Beside the lists the grid knows which triangle lies
-across each edge, and which edges stand out (convex, or on the rim): only those can be met by an
-edge or a face of the rock; anything that reaches a hollow edge has met a triangle before.
+The lists of the cells are those of shapes/bvh/triangle_grid.py; overhangs are simply more triangles
+in a cell. Beside the lists the grid knows which triangle lies across each edge, and which edges are
+convex or on the rim: only those can touch an edge or a
+face of the rock; anything that reaches a concave edge has touched a triangle before.
 """
 
 from typing import NamedTuple
@@ -13,9 +13,10 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.model.checks import point_array, positive
+from drystone.shapes.bvh.triangle_grid import cell_numbers, cell_of, cell_span, list_triangles
 
-# Share of a cell, and of a triangle's area. Triangles of an elevation grid end exactly where cells
-# do; without this each would be listed in its neighbours' cells too. A point so near to a triangle
+# Share of a cell, and of a triangle's area. A point so near to a cell's border may be over a
+# triangle listed beyond it (shapes/bvh/triangle_grid.py); a point so near to a triangle
 # is over it: of two triangles that share an edge, but not its corners, rounding might miss both.
 RIM = 1e-9
 
@@ -24,12 +25,12 @@ FLAT = 1e-12
 
 
 class Grid(NamedTuple):
-    """The slope as compiled code sees it."""
+    """The slope as kernels see it."""
 
     vertex: np.ndarray  # (n, 3) [m], local
     triangle: np.ndarray  # (m, 3) int32
     across: np.ndarray  # (m, 3) int32: triangle beyond the edge from corner k to k + 1; -1: rim
-    ridge: np.ndarray  # (m,) uint8: bit k says that edge k stands out and is ours to look at
+    ridge: np.ndarray  # (m,) uint8: bit k says that edge k is convex and tested with this triangle
     cell_first: np.ndarray  # (cells + 1,) int64 into cell_triangle
     cell_triangle: np.ndarray  # int32
     cell_top: np.ndarray  # (cells,) highest point of a cell's triangles [m]; -inf: none
@@ -50,13 +51,10 @@ class Grid(NamedTuple):
         if cell is None:
             cell = float(np.sqrt(2.0 * span[0] * span[1] / len(triangle)))
         cell = positive("Grid: cell", cell)
-        columns, rows = (max(int(np.ceil(s / cell - RIM)), 1) for s in span[:2])
-        first = np.zeros(columns * rows + 1, dtype=np.int64)
-        top = np.full(columns * rows, -np.inf)
-        count_cells(vertex, triangle, low, cell, columns, rows, first, top)
-        first = np.concatenate(([0], np.cumsum(first[:-1])))
-        listed = np.empty(first[-1], dtype=np.int32)
-        fill_cells(vertex, triangle, low, cell, columns, rows, first[:-1].copy(), listed)
+        columns, rows = cell_numbers(span[:2], cell)
+        first, listed = list_triangles(vertex, triangle, low, cell, columns, rows)
+        top = np.empty(columns * rows)
+        find_tops(vertex, triangle, first, listed, top)
         across = find_neighbours(triangle)
         ridge = find_ridges(vertex, triangle, across)
         return cls(
@@ -110,62 +108,34 @@ def find_ridges(vertex, triangle, across) -> np.ndarray:
 
 
 @kernel
-def _span(vertex, triangle, t, axis, low, cell, count):
-    """First and last cell of triangle `t` along an axis."""
-    a, b, c = (
-        vertex[triangle[t, 0], axis],
-        vertex[triangle[t, 1], axis],
-        vertex[triangle[t, 2], axis],
-    )
-    lower, upper = min(a, min(b, c)), max(a, max(b, c))
-    first = int(np.floor((lower - low[axis]) / cell + RIM))
-    last = int(np.ceil((upper - low[axis]) / cell - RIM)) - 1
-    first = min(max(first, 0), count - 1)
-    return first, min(max(last, first), count - 1)
+def find_tops(vertex, triangle, first, listed, top):
+    """Highest point of the triangles of each cell [m]; -inf without any."""
+    for k in range(top.shape[0]):
+        top[k] = -np.inf
+        for e in range(first[k], first[k + 1]):
+            t = listed[e]
+            for c in range(3):
+                top[k] = max(top[k], vertex[triangle[t, c], 2])
 
 
 @kernel
-def count_cells(vertex, triangle, low, cell, columns, rows, count, top):
-    """Number of triangles of each cell, and their highest point."""
-    for t in range(triangle.shape[0]):
-        i0, i1 = _span(vertex, triangle, t, 0, low, cell, columns)
-        j0, j1 = _span(vertex, triangle, t, 1, low, cell, rows)
-        z = max(
-            vertex[triangle[t, 0], 2], max(vertex[triangle[t, 1], 2], vertex[triangle[t, 2], 2])
-        )
-        for j in range(j0, j1 + 1):
-            for i in range(i0, i1 + 1):
-                count[j * columns + i] += 1
-                top[j * columns + i] = max(top[j * columns + i], z)
-
-
-@kernel
-def fill_cells(vertex, triangle, low, cell, columns, rows, place, listed):
-    """Write each triangle in the lists of its cells; `place` is where the next one goes."""
-    for t in range(triangle.shape[0]):
-        i0, i1 = _span(vertex, triangle, t, 0, low, cell, columns)
-        j0, j1 = _span(vertex, triangle, t, 1, low, cell, rows)
-        for j in range(j0, j1 + 1):
-            for i in range(i0, i1 + 1):
-                listed[place[j * columns + i]] = t
-                place[j * columns + i] += 1
-
-
-@kernel
-def _cell_of(x, low, cell, count):
-    return min(max(int(np.floor((x - low) / cell)), 0), count - 1)
+def _first_cell(grid, t):
+    """First cell of triangle `t` along x and y."""
+    i, _ = cell_span(grid.vertex, grid.triangle, t, 0, grid.low[0], grid.cell, grid.columns)
+    j, _ = cell_span(grid.vertex, grid.triangle, t, 1, grid.low[1], grid.cell, grid.rows)
+    return i, j
 
 
 @kernel
 def find_triangles(grid, low, high, found):
-    """Triangles whose box meets the box from `low` to `high`, into `found`.
+    """Triangles whose AABB overlaps the box from `low` to `high`, into `found`.
 
-    Returns their number, or -1 if there is no room for them.
+    Returns their number, or -1 if `found` is too small.
     """
-    i0 = _cell_of(low[0], grid.low[0], grid.cell, grid.columns)
-    i1 = _cell_of(high[0], grid.low[0], grid.cell, grid.columns)
-    j0 = _cell_of(low[1], grid.low[1], grid.cell, grid.rows)
-    j1 = _cell_of(high[1], grid.low[1], grid.cell, grid.rows)
+    i0 = cell_of(low[0], grid.low[0], grid.cell, grid.columns)
+    i1 = cell_of(high[0], grid.low[0], grid.cell, grid.columns)
+    j0 = cell_of(low[1], grid.low[1], grid.cell, grid.rows)
+    j1 = cell_of(high[1], grid.low[1], grid.cell, grid.rows)
     count = 0
     for j in range(j0, j1 + 1):
         for i in range(i0, i1 + 1):
@@ -174,13 +144,10 @@ def find_triangles(grid, low, high, found):
                 continue
             for e in range(grid.cell_first[k], grid.cell_first[k + 1]):
                 t = grid.cell_triangle[e]
-                if not _meets(grid, t, low, high):
+                if not _boxes_overlap(grid, t, low, high):
                     continue
                 # A triangle in several cells is taken in the first that the query sees.
-                first_i, _ = _span(
-                    grid.vertex, grid.triangle, t, 0, grid.low, grid.cell, grid.columns
-                )
-                first_j, _ = _span(grid.vertex, grid.triangle, t, 1, grid.low, grid.cell, grid.rows)
+                first_i, first_j = _first_cell(grid, t)
                 if i != max(first_i, i0) or j != max(first_j, j0):
                     continue
                 if count == found.shape[0]:
@@ -191,8 +158,8 @@ def find_triangles(grid, low, high, found):
 
 
 @kernel
-def _meets(grid, t, low, high):
-    """Whether the box of triangle `t` meets the box from `low` to `high`."""
+def _boxes_overlap(grid, t, low, high):
+    """Whether the AABB of triangle `t` overlaps the box from `low` to `high`."""
     a, b, c = grid.triangle[t, 0], grid.triangle[t, 1], grid.triangle[t, 2]
     for k in range(3):
         p, q, r = grid.vertex[a, k], grid.vertex[b, k], grid.vertex[c, k]
@@ -208,12 +175,12 @@ def ground_below(grid, x, y, z):
     if x < grid.low[0] or y < grid.low[1] or x > grid.high[0] or y > grid.high[1]:
         return best, height
     # On a line between cells rounding decides which of them it falls to, and its triangles need
-    # not be listed there: all cells within the rim are looked at, nearly always one.
+    # not be listed there: all cells within the rim are searched, nearly always one.
     rim = RIM * grid.cell
-    i0 = _cell_of(x - rim, grid.low[0], grid.cell, grid.columns)
-    i1 = _cell_of(x + rim, grid.low[0], grid.cell, grid.columns)
-    j0 = _cell_of(y - rim, grid.low[1], grid.cell, grid.rows)
-    j1 = _cell_of(y + rim, grid.low[1], grid.cell, grid.rows)
+    i0 = cell_of(x - rim, grid.low[0], grid.cell, grid.columns)
+    i1 = cell_of(x + rim, grid.low[0], grid.cell, grid.columns)
+    j0 = cell_of(y - rim, grid.low[1], grid.cell, grid.rows)
+    j1 = cell_of(y + rim, grid.low[1], grid.cell, grid.rows)
     for j in range(j0, j1 + 1):
         for i in range(i0, i1 + 1):
             k = j * grid.columns + i
@@ -233,7 +200,7 @@ def _height_in(grid, t, x, y):
     cx, cy = grid.vertex[c, 0] - x, grid.vertex[c, 1] - y
     u, v, w = bx * cy - by * cx, cx * ay - cy * ax, ax * by - ay * bx
     area = u + v + w
-    # Overhanging triangles are seen from behind, with all signs turned.
+    # Overhanging triangles are seen from behind, with all signs reversed.
     inside = min(u, min(v, w)) >= -RIM * area if area > 0.0 else max(u, max(v, w)) <= -RIM * area
     if area == 0.0 or not inside:
         return -np.inf

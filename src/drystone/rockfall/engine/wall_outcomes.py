@@ -1,11 +1,11 @@
-"""What became of the rocks that hit a wall, a contact barrier: known when they have ended.
+"""Outcome of hits on walls (contact barriers): known when the trajectory has ended.
 
-Impacts on a wall and crossings of its line are noted on the way (barrier_crossing.py). At the end
+Impacts on a wall and crossings of its line are noted in the log (barrier_crossing.py). At the end
 
     stopped   it was hit, and the rock came to rest on the side from which it first hit
     passed    it was hit, and the rock ended on the other side without crossing it: round its end
 
-Sides are those of the nearest panel of the wall's line. A rock that was turned away and left the
+Sides are those of the nearest panel of the wall's line. A rock that rebounded and left the
 terrain on its side is neither.
 """
 

@@ -53,16 +53,16 @@ def report_study(results: Results) -> Path:
 
 def report_page(results: Results, images: dict[str, bytes]) -> str:
     """The text of the HTML file."""
-    manifest, figures = results.manifest, results.statistics
+    manifest, statistics = results.manifest, results.statistics
     title = str(manifest["study"].get("title") or "Rockfall study")
     sections = [
-        _summary(manifest, figures),
+        _summary(manifest, statistics),
         _section("Trajectories", _image(images, "map_trajectories") + _image(images, "profile")),
         _section("Maps", _tabs({name: _image(images, f"map_{name}") for name in SHOWN})),
-        _section("Runs", _run_table(figures["runs"]) + _image(images, "histograms")),
-        _section("Barriers", _places(figures["barriers"], images, "barrier")),
-        _section("Check lines", _places(figures["lines"], images, "line")),
-        _section("Enough runs?", _list(verdicts(figures)) + _image(images, "convergence")),
+        _section("Runs", _run_table(statistics["runs"]) + _image(images, "histograms")),
+        _section("Barriers", _places(statistics["barriers"], images, "barrier")),
+        _section("Check lines", _places(statistics["lines"], images, "line")),
+        _section("Enough runs?", _list(verdicts(statistics)) + _image(images, "convergence")),
         _inputs(manifest),
     ]
     return PAGE.format(title=escape(title), body="\n".join(sections))
@@ -209,8 +209,8 @@ def _line_table(entries: list[dict]) -> str:
     return _table(heading, rows)
 
 
-def _summary(manifest: dict, figures: dict) -> str:
-    runs, lines = figures["runs"], []
+def _summary(manifest: dict, statistics: dict) -> str:
+    runs, lines = statistics["runs"], []
     lines.append(f"{manifest['runs']} runs, seed {manifest['seed']}.")
     run_out = runs["runout_m"]
     lines.append(
@@ -219,14 +219,14 @@ def _summary(manifest: dict, figures: dict) -> str:
     failed = runs["reasons"].get("failed", 0)
     if failed:
         lines.append(f"{failed} runs failed numerically; their ends are not to be trusted.")
-    for entry in figures["barriers"]:
+    for entry in statistics["barriers"]:
         lines.append(
             f"Barrier {entry['name']}: reached by {entry['reached']} runs, hit by {entry['hit']}, "
             f"stopped {entry['stopped']}, let pass {entry['passed']}, overtopped by "
             f"{entry['overtopped']}."
         )
-    short = sum("not enough" in text for text in verdicts(figures))
-    total = len(verdicts(figures))
+    short = sum("not enough" in text for text in verdicts(statistics))
+    total = len(verdicts(statistics))
     lines.append(f"Enough runs for {total - short} of the {total} percentiles listed below.")
     return _section("Summary", _list(lines))
 

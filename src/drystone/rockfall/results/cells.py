@@ -1,11 +1,11 @@
-"""Which raster cells a trajectory passes, and the largest speed, energy and height in each.
+"""Rasterization of trajectories: cells passed, largest speed, energy and height in each.
 
-Motion within an arc is x + v s + a s²/2. The lines of the raster and of the ground are met where
-a coordinate, a quadratic in s, takes the value of a line; between two such times the rock is
+Motion within an arc is x + v s + a s²/2. The lines of the raster and of the ground are crossed
+where a coordinate, a quadratic in s, takes the value of a line; between two such times the rock is
 over one cell of the raster and one of the ground. Within that interval
 
     |v + a s|²          is convex: its maximum is at one of the ends,
-    energy of rotation  is the square of a linear root (rockfall/engine/spin.py): convex too,
+    energy of rotation  is the square of a linear root (rockfall/engine/flight.py): convex too,
     z - ground          is a quadratic over one plane triangle: at an end or where its rate is 0.
 
 So the maxima are those of the arcs themselves: no output step is in them, and cutting an arc in
@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import kernel
-from drystone.rockfall.engine.spin import spin_roots
+from drystone.rockfall.engine.flight import spin_roots
 from drystone.rockfall.terrain.ground_surface import Ground
 
 
@@ -50,62 +50,68 @@ class CellWalker:
         self._stamp = np.zeros(raster.columns * raster.rows, np.int64)
         self._slot = np.zeros(raster.columns * raster.rows, np.int64)
         self._marks = 0
-        self._room(1024)
+        self._allocate(1024)
 
-    def _room(self, count: int) -> None:
+    def _allocate(self, count: int) -> None:
         self._cell = np.empty(count, np.int64)
         self._peaks = np.empty((count, 3))
 
     def walk(self, arcs: np.ndarray, mass: float) -> CellTable:
         """Cells of one run, `arcs` (n,) of ARC, in the order in which it first enters them."""
         parts = [np.ascontiguousarray(arcs[name]) for name in ("t0", "t1", "x", "v", "a")]
-        spin = spin_roots(arcs)
+        motion = Arcs(*parts, spin_roots(arcs), float(mass))
         while True:
             self._marks += 1
-            count = walk_arcs(
-                *parts, spin, float(mass), self.raster, self.ground,
-                self._marks, self._stamp, self._slot, self._cell, self._peaks,
-            )  # fmt: skip
+            visits = Visits(self._marks, self._stamp, self._slot, self._cell, self._peaks)
+            count = walk_arcs(motion, self.raster, self.ground, visits)
             if count <= len(self._cell):
                 peaks = self._peaks[:count]
                 columns = (peaks[:, k].copy() for k in range(3))
                 return CellTable(self._cell[:count].copy(), *columns)
-            self._room(2 * count)
+            self._allocate(2 * count)
+
+
+class Arcs(NamedTuple):
+    """The motion of one run, columns of ARC."""
+
+    t0: np.ndarray  # (n,) [s]
+    t1: np.ndarray  # (n,)
+    x: np.ndarray  # (n, 3) [m]
+    v: np.ndarray  # (n, 3) [m/s]
+    a: np.ndarray  # (n, 3) [m/s²]
+    spin: np.ndarray  # (n, 2) root of the energy of rotation at both ends [J^½]
+    mass: float  # [kg]
+
+
+class Visits(NamedTuple):
+    """The cells of one run as they are found, and the scratch to find a cell again."""
+
+    mark: int  # number of the run: a cell with another stamp is new to it
+    stamp: np.ndarray  # (cells of the raster,) int64
+    slot: np.ndarray  # (cells of the raster,) int64 row of a stamped cell below
+    cell: np.ndarray  # (capacity,) int64
+    peaks: np.ndarray  # (capacity, 3) largest speed, energy, height
 
 
 @kernel
-def walk_arcs(
-    # in: arcs
-    t0, t1, x, v, a, spin, mass,
-    # in: where
-    raster, ground,
-    # scratch
-    mark, stamp, slot,
-    # out
-    cell, peaks,
-):  # fmt: skip
-    """Number of cells passed; only as many as there is room for are written."""
+def walk_arcs(arcs, raster, ground, visits):
+    """Number of cells passed; only as many as the capacity are written."""
     count = 0
-    for i in range(len(t0)):
-        duration = t1[i] - t0[i]
-        px, vx, ax = x[i, 0], v[i, 0], a[i, 0]
-        py, vy, ay = x[i, 1], v[i, 1], a[i, 1]
-        first, second = _turns(vx, ax, vy, ay, duration)
+    for i in range(len(arcs.t0)):
+        duration = arcs.t1[i] - arcs.t0[i]
+        first, second = _reversals(arcs.v[i, 0], arcs.a[i, 0], arcs.v[i, 1], arcs.a[i, 1], duration)
         start = 0.0
         for piece in range(3):
             end = first if piece == 0 else (second if piece == 1 else duration)
             if end > start or (piece == 2 and duration == 0.0):
-                count = _walk_piece(
-                    i, start, end, duration, px, vx, ax, py, vy, ay, x, v, a, spin, mass,
-                    raster, ground, mark, stamp, slot, cell, peaks, count,
-                )  # fmt: skip
+                count = _walk_piece(arcs, i, start, end, raster, ground, visits, count)
                 start = end
     return count
 
 
 @kernel
-def _turns(vx, ax, vy, ay, duration):
-    """The times at which x and y turn back, in order, within the arc."""
+def _reversals(vx, ax, vy, ay, duration):
+    """The times at which the velocity along x and along y changes sign, in order, in the arc."""
     tx = -vx / ax if ax != 0.0 else 0.0
     ty = -vy / ay if ay != 0.0 else 0.0
     tx = min(max(tx, 0.0), duration)
@@ -114,48 +120,44 @@ def _turns(vx, ax, vy, ay, duration):
 
 
 @kernel
-def _walk_piece(
-    i, start, end, duration, px, vx, ax, py, vy, ay, x, v, a, spin, mass,
-    raster, ground, mark, stamp, slot, cell, peaks, count,
-):  # fmt: skip
-    """Go from line to line over a piece in which neither x nor y turns back."""
-    # Next line of each family, the way to the one after it, and when it is met.
+def _walk_piece(arcs, i, start, end, raster, ground, visits, count):
+    """Go from line to line over a piece in which neither x nor y changes direction."""
+    px, vx, ax = arcs.x[i, 0], arcs.v[i, 0], arcs.a[i, 0]
+    py, vy, ay = arcs.x[i, 1], arcs.v[i, 1], arcs.a[i, 1]
+    # Next line of each family, the step to the one after it, and when it is crossed.
     rx, drx = _first_line(px, vx, ax, start, end, raster.x0, raster.cell)
     ry, dry = _first_line(py, vy, ay, start, end, raster.y0, raster.cell)
     gx, dgx = _first_line(px, vx, ax, start, end, ground.x0, ground.dx)
     gy, dgy = _first_line(py, vy, ay, start, end, ground.y0, ground.dy)
     s = start
-    t_rx = _meet(px, vx, ax, raster.x0 + rx * raster.cell, drx, s, end)
-    t_ry = _meet(py, vy, ay, raster.y0 + ry * raster.cell, dry, s, end)
-    t_gx = _meet(px, vx, ax, ground.x0 + gx * ground.dx, dgx, s, end)
-    t_gy = _meet(py, vy, ay, ground.y0 + gy * ground.dy, dgy, s, end)
+    t_rx = _crossing_time(px, vx, ax, raster.x0 + rx * raster.cell, drx, s, end)
+    t_ry = _crossing_time(py, vy, ay, raster.y0 + ry * raster.cell, dry, s, end)
+    t_gx = _crossing_time(px, vx, ax, ground.x0 + gx * ground.dx, dgx, s, end)
+    t_gy = _crossing_time(py, vy, ay, ground.y0 + gy * ground.dy, dgy, s, end)
     while True:
         to = min(min(min(t_rx, t_ry), min(t_gx, t_gy)), end)
         if to > s or start == end:
-            count = _visit(
-                i, s, to, duration, x, v, a, spin, mass, raster, ground, mark, stamp, slot, cell,
-                peaks, count,
-            )  # fmt: skip
+            count = _visit(arcs, i, s, to, raster, ground, visits, count)
         s = to
         if to >= end:
             return count
         if t_rx <= to:
             rx += drx
-            t_rx = _meet(px, vx, ax, raster.x0 + rx * raster.cell, drx, s, end)
+            t_rx = _crossing_time(px, vx, ax, raster.x0 + rx * raster.cell, drx, s, end)
         if t_ry <= to:
             ry += dry
-            t_ry = _meet(py, vy, ay, raster.y0 + ry * raster.cell, dry, s, end)
+            t_ry = _crossing_time(py, vy, ay, raster.y0 + ry * raster.cell, dry, s, end)
         if t_gx <= to:
             gx += dgx
-            t_gx = _meet(px, vx, ax, ground.x0 + gx * ground.dx, dgx, s, end)
+            t_gx = _crossing_time(px, vx, ax, ground.x0 + gx * ground.dx, dgx, s, end)
         if t_gy <= to:
             gy += dgy
-            t_gy = _meet(py, vy, ay, ground.y0 + gy * ground.dy, dgy, s, end)
+            t_gy = _crossing_time(py, vy, ay, ground.y0 + gy * ground.dy, dgy, s, end)
 
 
 @kernel
 def _first_line(p, v, a, start, end, origin, step):
-    """Number of the first line ahead of a coordinate, and +1 or -1: which way it goes."""
+    """Number of the first line ahead of a coordinate, and +1 or -1, its direction."""
     here = p + start * (v + 0.5 * a * start)
     there = p + end * (v + 0.5 * a * end)
     u = (here - origin) / step
@@ -165,10 +167,10 @@ def _first_line(p, v, a, start, end, origin, step):
 
 
 @kernel
-def _meet(p, v, a, line, way, start, end):
-    """When p + v s + a s²/2 meets `line`, within [start, end]; inf if it does not get there."""
+def _crossing_time(p, v, a, line, sign, start, end):
+    """When p + v s + a s²/2 crosses `line`, within [start, end]; inf if it does not get there."""
     there = p + end * (v + 0.5 * a * end)
-    if way * (there - line) < 0.0:
+    if sign * (there - line) < 0.0:
         return inf
     c = p - line
     square = v * v - 2.0 * a * c
@@ -184,10 +186,11 @@ def _meet(p, v, a, line, way, start, end):
 
 
 @kernel
-def _visit(
-    i, s0, s1, duration, x, v, a, spin, mass, raster, ground, mark, stamp, slot, cell, peaks, count
-):  # fmt: skip
+def _visit(arcs, i, s0, s1, raster, ground, visits, count):
     """Enter what the rock does between s0 and s1 in the one cell that it is over."""
+    x, v, a, mass = arcs.x, arcs.v, arcs.a, arcs.mass
+    stamp, slot, cell, peaks = visits.stamp, visits.slot, visits.cell, visits.peaks
+    duration = arcs.t1[i] - arcs.t0[i]
     s = 0.5 * (s0 + s1)
     column = floor((x[i, 0] + s * (v[i, 0] + 0.5 * a[i, 0] * s) - raster.x0) / raster.cell)
     row = floor((x[i, 1] + s * (v[i, 1] + 0.5 * a[i, 1] * s) - raster.y0) / raster.cell)
@@ -195,13 +198,13 @@ def _visit(
         return count
     before, after = _speed_squared(v, a, i, s0), _speed_squared(v, a, i, s1)
     energy = max(
-        0.5 * mass * before + _spin_energy(spin, i, s0, duration),
-        0.5 * mass * after + _spin_energy(spin, i, s1, duration),
+        0.5 * mass * before + _spin_energy(arcs.spin, i, s0, duration),
+        0.5 * mass * after + _spin_energy(arcs.spin, i, s1, duration),
     )
-    height = _highest(x, v, a, i, s0, s1, ground)
+    height = _highest(arcs, i, s0, s1, ground)
     here = np.int64(row) * raster.columns + np.int64(column)
-    if stamp[here] != mark:
-        stamp[here] = mark
+    if stamp[here] != visits.mark:
+        stamp[here] = visits.mark
         slot[here] = count
         if count < len(cell):
             cell[count] = here
@@ -233,8 +236,9 @@ def _spin_energy(spin, i, s, duration):
 
 
 @kernel
-def _highest(x, v, a, i, s0, s1, ground):
+def _highest(arcs, i, s0, s1, ground):
     """Largest height above the ground over one of its squares; NaN where there is no ground."""
+    x, v, a = arcs.x, arcs.v, arcs.a
     s = 0.5 * (s0 + s1)
     column = floor((x[i, 0] + s * (v[i, 0] + 0.5 * a[i, 0] * s) - ground.x0) / ground.dx)
     row = floor((x[i, 1] + s * (v[i, 1] + 0.5 * a[i, 1] * s) - ground.y0) / ground.dy)
@@ -255,7 +259,7 @@ def _highest(x, v, a, i, s0, s1, ground):
             middle = 0.5 * (begin + end)
             east = p0 - q0 + middle * (cv + 0.5 * ca * middle) >= 0.0
             top = _above_plane(
-                x, v, a, i, begin, end, ground, np.int64(row), np.int64(column), p0, q0, east
+                arcs, i, begin, end, ground, np.int64(row), np.int64(column), p0, q0, east
             )
             if isnan(high) or top > high:
                 high = top
@@ -277,8 +281,9 @@ def _roots(c, v, a, s0, s1):
 
 
 @kernel
-def _above_plane(x, v, a, i, s0, s1, ground, row, column, p0, q0, east):
+def _above_plane(arcs, i, s0, s1, ground, row, column, p0, q0, east):
     """Largest height above the triangle east or west of the cut of one square."""
+    x, v, a = arcs.x, arcs.v, arcs.a
     z = ground.heights
     sw, se = z[row, column], z[row, column + 1]
     nw, ne = z[row + 1, column], z[row + 1, column + 1]

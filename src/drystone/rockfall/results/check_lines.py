@@ -2,7 +2,7 @@
 
 A line is a polyline in plan; each of its segments stands for a vertical plane. With n the normal
 of a segment and p its first point, n·(x(s) - p) is a quadratic in s. Its sign at the start of an
-arc, where it turns, and at the start of the next arc decides whether the rock has crossed: a
+arc, where it reverses, and at the start of the next arc decides whether the rock has crossed: a
 crossing at the very joint of two arcs is neither lost nor found twice.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit import kernel
-from drystone.rockfall.engine.spin import spin_at, spin_energy_at
+from drystone.rockfall.engine.flight import spin_at, spin_energy_at
 from drystone.rockfall.terrain.ground_surface import Ground, height_at
 
 LINE_CROSSING = np.dtype(
@@ -101,7 +101,7 @@ def find_crossings(
     # out
     out,
 ):  # fmt: skip
-    """Number of crossings; rows (arc, time, segment, way along the line) while there is room."""
+    """Number of crossings; rows (arc, time, segment, place on the line) up to the capacity."""
     count = 0
     for i in range(len(t0)):
         span = t1[i] - t0[i]
@@ -128,14 +128,14 @@ def _cross_segment(i, k, span, t0, x, v, a, segments, out, count):
         c_end = dx * (x[i + 1, 1] - ay) - dy * (x[i + 1, 0] - ax)
     else:
         c_end = c + span * (cv + 0.5 * ca * span)
-    turn = -cv / ca if ca != 0.0 else 0.0
-    if not 0.0 < turn < span:
-        turn = 0.0
-    c_turn = c + turn * (cv + 0.5 * ca * turn)
-    if turn > 0.0 and (c >= 0.0) != (c_turn >= 0.0):
-        count = _enter(i, k, _zero(c, cv, ca, 0.0, turn), t0, x, v, a, segments, out, count)
-    if (c_turn >= 0.0) != (c_end >= 0.0):
-        count = _enter(i, k, _zero(c, cv, ca, turn, span), t0, x, v, a, segments, out, count)
+    back = -cv / ca if ca != 0.0 else 0.0
+    if not 0.0 < back < span:
+        back = 0.0
+    c_back = c + back * (cv + 0.5 * ca * back)
+    if back > 0.0 and (c >= 0.0) != (c_back >= 0.0):
+        count = _enter(i, k, _zero(c, cv, ca, 0.0, back), t0, x, v, a, segments, out, count)
+    if (c_back >= 0.0) != (c_end >= 0.0):
+        count = _enter(i, k, _zero(c, cv, ca, back, span), t0, x, v, a, segments, out, count)
     return count
 
 

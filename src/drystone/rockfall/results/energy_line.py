@@ -14,6 +14,7 @@ where the line is above the ground, with the velocity head of the difference:
 from math import sqrt, tan
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.jit import kernel
@@ -29,7 +30,7 @@ def line_angle(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.degrees(np.arctan2(start[..., 2] - end[..., 2], plan))
 
 
-def energy_line_velocity(ground: Ground, sources, angle_deg: float) -> np.ndarray:
+def energy_line_velocity(ground: Ground, sources: ArrayLike, angle_deg: float) -> np.ndarray:
     """Velocity at the nodes of the ground after the energy line [m/s]; NaN where it does not reach.
 
     sources    (n, 3) points of release, local [m]

@@ -1,4 +1,4 @@
-"""The figures of a study: runs, barriers and check lines, with bands; as JSON and as CSV.
+"""Statistics of a study: runs, barriers and check lines, with bands; as JSON and as CSV.
 
 Percentiles are over runs, of the largest value of each run at a barrier or line, since two
 crossings by the same rock are not two observations.
@@ -27,7 +27,7 @@ LEAST_SHARES = {"p1": 0.01, "p5": 0.05, "p10": 0.10, "median": 0.50}  # small an
 def summarise_study(
     folder: Path, runs: int, seed: int, barriers: list[dict], lines: list[dict], case=None
 ):
-    """All figures of the tables in `folder`.
+    """All statistics of the tables in `folder`.
 
     barriers, lines   [{"name": ..., more}] in the order of their numbers in the tables
     case              DesignCase of the study, if it has one

@@ -1,6 +1,6 @@
-"""One chunk of runs: roll the rocks, then keep of their arcs what the results need.
+"""One chunk of runs: roll the rocks, then reduce their arcs to what the results need.
 
-Arcs are not kept, for a rock that rolls has thousands of them. From them come, exactly, the cells
+Arcs are not stored, for a rock that rolls has thousands of them. From them come, exactly, the cells
 passed and the lines crossed, and the points of the trajectory at the output step.
 """
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import SimulationError
+from drystone.rockfall.engine.flight import spin_at, spin_energy_at
 from drystone.rockfall.engine.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
-from drystone.rockfall.engine.spin import spin_at, spin_energy_at
 from drystone.rockfall.results.cells import CellTable, CellWalker
 from drystone.rockfall.results.check_lines import LineFinder
 from drystone.rockfall.run.plan import Plan, find_function
@@ -25,7 +25,7 @@ RUN = np.dtype(
         ("q", "f8", 4),  # orientation at the end
         ("reason", "i8"),  # index into REASONS
         ("mass", "f8"),  # [kg]
-        ("length", "f8"),  # of the way in plan [m]
+        ("length", "f8"),  # of the path in plan [m]
         ("speed", "f8"),  # largest [m/s]
         ("energy", "f8"),  # largest kinetic [J]
         ("height", "f8"),  # largest above the ground [m]

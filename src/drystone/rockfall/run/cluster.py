@@ -6,22 +6,37 @@ chunk that waited there, so a chunk that it gives up is only suspected: it is tr
 alone, when all the others are done. A task carries the study, not the terrain:
 workers must reach the study's input files under the same paths, and make the plan anew. Its
 digest says whether they found the same files.
+
+No wait is without an end. Dask itself waits for ever when no worker is left, and workers do get
+lost for good: a `LocalCluster` closes a worker's nanny if the worker is not there 15 s after it
+died (`distributed.deploy.lost-worker-timeout`), although on a busy machine the next is on its way.
 """
 
+import queue
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
+from time import monotonic
 
 from drystone.errors import DrystoneError
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.run.chunk import Context, compute_chunk, make_context
 from drystone.rockfall.run.part_files import pack_part
-from drystone.rockfall.run.plan import Plan, make_plan
+from drystone.rockfall.run.plan import LONGEST_CHUNK, Plan, make_plan
 
 # A chunk may be on that many workers that die before it is held to be its own fault.
 ATTEMPTS = 5
 AHEAD = 3  # chunks in flight for each thread of the cluster: enough to keep it busy, few in memory
-PATIENCE = "20s"  # to wait for the scheduler
+
+# Limits of all waits [s]. Workers that a batch system starts may take minutes to come; giving up
+# costs no more than a resume.
+ANSWER = 20.0  # of the scheduler
+TRANSFER = 600.0  # of a finished chunk; one lost with its worker is computed anew meanwhile
+NO_WORKER = 600.0  # until the first worker is there, or the next after the last one died
+CHECK = 2.0  # between two questions whether there are workers
+
+GONE = "no longer answers. Start it again"
 
 _contexts: dict[tuple[str, int], Context] = {}
 
@@ -32,43 +47,100 @@ def compute_on_cluster(
     """(chunk, content of its part file) of all `chunks`, in the order in which they get done."""
     distributed = load("distributed", "A cluster")
     try:
-        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        client = distributed.Client(address, timeout=ANSWER, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise DrystoneError(f"no Dask scheduler answers at {address!r} ({error}).") from None
     with client:
-        client.run_on_scheduler(_allow_failures)
-        digest, waiting = plan.digest(), iter(chunks)
-
-        def submit(chunk: int, suspected: bool = False):
-            key = f"rockfall-{digest[:16]}-{'alone-' * suspected}{chunk}"
-            return client.submit(compute_remotely, study, plan.roll, digest, chunk, key=key)
-
-        at_once = AHEAD * max(sum(client.nthreads().values()), 1)
-        flying = distributed.as_completed(
-            [submit(chunk) for chunk in islice(waiting, at_once)], loop=client.loop
-        )
-        suspects = []
-        for future in flying:
-            chunk = int(future.key.rpartition("-")[2])
-            try:
-                yield chunk, future.result()
-            except distributed.KilledWorker:
-                suspects.append(chunk)
-            future.release()
-            for following in islice(waiting, 1):
-                flying.add(submit(following))
+        tasks = _Tasks(distributed, client, address, study, plan)
+        suspects = yield from tasks.compute(chunks)
         deadly = []
         for chunk in suspects:
-            try:
-                yield chunk, submit(chunk, suspected=True).result()
-            except distributed.KilledWorker:
-                deadly.append(chunk)
+            deadly += yield from tasks.compute([chunk], suspected=True)
     if deadly:
         runs = [plan.runs(chunk) for chunk in sorted(deadly)]
         named = ", ".join(f"{some.start} to {some.stop - 1}" for some in runs)
         raise DrystoneError(
             f"more than {ATTEMPTS} workers of the cluster died over runs {named}, tried alone. All "
             "others are done. See the workers' logs; then go on with resume (--resume)."
+        )
+
+
+class _Tasks:
+    """The chunks in flight on a cluster, and the limits of the wait for them."""
+
+    def __init__(self, distributed, client, address: str, study, plan: Plan):
+        self.distributed, self.client, self.address = distributed, client, address
+        self.study, self.plan, self.digest = study, plan, plan.digest()
+        self.flying = {}  # futures by their keys: Dask drops a task that nobody holds
+        self.done = queue.SimpleQueue()  # those of them that are
+        self.heard = self.manned = monotonic()  # last chunk that came back, last sight of a worker
+        self._ask(client.run_on_scheduler, _allow_failures)
+
+    def compute(self, chunks: list[int], suspected: bool = False):
+        """Yields (chunk, content); returns the chunks whose workers died."""
+        waiting, killed = iter(chunks), []
+        at_once = AHEAD * max(sum(self._ask(self.client.nthreads).values()), 1)
+        for chunk in islice(waiting, at_once):
+            self._submit(chunk, suspected)
+        while self.flying:
+            future = self._next_done()
+            chunk = int(future.key.rpartition("-")[2])
+            try:
+                content = future.result(timeout=TRANSFER)
+            except TimeoutError:  # lost with its worker, Dask computes it anew
+                future.add_done_callback(self.done.put)
+                continue
+            except self.distributed.CancelledError:
+                raise self._failure(GONE) from None
+            except self.distributed.KilledWorker:
+                killed.append(chunk)
+            else:
+                yield chunk, content
+                self.heard = monotonic()
+            del self.flying[future.key]
+            future.release()
+            for following in islice(waiting, 1):
+                self._submit(following, suspected)
+        return killed
+
+    def _submit(self, chunk: int, suspected: bool) -> None:
+        key = f"rockfall-{self.digest[:16]}-{'alone-' * suspected}{chunk}"
+        future = self.client.submit(
+            compute_remotely, self.study, self.plan.roll, self.digest, chunk, key=key
+        )
+        self.flying[key] = future
+        future.add_done_callback(self.done.put)
+
+    def _next_done(self):
+        """The next future that is done; DrystoneError when no more can be expected."""
+        self.manned = monotonic()
+        while True:
+            with suppress(queue.Empty):
+                return self.done.get(timeout=CHECK)
+            now = monotonic()
+            if self._ask(self.client.nthreads):
+                self.manned = now
+            elif now - self.manned > NO_WORKER:
+                raise self._failure(f"has had no worker for {NO_WORKER:g} s. Start workers")
+            if now - self.heard > LONGEST_CHUNK:
+                raise self._failure(
+                    f"has workers, but for {LONGEST_CHUNK:g} s none has finished a chunk of runs. "
+                    "See the workers' logs"
+                )
+
+    def _ask(self, question, *what):
+        """What the scheduler answers; DrystoneError if it does not."""
+        if self.client.status != "running":
+            raise self._failure(GONE)
+        try:
+            return question(*what, callback_timeout=ANSWER)
+        except (OSError, TimeoutError, RuntimeError, self.distributed.CancelledError):
+            raise self._failure(GONE) from None
+
+    def _failure(self, what: str) -> DrystoneError:
+        return DrystoneError(
+            f"the Dask scheduler at {self.address!r} {what}, then go on with resume (--resume): "
+            "all chunks of runs that came back are kept."
         )
 
 

@@ -12,7 +12,7 @@ from drystone.rockfall.run.part_files import write_whole
 from drystone.rockfall.run.plan import Plan
 
 NAME = "manifest.json"
-DECIDING = {  # entries that decide about the results, as a person would call them
+DECIDING = {  # entries that decide about the results, in the words of the user
     "format": "the format of the parts",
     "study": "the study file",
     "inputs": "an input file",

@@ -5,7 +5,9 @@ runs alone, and all chunks are merged in their order. So the bits of the results
 the number of workers, nor on which of them did what, nor on how often the run was interrupted.
 
 A finished chunk is a part file (part_files.py). `resume` verifies those that are there and computes
-the rest. Memory holds a chunk per worker; merging maps the parts from the disk.
+the rest. Where the code has changed since, one finished chunk is computed again first: only if it
+has the same bits does the run go on. Memory holds a chunk per worker; merging maps the parts from
+the disk.
 """
 
 import os
@@ -53,6 +55,8 @@ def run_study(
     manifest = make_manifest(study, plan)
     if _finished(out, manifest):
         return Results(out)
+    if resume:
+        _check_code(out, manifest, study, plan)
     parts = _prepare(out, manifest, resume)
     done = _verified(parts, plan)
     left = [chunk for chunk in range(plan.chunks) if chunk not in done]
@@ -72,7 +76,7 @@ def worker_count(asked: int | None) -> int:
     if asked is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
-        raise InputError(f"workers is {asked!r}, must be a whole number, 1 at least.")
+        raise InputError(f"workers is {asked!r}, must be an integer, 1 at least.")
     return asked
 
 
@@ -104,6 +108,32 @@ def _finished(out: Path, manifest: dict) -> bool:
     """Whether `out` holds the results of this very study, complete."""
     before = read_manifest(out)
     return bool(before and before.get("finished") and not differences(before, manifest))
+
+
+def _check_code(out: Path, manifest: dict, study, plan: Plan) -> None:
+    """Accept other code of Drystone than began the run if it computes a finished chunk alike.
+
+    The digest of the code changes with every comment in it, so a run of weeks could not be resumed
+    after an update that leaves the physics alone.
+    """
+    before = read_manifest(out)
+    if before is None or before.get("finished") or before.get("code") == manifest["code"]:
+        return
+    same_code = before | {"code": manifest["code"]}
+    if differences(same_code, manifest):
+        return  # _prepare() says in what
+    done = _verified(out / "parts", plan)
+    if done:
+        chunk = min(done)
+        content = pack_part(compute_chunk(make_context(study, plan), chunk))
+        if content != _part_path(out / "parts", chunk).read_bytes():
+            runs = plan.runs(chunk)
+            raise InputError(
+                f"{out} holds an unfinished run begun with another version of Drystone, which "
+                f"computes runs {runs.start} to {runs.stop - 1} differently. Go on with that "
+                f"version, or choose another folder."
+            )
+    write_manifest(out, same_code)
 
 
 def _prepare(out: Path, manifest: dict, resume: bool) -> Path:
@@ -155,7 +185,7 @@ def _kept(parts: Path, plan: Plan):
 
 
 class Interrupted(DrystoneError, KeyboardInterrupt):  # noqa: N818  says what it is
-    """A run that a person ended; what was finished is kept."""
+    """A run that the user ended; what was finished is kept."""
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def disk_error(path: Path, error: Exception) -> DrystoneError:
-    """One sentence on why `path` could not be written, with the way out."""
+    """One sentence on why `path` could not be written, with the remedy."""
     full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     full = full or "full" in str(error)
     why = "the disk is full" if full else (getattr(error, "strerror", None) or str(error))

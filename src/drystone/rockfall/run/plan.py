@@ -16,6 +16,9 @@ from drystone.rockfall.terrain.ground_surface import Ground, ground_of
 # Runs in a chunk: few enough that a lost one costs little and that 2 cores share 1000 runs
 # evenly, many enough that a million runs do not make a million files. Never of the workers.
 FEWEST, MOST, CHUNKS = 16, 500, 64
+# [s] A chunk takes seconds, on large terrains minutes. If for so long none gets done, a worker that
+# is alive but stuck would be waited for without end.
+LONGEST_CHUNK = 6 * 3600.0
 LARGEST_RASTER = 200_000_000  # cells: each worker holds 16 bytes for each
 
 ROLL = "drystone.rockfall.roll:roll_many"  # the compiled rigid-body engine

@@ -4,6 +4,9 @@ They are plain subprocesses that talk over their pipes, not those of `multiproce
 would import the caller's script again, and one killed worker would end them all. Here a chunk
 whose worker died is given to another, and only the parent writes files, so that nothing is lost
 and nothing counts twice.
+
+Every wait ends. A dead process closes its pipes, so whoever reads or writes there, on either side,
+is told; one that is alive but stuck ends the run after LONGEST_CHUNK.
 """
 
 import os
@@ -16,9 +19,11 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from drystone.errors import DrystoneError, SimulationError
+from drystone.rockfall.run.plan import LONGEST_CHUNK
 
 # A chunk whose workers died this often is not a worker's mishap (memory, a kill) any more.
 ATTEMPTS = 3
+KILLED = 10.0  # [s] until a killed process has ended; a disk that hangs may keep it longer
 LENGTH = 8  # bytes before each message that say how long it is
 
 
@@ -45,7 +50,7 @@ def _exactly(pipe, size: int) -> bytes:
 class _Worker:
     """One process, driven by one thread."""
 
-    def __init__(self, study, plan):
+    def __init__(self):
         # One thread each: the work is shared by chunks. They find modules where we find them.
         names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         environment = os.environ | {name: "1" for name in names}
@@ -58,6 +63,8 @@ class _Worker:
             # Ctrl-C goes to the parent alone, which ends its workers itself.
             start_new_session=True,
         )
+
+    def prepare(self, study, plan) -> None:
         _send(self.process.stdin, (study, plan))
 
     def compute(self, chunk: int):
@@ -66,7 +73,8 @@ class _Worker:
 
     def stop(self) -> None:
         self.process.kill()
-        self.process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(KILLED)
         for pipe in (self.process.stdin, self.process.stdout):
             with suppress(OSError):
                 pipe.close()
@@ -78,7 +86,7 @@ class _Pool:
         self.waiting = queue.SimpleQueue()
         for chunk in chunks:
             self.waiting.put((chunk, 1))
-        # Room for one more per worker: when the disk is slow, workers wait, and memory is bounded.
+        # One more per worker: when the disk is slow, workers wait, and memory is bounded.
         self.done = queue.Queue(maxsize=count)
         self.stopped = threading.Event()
         self.workers = set()
@@ -96,14 +104,18 @@ class _Pool:
                 break
             try:
                 if worker is None:
-                    worker = _Worker(self.study, self.plan)
+                    worker = _Worker()
                     self.workers.add(worker)
+                    if self.stopped.is_set():  # stop() may not have seen this one
+                        break
+                    worker.prepare(self.study, self.plan)
                 answer = worker.compute(chunk)
             except (EOFError, OSError):
                 answer = self._lost(worker, chunk, attempt)
                 worker = None
             except Exception as error:  # a study that cannot be sent, for one
-                answer = (chunk, error)
+                self._hand_over((chunk, error))
+                break
             if answer is not None:
                 self._hand_over(answer)
         if worker is not None:
@@ -118,6 +130,7 @@ class _Pool:
         code = None
         if worker is not None:
             worker.stop()
+            self.workers.discard(worker)
             code = worker.process.returncode
         if attempt < ATTEMPTS:
             self.waiting.put((chunk, attempt + 1))
@@ -141,7 +154,14 @@ def compute_on_workers(study, plan, chunks: list[int], count: int) -> Iterator[t
     pool = _Pool(study, plan, chunks, min(count, len(chunks)))
     try:
         for _ in chunks:
-            chunk, answer = pool.done.get()
+            try:
+                chunk, answer = pool.done.get(timeout=LONGEST_CHUNK)
+            except queue.Empty:
+                raise SimulationError(
+                    f"for {LONGEST_CHUNK:g} s no worker has finished a chunk of runs; one may be "
+                    "stuck. All chunks done before are kept. See what the processes wait for, then "
+                    "go on with resume (--resume)."
+                ) from None
             if isinstance(answer, Exception):
                 raise answer
             yield chunk, answer

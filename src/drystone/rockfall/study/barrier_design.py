@@ -22,6 +22,7 @@ with the standard before signing.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.checks import choice
@@ -84,7 +85,12 @@ class DesignValues:
 
 
 def design_values(
-    speed, height, mass: float, runs: int, factors: DesignFactors | None = None, seed: int = 0
+    speed: ArrayLike,
+    height: ArrayLike,
+    mass: float,
+    runs: int,
+    factors: DesignFactors | None = None,
+    seed: int = 0,
 ) -> DesignValues:
     """Design values of a line.
 

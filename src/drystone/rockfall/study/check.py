@@ -48,7 +48,7 @@ def check_study(study: Study) -> Checked:
         ("gravity", f"{options.gravity:g} m/s²"),
         ("raster cells", f"{study.output.cell:g} m"),
     ]
-    findings = [finding for look in LOOKS for finding in look(study, samples)]
+    findings = [finding for check in CHECKS for finding in check(study, samples)]
     order = ("error", "warning", "hint")
     return Checked(rows, sorted(findings, key=lambda finding: order.index(finding.severity)))
 
@@ -178,6 +178,6 @@ def _count(study, samples):
         )  # fmt: skip
 
 
-LOOKS = (
+CHECKS = (
     _holes, _meshes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count
 )  # fmt: skip

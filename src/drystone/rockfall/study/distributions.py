@@ -1,4 +1,4 @@
-"""Numbers that vary from rock to rock, written in a study as a number or as a small table.
+"""Probability distributions: quantities that vary from rock to rock, as a study writes them.
 
 | in the study | meaning |
 |---|---|

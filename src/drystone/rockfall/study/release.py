@@ -40,11 +40,11 @@ class Release:
 
         rock = pick(self.groups, u["rock"]).make(u)
         centre, normal = self._centre(slope, rock, u, more)
-        # A rock is kept in its principal axes, but turned as it was given.
+        # A rock is stored in its principal axes, but oriented as it was given.
         own = quaternion_from_matrix(rock.axes)
-        turn = quaternion_product(tuple(self._orientation(u)), tuple(own))
+        orientation = quaternion_product(tuple(self._orientation(u)), tuple(own))
         velocity, spin = self._velocity(normal, u), self._spin(u)
-        return rock, Start(tuple(centre), tuple(velocity), turn, tuple(spin))
+        return rock, Start(tuple(centre), tuple(velocity), orientation, tuple(spin))
 
     def _centre(self, slope, rock, u, more):
         """Centre of mass of the rock, and the normal of the ground there."""

@@ -1,4 +1,4 @@
-"""Random numbers of a run: one between 0 and 1 for everything that varies, by name.
+"""Monte Carlo and Latin hypercube sampling: a number in 0..1 for all that varies, by name.
 
 They depend on the seed and the number of the run alone. With Latin hypercube sampling each of the
 `count` equal parts of every variable holds exactly one run: variable d of run i lies in part

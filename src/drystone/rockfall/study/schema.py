@@ -48,7 +48,7 @@ Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
 
 def _rows(value):
-    """A list of points, before its numbers are looked at."""
+    """A list of points, before its numbers are checked."""
     if not isinstance(value, list) or not all(isinstance(point, list) for point in value):
         raise InputError("must be a list of points: [[x, y], [x, y], ...].")
     return value

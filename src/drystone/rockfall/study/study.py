@@ -43,7 +43,7 @@ COMPANIONS = {".shp": (".dbf", ".shx", ".prj", ".cpg"), ".asc": (".prj",)}
 
 
 class MaterialValues(NamedTuple):
-    """What one rock meets: a value for every material of the study."""
+    """What one rock hits: a value for every material of the study."""
 
     normal_restitution: np.ndarray  # (k,)
     friction: np.ndarray  # (k,)

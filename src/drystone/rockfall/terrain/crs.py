@@ -44,7 +44,7 @@ def read_crs(what: str, text):
 
 
 def crs_name(crs) -> str:
-    """As a person would say it: the code where there is one, else the name."""
+    """In the words of the user: the code where there is one, else the name."""
     if crs is None:
         return LOCAL
     authority = crs.to_authority()

@@ -7,9 +7,11 @@ Ids count the materials from 0, in the order of the study. A material has two nu
 and restitution R_n; both may be distributions, drawn anew for every rock.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.jit import kernel
@@ -51,11 +53,11 @@ NO_TEXTURE = Texture(np.empty((0, 0), dtype=np.int32), np.zeros(2), np.ones(2))
 
 def build_surface(
     triangles: np.ndarray,
-    normal_restitution,
-    friction,
+    normal_restitution: ArrayLike,
+    friction: ArrayLike,
     default: int = 0,
     triangle_material: np.ndarray | None = None,
-    regions: list[Region] = (),
+    regions: Sequence[Region] = (),
     texture: Texture = NO_TEXTURE,
 ) -> Surface:
     """The surface of `triangles` (m, 3).
@@ -65,7 +67,8 @@ def build_surface(
     restitution = np.ascontiguousarray(normal_restitution, dtype=np.float64)
     mu = np.ascontiguousarray(friction, dtype=np.float64)
     own = _no_ids() if triangle_material is None else _spread(triangles, triangle_material)
-    return Surface(*own, build_regions(list(regions)), *texture, default, restitution, mu)
+    rest = (build_regions(list(regions)), *texture, default, restitution, mu)
+    return Surface._make((*own, *rest))
 
 
 def uniform_surface(normal_restitution: float, friction: float) -> Surface:

@@ -15,8 +15,8 @@ def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) in world coordinates, welded, and triangles (m, 3) seen counter-clockwise
     from outside.
 
-    Triangles without area are left out. A terrain whose triangles all look down is turned round;
-    one whose neighbours disagree is refused, for which of the two is wrong only a person can say.
+    Triangles without area are left out. A terrain whose triangles all face down is reversed;
+    one whose neighbours disagree is refused, for which of the two is wrong only the user can say.
     """
     points, faces, middle = _welded(path)
     if _plan_area(points, faces) < 0.0:
@@ -79,7 +79,7 @@ def _require_one_side(name: str, faces: np.ndarray, count: int) -> None:
 
 
 def _plan_area(points: np.ndarray, faces: np.ndarray) -> float:
-    """Area that looks up minus area that looks down, in the x-y plane."""
+    """Area that faces up minus area that faces down, in the x-y plane."""
     a, b, c = (points[faces[:, k], :2] for k in range(3))
     u, v = b - a, c - a
     return 0.5 * float((u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]).sum())

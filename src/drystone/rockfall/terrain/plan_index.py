@@ -1,14 +1,15 @@
-"""Which triangles lie over a point of the map: a uniform grid of triangle lists in the x-y plane.
+"""Height of a mesh over points of the map, by the uniform grid of shapes/bvh/triangle_grid.py.
 
-For meshes; an elevation grid knows its cells without one.
+An elevation grid knows its cells without one.
 """
 
-from math import ceil, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from drystone.jit import kernel
+from drystone.shapes.bvh.triangle_grid import CELL_TOLERANCE, cell_numbers, cell_of, list_triangles
 
 PER_CELL = 2.0  # triangles a cell should hold: more makes queries slow, fewer the lists long
 RIM = 1e-12  # of a triangle's plan area: how far a point on an edge may lie outside by rounding
@@ -27,49 +28,9 @@ def build_plan_index(vertices: np.ndarray, triangles: np.ndarray) -> PlanIndex:
     extent = high - low
     cell = sqrt(max(extent[0] * extent[1], 1e-12) * PER_CELL / len(triangles))
     cell = max(cell, float(extent.max()) / 8192.0, 1e-9)  # never more than 8192 cells across
-    shape = np.array([max(1, ceil(extent[0] / cell)), max(1, ceil(extent[1] / cell))])
-    count = np.zeros(shape[0] * shape[1], dtype=np.int64)
-    count_cells(vertices, triangles, low, cell, shape, count)
-    start = np.concatenate([[0], np.cumsum(count)])
-    listed = np.empty(start[-1], dtype=np.int32)
-    fill_cells(vertices, triangles, low, cell, shape, start[:-1].copy(), listed)
-    return PlanIndex(low, cell, shape, start, listed)
-
-
-@kernel
-def _span(a, b, c, low, cell, count):
-    """First and last cell of three coordinates along one axis."""
-    first = int((min(a, b, c) - low) / cell)
-    last = int((max(a, b, c) - low) / cell)
-    return min(max(first, 0), count - 1), min(max(last, 0), count - 1)
-
-
-@kernel
-def _cells_of(t, vertices, triangles, low, cell, shape):
-    a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-    j0, j1 = _span(vertices[a, 0], vertices[b, 0], vertices[c, 0], low[0], cell, shape[0])
-    i0, i1 = _span(vertices[a, 1], vertices[b, 1], vertices[c, 1], low[1], cell, shape[1])
-    return i0, i1, j0, j1
-
-
-@kernel
-def count_cells(vertices, triangles, low, cell, shape, count):
-    for t in range(triangles.shape[0]):
-        i0, i1, j0, j1 = _cells_of(t, vertices, triangles, low, cell, shape)
-        for i in range(i0, i1 + 1):
-            for j in range(j0, j1 + 1):
-                count[i * shape[0] + j] += 1
-
-
-@kernel
-def fill_cells(vertices, triangles, low, cell, shape, place, listed):
-    for t in range(triangles.shape[0]):
-        i0, i1, j0, j1 = _cells_of(t, vertices, triangles, low, cell, shape)
-        for i in range(i0, i1 + 1):
-            for j in range(j0, j1 + 1):
-                k = i * shape[0] + j
-                listed[place[k]] = t
-                place[k] += 1
+    cells = cell_numbers(extent, cell)
+    start, listed = list_triangles(vertices, triangles, low, cell, *cells)
+    return PlanIndex(low, cell, np.array(cells), start, listed)
 
 
 @kernel
@@ -91,20 +52,36 @@ def _height_on(t, x, y, vertices, triangles):
 
 
 @kernel
+def _highest_in(x, y, i, j, surface):
+    """The highest surface over a point among the triangles of one cell; -inf without any."""
+    vertices, triangles, shape, start, listed = surface
+    best = -np.inf
+    k = j * shape[0] + i
+    for q in range(start[k], start[k + 1]):
+        best = max(best, _height_on(listed[q], x, y, vertices, triangles))
+    return best
+
+
+@kernel
 def highest_over(x, y, vertices, triangles, low, cell, shape, start, listed, height):
     """The highest surface over each point, NaN where there is none."""
+    border = 2.0 * CELL_TOLERANCE  # of a cell
+    surface = (vertices, triangles, shape, start, listed)
     for p in range(x.shape[0]):
         height[p] = np.nan
-        j = int(np.floor((x[p] - low[0]) / cell))
-        i = int(np.floor((y[p] - low[1]) / cell))
-        # The far rim of the box belongs to the last cell.
-        j = j - 1 if j == shape[0] else j
-        i = i - 1 if i == shape[1] else i
-        if j < 0 or i < 0 or j >= shape[0] or i >= shape[1]:
+        u, w = (x[p] - low[0]) / cell, (y[p] - low[1]) / cell
+        if u < 0.0 or w < 0.0 or u > shape[0] + border or w > shape[1] + border:
             continue
+        # Within the tolerance of a border a triangle may be listed on its other side alone.
         best = -np.inf
-        k = i * shape[0] + j
-        for q in range(start[k], start[k + 1]):
-            best = max(best, _height_on(listed[q], x[p], y[p], vertices, triangles))
+        for j in range(
+            cell_of(y[p] - border * cell, low[1], cell, shape[1]),
+            cell_of(y[p] + border * cell, low[1], cell, shape[1]) + 1,
+        ):
+            for i in range(
+                cell_of(x[p] - border * cell, low[0], cell, shape[0]),
+                cell_of(x[p] + border * cell, low[0], cell, shape[0]) + 1,
+            ):
+                best = max(best, _highest_in(x[p], y[p], i, j, surface))
         if best > -np.inf:
             height[p] = best

@@ -1,4 +1,4 @@
-"""Polygons on the map that answer quickly, inside compiled code: which of them holds a point?
+"""Point in polygon, inside compiled code: which region of the map holds a point?
 
 Each region has a priority and a code (a material, a forest zone). Of those that hold a point the
 one with the largest priority answers; among equals the one listed last, as on a map where later

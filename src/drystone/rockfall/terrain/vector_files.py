@@ -55,7 +55,7 @@ def read_features(path, slope, kinds) -> Features:
 
 
 def points_of(what: str, rows, slope) -> np.ndarray:
-    """(n, 2 or 3) local, from world coordinates that a person wrote."""
+    """(n, 2 or 3) local, from world coordinates that the user wrote."""
     widths = {len(row) for row in rows}
     if widths - {2, 3} or len(widths) != 1:
         raise InputError(f"{what}: every point must be [x, y], or every one [x, y, z].")

@@ -1,1 +1,1 @@
-"""Bounding volume hierarchies (BVH) over triangles: binary SAH trees, wide BVHs, normal cones."""
+"""Bounding volume hierarchies (BVH) over triangles: SAH trees, wide BVHs, cones; x-y grids."""

@@ -13,6 +13,7 @@ import numpy as np
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, dot, load, mad, normalize, scale, sub
 from drystone.shapes.bvh.build import MOST_LEVELS
+from drystone.shapes.sdf.point_triangle import foot_on
 
 # Nodes that wait: one for each level, and two.
 STACK = MOST_LEVELS + 8
@@ -58,37 +59,6 @@ def box_distance2(node_box, i, x):
     dy = max(node_box[i, 1] - x[1], 0.0, x[1] - node_box[i, 4])
     dz = max(node_box[i, 2] - x[2], 0.0, x[2] - node_box[i, 5])
     return dx * dx + dy * dy + dz * dz
-
-
-@kernel
-def foot_on(a, b, c, x):
-    """Closest point of a triangle and what holds it: 0 its face, 1 ... 3 corners, 4 ... 6 edges.
-
-    [Ericson2005] 5.1.5.
-    """
-    ab, ac, ax = sub(b, a), sub(c, a), sub(x, a)
-    d1, d2 = dot(ab, ax), dot(ac, ax)
-    if d1 <= 0.0 and d2 <= 0.0:
-        return a, 1
-    bx = sub(x, b)
-    d3, d4 = dot(ab, bx), dot(ac, bx)
-    if d3 >= 0.0 and d4 <= d3:
-        return b, 2
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        return mad(a, ab, d1 / (d1 - d3)), 4
-    cx = sub(x, c)
-    d5, d6 = dot(ab, cx), dot(ac, cx)
-    if d6 >= 0.0 and d5 <= d6:
-        return c, 3
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        return mad(a, ac, d2 / (d2 - d6)), 6
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 >= d3 and d5 >= d6:
-        return mad(b, sub(c, b), (d4 - d3) / ((d4 - d3) + (d5 - d6))), 5
-    w = 1.0 / (va + vb + vc)
-    return add(mad(a, ab, vb * w), scale(ac, vc * w)), 0
 
 
 @kernel

@@ -1,1 +1,1 @@
-"""Articulated islands: joints, limits, drives and the contacts that touch them."""
+"""Articulated islands: RATTLE, the articulated body algorithm, Newton on trees, stabilization."""

@@ -1,13 +1,14 @@
-"""Velocities of a tree of joints: elimination from the leaves to the root, and back.
+"""The articulated body algorithm [Featherstone1983]: velocities of a tree of joints, recursively.
 
 Sought are the twists v nearest to given ones, in the norm of the masses, that fit the joints. The
 twist of a body that hangs on a joint is that of its parent, carried over, and what the joint lets
-free (CLINE 4.8.2 in the unknowns of [Featherstone1983], at most three a joint):
+free (CLINE 4.8.2; at most three unknowns a joint). Elimination goes from the leaves to the root:
 
     v_c = X v_p + S q + e       X: the parent's twist at the child, S: free motions, e: J e = -bias
 
-A body with all that hangs on it has the kinetic energy vᵀ A v / 2 - hᵀ v + ..., and with free
-motions that are chosen such that Sᵀ (A + drives) S = 1, U = A S,
+A body with all that hangs on it has an articulated-body inertia A: its kinetic energy is
+vᵀ A v / 2 - hᵀ v + ..., and with free motions that are chosen such that Sᵀ (A + drives) S = 1,
+U = A S,
 
     q = Sᵀ (h - A e) - Uᵀ X v_p,   A_p += Xᵀ (A - U Uᵀ) X,   h_p += Xᵀ (h - A e - U Sᵀ (h - A e))
 
@@ -30,6 +31,14 @@ ZERO = (0.0, 0.0, 0.0)
 @kernel
 def _read(array, i, o):
     return array[i, o], array[i, o + 1], array[i, o + 2]
+
+
+@kernel
+def _matrix(rotation, b):
+    return (
+        rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3], rotation[b, 4],
+        rotation[b, 5], rotation[b, 6], rotation[b, 7], rotation[b, 8],
+    )  # fmt: skip
 
 
 @kernel
@@ -63,17 +72,14 @@ def _inertia_times(inertia, b, v, w):
 
 
 @kernel
-def _start_inertia(b, bodies, turn, inertia):
-    """Mass and world inertia of body `b` alone; zero about axes in which it cannot turn."""
+def _start_inertia(b, bodies, rotation, inertia):
+    """Mass and world inertia of body `b` alone; zero about axes about which it cannot rotate."""
     for k in range(15):
         inertia[b, k] = 0.0
     m = 1.0 / bodies.inv_mass[b]
     inertia[b, 0], inertia[b, 3], inertia[b, 5] = m, m, m
     x, y, z = _moments(b, bodies)
-    r = (
-        turn[b, 0], turn[b, 1], turn[b, 2], turn[b, 3], turn[b, 4], turn[b, 5], turn[b, 6],
-        turn[b, 7], turn[b, 8],
-    )  # fmt: skip
+    r = _matrix(rotation, b)
     tensor = world_inertia(r, x, y, z)
     for k in range(6):
         inertia[b, 15 + k] = tensor[k]
@@ -90,15 +96,12 @@ def _moments(b, bodies):
 
 
 @inner_kernel
-def momentum_of(b, bodies, turn, stiff, v, w):
+def momentum_of(b, bodies, rotation, added, v, w):
     """Linear and angular momentum of body `b` alone, if it moves with (v, w)."""
-    r = (
-        turn[b, 0], turn[b, 1], turn[b, 2], turn[b, 3], turn[b, 4], turn[b, 5], turn[b, 6],
-        turn[b, 7], turn[b, 8],
-    )  # fmt: skip
+    r = _matrix(rotation, b)
     own, i = mul_t(r, w), _moments(b, bodies)
     spin = mul(r, (i[0] * own[0], i[1] * own[1], i[2] * own[2]))
-    return scale(v, 1.0 / bodies.inv_mass[b]), mad(spin, w, stiff[b])
+    return scale(v, 1.0 / bodies.inv_mass[b]), mad(spin, w, added[b])
 
 
 @kernel(inline="always")
@@ -250,19 +253,19 @@ def root_half(t, x, factor):
 
 
 @inner_kernel
-def eliminate(t, joints, bodies, turn, stiff, rows, trees, driven):
+def eliminate(t, joints, bodies, rotation, added, rows, trees, driven):
     """Eliminate tree `t` at the poses of its rows; `driven`: with its drives."""
     first, last = np.int64(trees.first[t]), np.int64(trees.first[t + 1])
     for k in range(first, last):
-        _start_inertia(trees.child[trees.joint[k]], bodies, turn, trees.inertia)
+        _start_inertia(trees.child[trees.joint[k]], bodies, rotation, trees.inertia)
     root = trees.root[t]
     if root >= 0:
-        _start_inertia(root, bodies, turn, trees.inertia)
+        _start_inertia(root, bodies, rotation, trees.inertia)
     for k in range(last - 1, first - 1, -1):
         j = trees.joint[k]
         c = trees.child[j]
         for m in (15, 18, 20):
-            trees.inertia[c, m] += stiff[c]
+            trees.inertia[c, m] += added[c]
         spins = _pose_joint(j, joints, rows, trees)
         for m in range(trees.held[j, 2]):
             w = spins[0] if m == 0 else (spins[1] if m == 1 else spins[2])
@@ -271,7 +274,7 @@ def eliminate(t, joints, bodies, turn, stiff, rows, trees, driven):
             _hang_on(j, trees)
     if root >= 0:
         for m in (15, 18, 20):
-            trees.inertia[root, m] += stiff[root]
+            trees.inertia[root, m] += added[root]
         _factor_root(t, root, trees)
 
 
@@ -303,34 +306,34 @@ def _held_bias(j, joints, bias, trees):
 @kernel(inline="always")
 def _set_offset(j, joints, bias, trees):
     """e of joint `j`: the least spin that the held directions ask for, and a velocity."""
-    s, (point, turn) = _sign(j, joints, trees), _held_bias(j, joints, bias, trees)
+    s, (point, direction) = _sign(j, joints, trees), _held_bias(j, joints, bias, trees)
     w = ZERO
     for k in range(trees.held[j, 1]):
-        x = turn[0] if k == 0 else (turn[1] if k == 1 else turn[2])
+        x = direction[0] if k == 0 else (direction[1] if k == 1 else direction[2])
         w = mad(w, _read(trees.dual, j, 3 * k), -s * x)
     _write(trees.offset, j, 3, w)
     _write(trees.offset, j, 0, mad(cross(_read(trees.arm, j, 0), w), point, -s))
 
 
 @kernel
-def _drive_push(j, z, joints, rows, trees, whole):
+def _drive_push(j, z, joints, rows, trees, full):
     """What drives of joint `j` take from the rate of a free motion with the spin `z`."""
     total, s, w = 0.0, _sign(j, joints, trees), _read(trees.offset, j, 3)
     for r in range(joints.row_first[j], joints.row_first[j + 1]):
         if _is_drive(r, rows):
             b = _read(rows.angular, r, 0)
-            ask = dot(b, w) + (s * rows.bias[r] if whole else 0.0)
+            ask = dot(b, w) + (s * rows.bias[r] if full else 0.0)
             total += dot(b, z) * ask / rows.softness[r]
     return total
 
 
 @kernel(inline="always")
-def _go_up(j, joints, rows, trees, bent, driven, whole, hung):
+def _go_up(j, joints, rows, trees, biased, driven, full, hung):
     """Rates of joint `j` as far as the child knows, and what its parent feels."""
     c, p, flow = trees.child[j], trees.parent[j], trees.flow
     step, seen = trees.step, trees.seen
     f, t = _read(flow, c, 0), _read(flow, c, 3)
-    if bent:
+    if biased:
         of, ot = _inertia_times(
             trees.inertia, c, _read(trees.offset, j, 0), _read(trees.offset, j, 3)
         )
@@ -340,7 +343,7 @@ def _go_up(j, joints, rows, trees, bent, driven, whole, hung):
         z = _read(step, j, 6 * k + 3)
         q = dot(_read(step, j, 6 * k), g) + dot(z, h)
         if driven:
-            q -= _drive_push(j, z, joints, rows, trees, whole)
+            q -= _drive_push(j, z, joints, rows, trees, full)
         trees.rate[j, k] = q
         f, t = mad(f, _read(seen, j, 6 * k), -q), mad(t, _read(seen, j, 6 * k + 3), -q)
     if hung:
@@ -351,12 +354,12 @@ def _go_up(j, joints, rows, trees, bent, driven, whole, hung):
 
 
 @kernel(inline="always")
-def _go_down(j, v, w, trees, bent):
+def _go_down(j, v, w, trees, biased):
     """Twist of the child of joint `j`, from that of its parent."""
     c = trees.child[j]
     v = add(v, cross(w, _read(trees.lever, j, 0)))
     x, y = v, w
-    if bent:
+    if biased:
         x, y = add(x, _read(trees.offset, j, 0)), add(y, _read(trees.offset, j, 3))
     for k in range(trees.held[j, 2]):
         q = trees.rate[j, k]
@@ -383,21 +386,21 @@ def _solve_root(t, root, trees):
 
 
 @inner_kernel
-def solve_tree(t, joints, rows, bias, carrier, trees, bent, driven, whole):
+def solve_tree(t, joints, rows, bias, carrier, trees, biased, driven, full):
     """From impulses to velocities of the bodies of tree `t`, both in trees.flow.
 
-    bias     of the rows that hold, if the tree is `bent` by them
-    carrier  twists, for a tree that hangs on a body that moves as it likes
+    bias     of the rows that hold, if `biased`
+    carrier  twists, for a tree that hangs on a kinematic body
     driven   with the drives for which it was eliminated
-    whole    False: only a correction, of drives and of what carries the tree there is no more
+    full     False: only a correction, without drives and without the motion of the carrier
     """
     first, last = np.int64(trees.first[t]), np.int64(trees.first[t + 1])
     root = trees.root[t]
     for k in range(last - 1, first - 1, -1):
         j = trees.joint[k]
-        if bent:
+        if biased:
             _set_offset(j, joints, bias, trees)
-        _go_up(j, joints, rows, trees, bent, driven, whole, k > first or root >= 0)
+        _go_up(j, joints, rows, trees, biased, driven, full, k > first or root >= 0)
     if root >= 0:
         _solve_root(t, root, trees)
     for k in range(first, last):
@@ -405,9 +408,9 @@ def solve_tree(t, joints, rows, bias, carrier, trees, bent, driven, whole):
         p, v, w = trees.parent[j], ZERO, ZERO
         if k > first or root >= 0:
             v, w = _read(trees.flow, p, 0), _read(trees.flow, p, 3)
-        elif whole and p < trees.flow.shape[0] - 1:
+        elif full and p < trees.flow.shape[0] - 1:
             v, w = _read(carrier, p, 0), _read(carrier, p, 3)
-        _go_down(j, v, w, trees, bent)
+        _go_down(j, v, w, trees, biased)
 
 
 @inner_kernel
@@ -417,7 +420,7 @@ def held_error(t, joints, rows, bias, twist, trees):
     for k in range(trees.first[t], trees.first[t + 1]):
         j = trees.joint[k]
         c, p, s = trees.child[j], trees.parent[j], _sign(j, joints, trees)
-        point, turn = _held_bias(j, joints, bias, trees)
+        point, direction = _held_bias(j, joints, bias, trees)
         arm, w = _read(trees.arm, j, 0), _read(twist, c, 3)
         slip = mad(add(_read(twist, c, 0), cross(w, arm)), point, s)
         if p < n:
@@ -429,7 +432,7 @@ def held_error(t, joints, rows, bias, twist, trees):
                 worst = abs(slip[m])
         r = joints.row_first[j] + trees.held[j, 0]
         for m in range(trees.held[j, 1]):
-            x = turn[0] if m == 0 else (turn[1] if m == 1 else turn[2])
+            x = direction[0] if m == 0 else (direction[1] if m == 1 else direction[2])
             worst = max(worst, abs(dot(_read(rows.angular, r + m, 0), w) + s * x))
     return worst
 
@@ -455,7 +458,7 @@ def _joint_impulses(j, joints, rows, twist, trees):
 
 
 @inner_kernel
-def set_impulses(t, joints, bodies, turn, stiff, rows, free, twist, trees):
+def set_impulses(t, joints, bodies, rotation, added, rows, free, twist, trees):
     """Impulses of all rows of tree `t` that took its bodies from `free` to `twist`."""
     first, last = np.int64(trees.first[t]), np.int64(trees.first[t + 1])
     for k in range(first, last + 1):
@@ -463,7 +466,7 @@ def set_impulses(t, joints, bodies, turn, stiff, rows, free, twist, trees):
         if b >= 0:
             v = sub(_read(twist, b, 0), _read(free, b, 0))
             w = sub(_read(twist, b, 3), _read(free, b, 3))
-            f, m = momentum_of(b, bodies, turn, stiff, v, w)
+            f, m = momentum_of(b, bodies, rotation, added, v, w)
             _write(trees.flow, b, 0, f)
             _write(trees.flow, b, 3, m)
     for k in range(last - 1, first - 1, -1):

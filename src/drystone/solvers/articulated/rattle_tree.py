@@ -12,8 +12,8 @@ from math import isfinite
 import numpy as np
 
 from drystone.constraints.joint_rows import push_joint_row, row_velocity
-from drystone.constraints.joints.fill_rows import fill_listed, note_filled
-from drystone.constraints.joints.position_error import missed_point, missed_turn
+from drystone.constraints.joints.fill_rows import direction_errors, fill_listed, note_filled
+from drystone.constraints.joints.position_error import point_error
 from drystone.forces.free_velocity import turn_body
 from drystone.jit import inner_kernel, kernel
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_LIMIT
@@ -39,12 +39,12 @@ def tree_of(first, joint_work):
 
 
 @inner_kernel
-def load_momenta(t, bodies, turn, added, twist, trees):
+def load_momenta(t, bodies, rotation, added, twist, trees):
     for k in range(trees.first[t], trees.first[t + 1] + 1):
         b = member(t, k, trees)
         if b >= 0:
             f, m = momentum_of(
-                b, bodies, turn, added, (twist[b, 0], twist[b, 1], twist[b, 2]),
+                b, bodies, rotation, added, (twist[b, 0], twist[b, 1], twist[b, 2]),
                 (twist[b, 3], twist[b, 4], twist[b, 5]),
             )  # fmt: skip
             for i in range(3):
@@ -113,12 +113,12 @@ def tree_errors(t, joints, joint_work, dt):
     for k in range(trees.first[t], trees.first[t + 1]):
         j = trees.joint[k]
         r, points, held = joints.row_first[j], trees.held[j, 0], trees.held[j, 1]
-        x, y, z = missed_point(joints, j, position, rotation)
+        x, y, z = point_error(joints, j, position, rotation)
         off = max(note_error(r, x, work, dt), note_error(r + points - 1, z, work, dt))
         if points == 3:
             off = max(off, note_error(r + 1, y, work, dt))
         if held > 0:
-            x, y, z = missed_turn(joints, j, rotation)
+            x, y, z = direction_errors(joints, j, rotation)
             off = max(off, note_error(r + points, x, work, dt))
             if held > 1:
                 off = max(off, note_error(r + points + 1, y, work, dt))

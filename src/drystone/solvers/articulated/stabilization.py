@@ -1,7 +1,7 @@
 """Post-stabilization (CLINE 3.3) of articulated islands: position errors become displacements.
 
 As a problem of the same kind as that of the velocities: contacts without friction, limits
-one-sided, joints both ways, drives and friction of joints absent. The answer moves bodies and gives
+one-sided, joints two-sided, drives and friction of joints absent. The answer moves bodies and gives
 them no velocity. It is found before the move, from the position errors that the joints will have
 after it, so that the pose at the end of a step is a good one. For large rotations the linearization
 fails: a correction after which the position errors are larger is rejected.

@@ -90,7 +90,7 @@ def number_motions(g, rows, joint_work, mass):
 
 
 @inner_kernel
-def eliminate_listed(joints, bodies, turn, joint_work):
+def eliminate_listed(joints, bodies, rotation, joint_work):
     """Eliminate the listed trees with their drives, at the start of the step."""
     trees = joint_work.trees
     for i in range(trees.count[TREES]):
@@ -98,13 +98,20 @@ def eliminate_listed(joints, bodies, turn, joint_work):
         if trees.ready[t] != WITH_DRIVES:
             driven = trees.driven[t] == 1
             eliminate(
-                t, joints, bodies, turn, joint_work.added_inertia, joint_work.rows, trees, driven
+                t,
+                joints,
+                bodies,
+                rotation,
+                joint_work.added_inertia,
+                joint_work.rows,
+                trees,
+                driven,
             )
             trees.ready[t] = WITH_DRIVES
 
 
 @kernel(inline="always")
-def _climb(row, b, f, m, bodies, turn, mass, trees):
+def _climb(row, b, f, m, bodies, rotation, mass, trees):
     """Add z of the impulse (f, m) on body `b` to row `row` of zeta."""
     z = trees.zeta
     if mass[b, 0] == 0.0:
@@ -113,8 +120,8 @@ def _climb(row, b, f, m, bodies, turn, mass, trees):
     if t < 0:
         o = trees.alone[b]
         r = (
-            turn[b, 0], turn[b, 1], turn[b, 2], turn[b, 3], turn[b, 4], turn[b, 5], turn[b, 6],
-            turn[b, 7], turn[b, 8],
+            rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3], rotation[b, 4],
+            rotation[b, 5], rotation[b, 6], rotation[b, 7], rotation[b, 8],
         )  # fmt: skip
         w = mul_t(r, m)
         for k in range(3):
@@ -145,7 +152,7 @@ def _climb(row, b, f, m, bodies, turn, mass, trees):
 
 
 @kernel
-def _climb_contact(i, r, rows, bodies, turn, mass, trees):
+def _climb_contact(i, r, rows, bodies, rotation, mass, trees):
     for k in range(3):
         n = (rows.frame[r, 3 * k], rows.frame[r, 3 * k + 1], rows.frame[r, 3 * k + 2])
         for side in range(2):
@@ -154,19 +161,19 @@ def _climb_contact(i, r, rows, bodies, turn, mass, trees):
             m = cross(arm, n)
             _climb(
                 3 * i + k, rows.body[r, side], (s * n[0], s * n[1], s * n[2]),
-                (s * m[0], s * m[1], s * m[2]), bodies, turn, mass, trees,
+                (s * m[0], s * m[1], s * m[2]), bodies, rotation, mass, trees,
             )  # fmt: skip
 
 
 @kernel
-def _climb_row(i, k, r, rows, bodies, turn, mass, trees):
+def _climb_row(i, k, r, rows, bodies, rotation, mass, trees):
     for side in range(2):
         o, s = 3 * side, 1.0 if side == 1 else -1.0
         _climb(
             3 * i + k, rows.body[r, side],
             (s * rows.linear[r, 0], s * rows.linear[r, 1], s * rows.linear[r, 2]),
             (s * rows.angular[r, o], s * rows.angular[r, o + 1], s * rows.angular[r, o + 2]),
-            bodies, turn, mass, trees,
+            bodies, rotation, mass, trees,
         )  # fmt: skip
 
 
@@ -245,17 +252,17 @@ def choose_rows(g, contacts, joint_work, limits, again):
 def condense(g, n, rows, joint_work, bodies, motion, island):
     """W of the contacts of group `g` and of the blocks that choose_rows() has listed."""
     trees, own, (lo, hi) = joint_work.trees, joint_work.rows, contacts_of(g, rows)
-    turn, mass, contacts = motion.rotation_matrix, motion.mass, hi - lo
+    rotation, mass, contacts = motion.rotation_matrix, motion.mass, hi - lo
     width = trees.count[MOTIONS]
     for i in range(3 * n):
         for d in range(width):
             trees.zeta[i, d] = 0.0
     for c in range(contacts):
-        _climb_contact(c, lo + c, rows, bodies, turn, mass, trees)
+        _climb_contact(c, lo + c, rows, bodies, rotation, mass, trees)
     for i in range(contacts, n):
         for k in range(3):
             if trees.block[i, k] >= 0:
-                _climb_row(i, k, trees.block[i, k], own, bodies, turn, mass, trees)
+                _climb_row(i, k, trees.block[i, k], own, bodies, rotation, mass, trees)
     _multiply(n, width, trees.zeta, trees.motion, island)
     trees.count[W_GROUP], trees.count[W_BLOCKS] = g + 1, n
 

@@ -176,18 +176,17 @@ def fill_artificial(cover, pairs, t):
 
 
 @kernel
-def exchange(r, v, t):
+def exchange(r, v, free, basis, place, inverse, y, d):
     """Variable v takes place r: the rank-one update of B⁻¹, CLINE eq. 4.21.
 
     There B⁻¹ Δv = d - e_r and 1 + bᵀ Δv = d_r. Returns the number of multiplications.
     """
-    basis, place, inverse, y, d = t.basis, t.place, t.inverse, t.y, t.d
     n = y.shape[0]
     left = basis[r]
     step = y[r] / d[r]
     work = 0
     for j in range(n):
-        at = _unit_place(j, place, t.free)
+        at = _unit_place(j, place, free)
         if at >= 0 and at != r:
             continue
         b = 1.0 if at == r else inverse[j, r]
@@ -233,7 +232,7 @@ def pivot(v, count, tie, t):
         if done > 0 and t.d[r] < DOUBTFUL_PIVOT * _largest(t.d):
             return PIVOTED, done, v, work
         left = t.basis[r]
-        work += exchange(r, v, t)
+        work += exchange(r, v, t.free, t.basis, t.place, t.inverse, t.y, t.d)
         if left == 2 * pairs:
             return SOLVED, done + 1, v, work
         v = left + pairs if left < pairs else left - pairs
@@ -297,20 +296,19 @@ def spread_inverse(t, small):
     for p in range(n):
         y[p] = 0.0
         difference[p] = t.q[p]
-    _add_solution(difference, t)
+    add_solution(difference, t.free, t.place, t.inverse, t.y)
     for p in range(n):
         for e in range(first[basis[p]], first[basis[p] + 1]):
             difference[row[e]] -= value[e] * y[p]
-    _add_solution(difference, t)
+    add_solution(difference, t.free, t.place, t.inverse, t.y)
 
 
 @kernel
-def _add_solution(b, t):
+def add_solution(b, free, place, inverse, y):
     """y += B⁻¹ b."""
-    y, inverse = t.y, t.inverse
     n = y.shape[0]
     for j in range(n):
-        at = _unit_place(j, t.place, t.free)
+        at = _unit_place(j, place, free)
         if at >= 0:
             y[at] += b[j]
         elif b[j] != 0.0:

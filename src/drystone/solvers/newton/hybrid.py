@@ -70,9 +70,18 @@ class Report(NamedTuple):
         return ", ".join(parts)
 
 
+def describe_islands(islands: int, newton: int, steps: int) -> str:
+    """The same of islands of which Newton solved some, as a step does."""
+    swept = [f"sweeps {_count(islands - newton)}"] if islands > newton or not islands else []
+    return ", ".join(swept + ([f"newton {_count(newton)} ({steps} steps)"] if newton else []))
+
+
 def _islands(mine) -> str:
-    count = int(mine.sum())
-    return f"{count} island{'s' if count > 1 else ''}"
+    return _count(int(mine.sum()))
+
+
+def _count(islands: int) -> str:
+    return f"{islands} island{'' if islands == 1 else 's'}"
 
 
 def empty_report(islands: int) -> Report:

@@ -11,7 +11,9 @@ from drystone.model.finding import Finding
 from drystone.model.joint_arrays import COORDINATES, ROW_EQUALITY, ROW_LIMIT, joint_rows
 
 LONG_ARM = 10.0  # sizes of a body that its joint may be away; a crane's load is nearer
-APART = 1e-4  # [m], [rad] by which a joint may miss: coordinates typed with four digits
+APART = (
+    1e-4  # [m], [rad] of position error that a joint may have: coordinates typed with four digits
+)
 BEYOND = 1e-6  # [m], [rad] beyond a limit that is more than rounding
 
 
@@ -34,7 +36,7 @@ def far_joints(world):
 
 
 def poses(world):
-    """Joints that are torn apart, or beyond their limits, as the bodies stand now."""
+    """Joints with a position error, or beyond their limits, as the bodies stand now."""
     table, state = world._build.model.joints, world._state
     if not len(table.kind):
         return
@@ -58,7 +60,7 @@ def poses(world):
                 "warning",
                 name_of(joint),
                 f"starts {over:.3g} (m or rad) beyond its limits, and will be pushed back.",
-                "Angles and ways are zero where the joint was made; change limits or pose.",
+                "Coordinates are zero where the joint was made; change limits or pose.",
             )
 
 

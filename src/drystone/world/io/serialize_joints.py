@@ -8,29 +8,16 @@ from dataclasses import fields
 
 import numpy as np
 
-from drystone.constraints.joints.ball import Ball
-from drystone.constraints.joints.cylindrical import Cylindrical
-from drystone.constraints.joints.distance import Distance
+from drystone.constraints.joints import fill_rows
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.fixed import Fixed
-from drystone.constraints.joints.hinge import Hinge
 from drystone.constraints.joints.joint import Joint
-from drystone.constraints.joints.planar import Planar
-from drystone.constraints.joints.slider import Slider
-from drystone.constraints.joints.spring_damper import SpringDamper
 from drystone.constraints.joints.swing_twist import SwingTwist
-from drystone.constraints.joints.universal import Universal
 from drystone.errors import InputError
 from drystone.model.attachment import Attachment
 from drystone.model.checks import choice, vector
 from drystone.shapes import unit_quaternion
 
-JOINTS = {
-    kind.__name__: kind
-    for kind in (
-        Ball, Cylindrical, Distance, Fixed, Hinge, Planar, Slider, SpringDamper, Universal
-    )
-}  # fmt: skip
+JOINTS = {kind.__name__: kind for kind in fill_rows.JOINTS}
 PARTS = {kind.__name__: kind for kind in (Motor, Servo, SwingTwist)}
 
 # How far a field may be from what its check makes of it: unit vectors are made once more.
@@ -109,9 +96,12 @@ def _attachment(kind: str, value) -> Attachment:
     for part in (anchors, frames, bases):
         if len(part) != 2:
             raise InputError(f"{kind}: its attachment has {len(part)} sides, must have 2.")
-    for turn in (*frames, *bases):
-        unit_quaternion(f"{kind}: frame", turn)
+    for rotation in (*frames, *bases):
+        unit_quaternion(f"{kind}: frame", rotation)
     return Attachment(
         tuple(vector(f"{kind}: anchor", point) for point in anchors),
-        *(tuple(vector(f"{kind}: frame", turn, 4) for turn in part) for part in (frames, bases)),
+        *(
+            tuple(vector(f"{kind}: frame", rotation, 4) for rotation in part)
+            for part in (frames, bases)
+        ),
     )

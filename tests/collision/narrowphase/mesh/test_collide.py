@@ -140,6 +140,7 @@ def test_pair_that_may_be_struck_has_its_nearest_contact(a, b):
     assert len(contacts.gap) == 1 and contacts.gap[0] == pytest.approx(found, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_only_what_the_step_may_bring_together_is_found():
     """Of all candidates those that are nearer than the two approach there, else the nearest."""
     rng, margin, fewer, none = np.random.default_rng(300), 0.02, 0, 0

@@ -15,7 +15,8 @@ from drystone.collision.narrowphase.mesh.constants import ROUNDING
 from drystone.collision.narrowphase.mesh.triangle_features import LYING
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, dot, load, mad, mul, mul_t, normalize, scale, sub
-from drystone.shapes.sdf.closest_point import box_distance2, corners_of, foot_on, signed_distance
+from drystone.shapes.sdf.closest_point import box_distance2, corners_of, signed_distance
+from drystone.shapes.sdf.point_triangle import foot_on
 
 # How far beside the point the surface is tested, in depths: at the middle of a corner of 30
 # degrees the sides are farther than the depth.

@@ -12,11 +12,7 @@ from math import sqrt
 
 from drystone.collision.narrowphase.candidates import add_candidate, write_candidates
 from drystone.collision.narrowphase.plane import BAND
-from drystone.collision.narrowphase.terrain.edges import (
-    FLAT_BEND,
-    find_peak_contact,
-    find_ridge_contacts,
-)
+from drystone.collision.narrowphase.terrain.edges import find_peak_contact, find_ridge_contacts
 from drystone.collision.narrowphase.terrain.grid import cell_range
 from drystone.collision.narrowphase.terrain.point import (
     HOLLOW_REACH,
@@ -45,7 +41,7 @@ from drystone.jit.vec import (
     to_world_direction,
 )
 from drystone.model.arrays import BOX, MESH
-from drystone.shapes.bvh.build import OWNS_CORNER, OWNS_EDGE
+from drystone.shapes.bvh.build import FLAT_BEND, OWNS_CORNER, OWNS_EDGE
 from drystone.shapes.kinds import (
     core_support,
     half_sizes,

@@ -27,8 +27,6 @@ from drystone.shapes.kinds import (
     height_over,
 )
 
-# Triangles bent by less than this [rad] are flat: rounding of heights, not a ridge.
-FLAT_BEND = 1e-5
 # Steps of the search on an arc; polytopes need two or three, rims of cylinders about six.
 MAX_STEPS = 24
 # The search ends when a step gains less than this part of the shape's radius.

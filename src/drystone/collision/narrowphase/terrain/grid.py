@@ -3,7 +3,7 @@
 from math import floor
 
 from drystone.jit import inner_kernel, kernel
-from drystone.shapes.triangle_table import CELL_TOLERANCE
+from drystone.shapes.bvh.triangle_grid import CELL_TOLERANCE
 
 
 @kernel

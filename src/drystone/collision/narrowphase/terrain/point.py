@@ -7,7 +7,6 @@ from math import inf, sqrt
 
 from drystone.collision.narrowphase.candidates import GROUP
 from drystone.collision.narrowphase.gjk import triangle_weights
-from drystone.collision.narrowphase.terrain.edges import FLAT_BEND
 from drystone.collision.narrowphase.terrain.grid import cell_range, next_in_grid
 from drystone.collision.narrowphase.terrain.query import (
     EVERYWHERE,
@@ -30,6 +29,7 @@ from drystone.jit.vec import (
     to_world,
     to_world_direction,
 )
+from drystone.shapes.bvh.build import FLAT_BEND
 
 # A point under both planes of a hollow edge belongs to both as long as its distance from the edge
 # is not more than this many times its depth; in the wedge right under the edge it is less than 2

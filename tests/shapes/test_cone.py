@@ -141,7 +141,7 @@ def test_gap_and_normal_are_those_of_a_fine_hull(cone, name):
     twin = ConvexHull(points_of(cone, 100))
     tables = bare_shapes(cone, twin, PARTNERS[name])
     seen = 0
-    for _ in range(25):
+    for _ in range(120):
         rotation = random_rotation(rng)
         place = rng.normal(size=3) * 0.4
         other = pose_row((0.0, 0.0, 0.0), None if name == "plane" else random_rotation(rng))
@@ -158,7 +158,7 @@ def test_gap_and_normal_are_those_of_a_fine_hull(cone, name):
         if hulls.gap.min() > 0.01:
             n, m = mine.normal[mine.gap.argmin()], hulls.normal[hulls.gap.argmin()]
             assert n @ m > 0.999
-    assert seen >= 5
+    assert seen >= 10
 
 
 def test_contacts_with_a_mesh_are_those_with_its_twin():
@@ -288,8 +288,9 @@ def test_rolling_on_a_slope_it_swings_about_its_apex():
         times.append(world.time)
     sideways = np.array(sideways)
     k = np.flatnonzero(np.sign(sideways[1:]) != np.sign(sideways[:-1]))[0]
-    crossing = np.interp(0.0, [0, 1], [times[k], times[k + 1]])
-    assert crossing == pytest.approx(period / 4, rel=0.02)
+    share = sideways[k] / (sideways[k] - sideways[k + 1])
+    crossing = times[k] + share * (times[k + 1] - times[k])
+    assert crossing == pytest.approx(period / 4, rel=0.01)
     apex = body.position + matrix_from_quaternion(body.orientation) @ (0, 0, LENGTH / 2)
     assert np.linalg.norm(apex) < 0.02 * LENGTH
 
