@@ -143,7 +143,7 @@ def _collide(model, outlines, state, work):
 @kernel
 def narrowphase(model, outlines, state, settings, work):
     """Points, normals and gaps of each pair. Sleepers that are touched wake, and all of the pairs
-    that they then have are looked at: the only way back in the step."""
+    that they then have are collided again: the only way back in the step."""
     since, log, near = ticks(), work.log, work.near
     # After the capacity for contacts was grown: to collide again would start from the axes that
     # the pairs have just cached, and last digits would depend on when the capacity ran out.
@@ -239,12 +239,12 @@ def solve(model, state, settings, work, joint_work):
     since, motion, rows, island, info = ticks(), work.motion, work.rows, work.island, work.log.info
     groups, count = work.graph.tally[TALLY_GROUPS], int(info[INFO_CONTACTS])
     backward = state.counter[COUNTER_STEP] % 2 == 1
-    hasty = settings.newton == 1
+    newton = settings.newton == 1  # then sweeps give up where it would be quicker
     sweeps, residual = solve_rows(
-        rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, hasty,
+        rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, newton,
         motion.twist,
     )  # fmt: skip
-    if hasty and residual > settings.tolerance:
+    if newton and residual > settings.tolerance:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
             settings.max_sweeps, island, motion.twist, info,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
-from drystone.jit.vec import turn_quaternion
-from drystone.motion.integrate import turn_freely
+from drystone.jit.vec import rotate_quaternion
+from drystone.motion.integrate import rotate_freely
 
 seeds = st.integers(0, 2**31)
 
@@ -40,7 +40,7 @@ def test_free_turn_conserves_energy_and_momentum(body, seed, angle):
     spin = rng.normal(size=3)
     dt = angle / np.linalg.norm(spin)
     before = pose.as_matrix()
-    mean, later = turn_freely(tuple(spin), tuple(inertia), tuple(before.ravel()), dt)
+    mean, later = rotate_freely(tuple(spin), tuple(inertia), tuple(before.ravel()), dt)
     after = (Rotation.from_rotvec(dt * np.array(mean)) * pose).as_matrix()
     momentum = before @ (inertia * (before.T @ spin))
     turned = after @ (inertia * (after.T @ np.array(later)))
@@ -70,7 +70,7 @@ def test_free_turn_is_of_second_order():
         w, pose = spin, Rotation.identity()
         for _ in range(count):
             turn = tuple(pose.as_matrix().ravel())
-            mean, w = turn_freely(tuple(w), tuple(inertia), turn, seconds / count)
+            mean, w = rotate_freely(tuple(w), tuple(inertia), turn, seconds / count)
             pose = Rotation.from_rotvec(seconds / count * np.array(mean)) * pose
         return np.array(w)
 
@@ -79,14 +79,14 @@ def test_free_turn_is_of_second_order():
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.05)
     assert errors[1] < 1e-3 * np.linalg.norm(spin)
     # and it does turn: Euler's torque at the start is I w' = -w x I w
-    _, later = turn_freely(tuple(spin), tuple(inertia), eye, 1e-4)
+    _, later = rotate_freely(tuple(spin), tuple(inertia), eye, 1e-4)
     rate = (np.array(later) - spin) / 1e-4
     np.testing.assert_allclose(rate, -np.cross(spin, inertia * spin) / inertia, atol=1e-3)
 
 
 def test_a_ball_keeps_its_spin():
     eye = tuple(np.eye(3).ravel())
-    assert turn_freely((1.0, 2.0, 3.0), (2.0, 2.0, 2.0), eye, 0.1) == ((1, 2, 3), (1, 2, 3))
+    assert rotate_freely((1.0, 2.0, 3.0), (2.0, 2.0, 2.0), eye, 0.1) == ((1, 2, 3), (1, 2, 3))
 
 
 @given(seeds, st.sampled_from([0.0, 1e-14, 1e-9, 0.01, 1.0, 3.0]))
@@ -97,7 +97,7 @@ def test_quaternions_turn_as_those_of_scipy(seed, angle):
     pose, axis = Rotation.random(random_state=rng), rng.normal(size=3)
     vector = angle * axis / np.linalg.norm(axis)
     x, y, z, w = pose.as_quat()
-    turned = turn_quaternion((w, x, y, z), tuple(vector))
+    turned = rotate_quaternion((w, x, y, z), tuple(vector))
     x, y, z, w = (Rotation.from_rotvec(vector) * pose).as_quat()
     expected = np.array([w, x, y, z])
     expected *= np.sign(expected @ turned)

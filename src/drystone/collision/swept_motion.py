@@ -4,7 +4,7 @@ from math import sqrt
 
 from drystone.collision.broadphase import place_on
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import turn_quaternion
+from drystone.jit.vec import rotate_quaternion
 from drystone.model.arrays import CAPSULE, FIXED, SPHERE
 
 # CCD is for pairs that may move by more than this share of the thinner one's half thickness.
@@ -49,7 +49,7 @@ def place_at(share, s, shapes, state, motion, fraction, dt, pose, row):
             pose[row, k] = shapes.local[s, k]
         return
     time, at, q, move = share * fraction[b] * dt, state.position, state.rotation, motion.move
-    rotated = turn_quaternion(
+    rotated = rotate_quaternion(
         (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
         (time * move[b, 3], time * move[b, 4], time * move[b, 5]),
     )

@@ -35,7 +35,7 @@ def _moves(b, bodies, state):
 
 
 @kernel
-def wake_pulled(elements, bodies, state):
+def wake_connected(elements, bodies, state):
     """The two ends of a spring sleep together or not at all."""
     for e in range(elements.kind.shape[0]):
         a, b = elements.body[e, 0], elements.body[e, 1]
@@ -54,7 +54,7 @@ def total_forces(elements, bodies, state, force):
             force[b, k] = state.force[b, k]
     if elements is None:
         return
-    wake_pulled(elements, bodies, state)
+    wake_connected(elements, bodies, state)
     fill_forces(elements, state, elements.before)
     for b in range(force.shape[0]):
         for k in range(6):

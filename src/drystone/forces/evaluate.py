@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from drystone.forces.apply import kick_bodies, wake_pulled
+from drystone.forces.apply import kick_bodies, wake_connected
 from drystone.forces.dispatch import fill_forces
 from drystone.forces.pack import pack_elements
 from drystone.forces.user_force import ForceState
@@ -36,7 +36,7 @@ class Forces:
     def load(self, state, force) -> None:
         """Fill `force` (n, 6) with the constant forces of the user and those of this world."""
         if self.elements is not None:
-            wake_pulled(self.elements, self.built.model.bodies, state)
+            wake_connected(self.elements, self.built.model.bodies, state)
         self._before = self.total(state)
         force[:] = state.force + self._before
         if self.functions:

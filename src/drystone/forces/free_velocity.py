@@ -11,7 +11,7 @@ from drystone.model.arrays import KINEMATIC
 
 
 @inner_kernel
-def turn_body(b, rotation, bodies, matrices, mass):
+def set_rotation(b, rotation, bodies, matrices, mass):
     """Rotation matrix and world inverse mass of body `b` with the quaternion `rotation`."""
     matrix = rotation_matrix(rotation[0], rotation[1], rotation[2], rotation[3])
     for k in range(9):
@@ -28,7 +28,7 @@ def _free_range(lo, hi, bodies, state, force, settings, matrices, mass, twist):
     dt = settings.dt
     for b in range(lo, hi):
         q = state.rotation
-        turn_body(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, matrices, mass)
+        set_rotation(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, matrices, mass)
         for k in range(6):
             twist[b, k] = state.twist[b, k]
         m = bodies.inv_mass[b]

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.forces.force import Element
-from drystone.jit.vec import turn_quaternion
+from drystone.jit.vec import rotate_quaternion
 from drystone.model.attachment import is_moving
 
 # A central difference is best with a step of about the cube root of the rounding error, 6e-6, of
@@ -128,7 +128,7 @@ def shift_pose(view: ForceState, b: int, k: int, step: float) -> ForceState:
         return view._replace(centres=centres)
     angle, rotated = [0.0, 0.0, 0.0], view.orientations.copy()
     angle[k - 3] = step
-    rotated[b] = turn_quaternion(tuple(map(float, rotated[b])), tuple(angle))
+    rotated[b] = rotate_quaternion(tuple(map(float, rotated[b])), tuple(angle))
     return view._replace(orientations=rotated)
 
 

@@ -207,7 +207,7 @@ def to_local_direction(pose, s, v):
 
 
 @kernel
-def turn_quaternion(q, angle):
+def rotate_quaternion(q, angle):
     """Quaternion `q` after the rotation vector `angle` [rad] in world axes."""
     size = sqrt(angle[0] ** 2 + angle[1] ** 2 + angle[2] ** 2)
     if size < 1e-12:

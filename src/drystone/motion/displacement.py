@@ -8,7 +8,7 @@ where a contact changes its normal velocity.
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import END_OF_STEP, KINEMATIC, RATTLED
-from drystone.motion.integrate import turn_freely
+from drystone.motion.integrate import rotate_freely
 
 # A contact takes its bodies from the midpoint rule when they parted there as the step began by more
 # than this share of what gravity adds in a step ...
@@ -56,7 +56,7 @@ def displace_body(b, bodies, old, motion, impacts, dt):
             t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],
         )  # fmt: skip
         inertia = (bodies.inertia[b, 0], bodies.inertia[b, 1], bodies.inertia[b, 2])
-        mean, later = turn_freely(spin, inertia, r_wb, dt)
+        mean, later = rotate_freely(spin, inertia, r_wb, dt)
     for k in range(3):
         move[b, k] = twist[b, k]
         move[b, 3 + k] = mean[k]

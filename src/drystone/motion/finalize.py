@@ -4,7 +4,7 @@ from math import isfinite
 
 from drystone.jit import kernel
 from drystone.jit.stage import stage
-from drystone.jit.vec import load, rotation_matrix, turn_quaternion
+from drystone.jit.vec import load, rotate_quaternion, rotation_matrix
 from drystone.model.arrays import COUNTER_STEP, HELD, RATTLED
 from drystone.motion.integrate import carry_spin
 
@@ -28,7 +28,7 @@ def find_nonfinite(position, rotation, twist, move, later):
 def _rotate_body(b, bodies, state, motion, dt):
     """Orientation and spin of body `b` after its displacement."""
     rotation, move, mean = state.rotation, motion.move, motion.mean
-    q = turn_quaternion(
+    q = rotate_quaternion(
         (rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]),
         (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
     )
@@ -45,7 +45,7 @@ def _rotate_body(b, bodies, state, motion, dt):
         )  # fmt: skip
         r_from = r_old
         if motion.scheme[b] == HELD:
-            p = turn_quaternion(q, (-dt * spin[0], -dt * spin[1], -dt * spin[2]))
+            p = rotate_quaternion(q, (-dt * spin[0], -dt * spin[1], -dt * spin[2]))
             r_from = rotation_matrix(p[0], p[1], p[2], p[3])
         r_new, linked = rotation_matrix(q[0], q[1], q[2], q[3]), motion.scheme[b] == RATTLED
         later = carry_spin(spin, inertia, r_old, r_from, r_new, linked)

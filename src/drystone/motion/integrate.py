@@ -8,16 +8,16 @@ from drystone.jit.vec import (
     dot,
     mul,
     mul_t,
+    rotate_quaternion,
     rotation_matrix,
     scale,
-    turn_quaternion,
 )
 
 _MAX_ITERATIONS = 30  # of the fixed point, or of Newton's method
 
 
 @kernel
-def turn_freely(spin, inertia, r_wb, dt):
+def rotate_freely(spin, inertia, r_wb, dt):
     """Free rotation over `dt`: returns the mean spin (world axes) and the spin afterwards.
 
     Implicit midpoint rule for Euler's equation in body axes, L' = L x w, which conserves the energy
@@ -39,7 +39,7 @@ def turn_freely(spin, inertia, r_wb, dt):
     if not good:
         mean, after, good = _rotate_by_newton(momentum, inertia, dt)
     if not good:  # about two radians in a step, or more: keep the energy at least
-        q = turn_quaternion((1.0, 0.0, 0.0, 0.0), (dt * w[0], dt * w[1], dt * w[2]))
+        q = rotate_quaternion((1.0, 0.0, 0.0, 0.0), (dt * w[0], dt * w[1], dt * w[2]))
         start, end = rotation_matrix(1.0, 0.0, 0.0, 0.0), rotation_matrix(q[0], q[1], q[2], q[3])
         return spin, mul(r_wb, carry_spin(w, inertia, start, start, end, False))
     later = (after[0] / ix, after[1] / iy, after[2] / iz)

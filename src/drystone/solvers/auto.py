@@ -61,7 +61,7 @@ class Auto:
         refuse_elliptic(problem, "auto")
         if problem.block_count == 0:
             return solve_info(True, 0, 0.0, 0, 0.0, np.zeros(MEASURES), 0, "auto")
-        if hasattr(problem, "body") and problem.joints is None and self._as_in_a_step:
+        if isinstance(problem, ContactProblem) and self._as_in_a_step(problem):
             info = self._solve_rows(problem, impulse)
             if info.converged:
                 return info
@@ -83,9 +83,8 @@ class Auto:
             work=work, seconds=seconds, history=History(*np.array(rows).T) if self.history else None
         )  # fmt: skip
 
-    @property
-    def _as_in_a_step(self) -> bool:
-        return self.measure == "velocity" and not self.history
+    def _as_in_a_step(self, problem: ContactProblem) -> bool:
+        return problem.joints is None and self.measure == "velocity" and not self.history
 
     def _solve_rows(self, p: ContactProblem, impulse: np.ndarray) -> SolveInfo:
         """By the kernels of the step; an island that takes Newton is one of `newton`."""

@@ -76,7 +76,7 @@ def _copy(state: State) -> State:
 
 
 def _put_back(state: State, old: State) -> State:
-    """`state` as it was, in arrays that keep the room that was made since: scratch has it too."""
+    """`state` as it was, in arrays of the capacity that they have now: scratch has it too."""
     for array, before in zip(state, old, strict=True):
         array[: len(before)] = before
     return state
@@ -101,7 +101,8 @@ def _take_part(world, state, work, settings, external, cut: bool):
     """A step of settings.dt in which, if `cut`, only contacts that touch act.
 
     Returns state, work, report, the deepest overlap at its start, in skins, and infinity if a body
-    has passed through another: by more than its radius, which a look at the end may not see.
+    has passed through another: by more than its radius, which a collision search at the end may not
+    see.
     """
     model = world._build.model
     part = _Part(model, state, work, settings, world._joint_work, external)

@@ -206,9 +206,9 @@ def _with_limits(jacobian, q, limits: Held, rows, twist):
     spread = scipy.sparse.csr_array(
         (np.ones(count), (3 * np.arange(count), np.arange(count))), shape=(3 * count, count)
     )
-    room = np.zeros((count, 3))
-    room[:, 0] = limits.whole @ twist + rows.bias[limits.rows]
-    return scipy.sparse.vstack([jacobian, spread @ limits.free]).tocsr(), np.vstack((q, room))
+    closing = np.zeros((count, 3))
+    closing[:, 0] = limits.whole @ twist + rows.bias[limits.rows]
+    return scipy.sparse.vstack([jacobian, spread @ limits.free]).tocsr(), np.vstack((q, closing))
 
 
 def _contact_matrix(jacobian, factor, size: int, contacts: int) -> scipy.sparse.csr_array:

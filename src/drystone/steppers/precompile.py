@@ -165,7 +165,7 @@ def run_meshes() -> None:
 
 
 def run_following() -> None:
-    """Fast meshes followed along their way, on nothing."""
+    """Continuous collision detection of meshes, on nothing."""
     model, state, work = _empty_world()
     find_mesh_tois(
         model.shapes, work.boxes, state, Settings(), work.motion, work.ccd.fraction,

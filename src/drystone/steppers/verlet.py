@@ -12,7 +12,7 @@ A contact that bounces is left alone until it touches at a middle: overlaps by u
 resolved when they are there. Then `ffd` gives back Poisson's share of the normal impulse (line
 34); with the others the normal velocity after is -e times the one before, CLINE 4.16.
 
-Bodies that could pass through others within half a step are followed along their way in both
+Bodies that could pass through others within half a step are swept in both
 halves (collision/ccd.py), for which the first one looks for pairs of its own.
 """
 

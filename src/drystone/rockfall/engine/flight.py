@@ -1,9 +1,9 @@
 """Free flight: position, rotation, and how long a step may be (ROCFALL 2.3, 5.1).
 
 The centre of mass moves on x + v s + a s²/2, exact where ROCFALL eq. 2.5, 2.9 are first order. The
-rock rotates about its mean spin over a step, which `turn_freely` chooses such that angular momentum
-and rotational energy stay: eq. 2.8 and 2.11 are its first order. Then the drag torque of eq. 5.1
-acts, written so that no step can overshoot. Trees are a drag on the centre of mass.
+rock rotates about its mean spin over a step, which `rotate_freely` chooses such that angular
+momentum and rotational energy stay: eq. 2.8 and 2.11 are its first order. Then the drag torque of
+eq. 5.1 acts, written so that no step can overshoot. Trees are a drag on the centre of mass.
 
 Arcs hold spin and rotational energy at both ends, as computed with the rock's own moments of
 inertia. Between them the spin is linear in time, and so is the root of the energy: exact where a
@@ -17,7 +17,7 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.jit.vec import mul, mul_t, quaternion_product, rotation_matrix
-from drystone.motion.integrate import turn_freely
+from drystone.motion.integrate import rotate_freely
 
 # A step whose rotational energy grows by more than this part shrinks (5.1.2): far above rounding.
 GROWTH = 1e-9
@@ -60,7 +60,7 @@ def spin_step(q, w, inertia, drag, h):
     drag   angular drag coefficient of eq. 5.1 [N m s]
     """
     m = rotation_matrix(q[0], q[1], q[2], q[3])
-    mean, after = turn_freely(w, inertia, m, h)
+    mean, after = rotate_freely(w, inertia, m, h)
     end = rotated(q, mean, h)
     before = spin_energy(q, w, inertia)
     m = rotation_matrix(end[0], end[1], end[2], end[3])

@@ -52,8 +52,10 @@ class Outline:
             first = np.roll(angle, 1)
             turn = (angle - first) % (2.0 * np.pi)
         arcs = []
-        for corner, start, way in zip(self.corner, first, turn, strict=True):
-            at = start + np.linspace(0.0, way, max(2, round(per_turn * way / (2.0 * np.pi)) + 1))
+        for corner, start, angle in zip(self.corner, first, turn, strict=True):
+            at = start + np.linspace(
+                0.0, angle, max(2, round(per_turn * angle / (2.0 * np.pi)) + 1)
+            )
             arcs.append(corner + self.rounding * np.column_stack([np.cos(at), np.sin(at)]))
         return np.concatenate(arcs)
 
@@ -67,10 +69,10 @@ def outline_part(corners, rounding: float) -> Part:
     corners = np.array(corners, dtype=np.float64)
     middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
     corners = corners - middle
-    way = np.roll(corners, -1, axis=0) - corners
-    length = np.hypot(way[:, 0], way[:, 1])
+    edge = np.roll(corners, -1, axis=0) - corners
+    length = np.hypot(edge[:, 0], edge[:, 1])
     length[length == 0.0] = 1.0  # the one corner of a disc has no edge
-    normal = np.stack([way[:, 1], -way[:, 0]], axis=1) / length[:, None]
+    normal = np.stack([edge[:, 1], -edge[:, 0]], axis=1) / length[:, None]
     half = np.abs(corners).max(axis=0) + rounding
     geometry = Outline(corners, normal, rounding)
     reach = float(np.hypot(corners[:, 0], corners[:, 1]).max()) + rounding

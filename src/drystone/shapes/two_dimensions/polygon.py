@@ -19,7 +19,7 @@ from drystone.shapes.part import Part
 from drystone.shapes.surface import Surface
 from drystone.shapes.two_dimensions.outline import flat_mass, outline_part, prism
 
-# A corner that turns by less than this [rad] is a point on an edge: rounding of what a person
+# A corner that turns by less than this [rad] is a point on an edge: rounding of what a user
 # computed, and a micrometre on an edge of a metre.
 CLOSED = 1e-6
 

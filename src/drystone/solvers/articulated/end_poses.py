@@ -6,7 +6,7 @@ post-stabilization (stabilization.py), which corrects the displacements.
 
 from drystone.constraints.joints.fill_rows import fill_joint
 from drystone.jit import inner_kernel
-from drystone.jit.vec import turn_quaternion
+from drystone.jit.vec import rotate_quaternion
 from drystone.motion.displacement import displace_body
 
 # [m], [rad]: a position error at the start of the step that is larger than this is left to
@@ -36,7 +36,7 @@ def predict_poses(first, last, bodies, state, joint_work, motion, displace, dt):
             move, q = motion.move, state.rotation
             for k in range(3):
                 joint_work.end_position[b, k] = state.position[b, k] + dt * move[b, k]
-            rotated = turn_quaternion(
+            rotated = rotate_quaternion(
                 (q[b, 0], q[b, 1], q[b, 2], q[b, 3]),
                 (dt * move[b, 3], dt * move[b, 4], dt * move[b, 5]),
             )

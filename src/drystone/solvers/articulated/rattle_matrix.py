@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.constraints.joint_rows import push_joint_row, row_velocity
 from drystone.constraints.joints.fill_rows import fill_joint
-from drystone.forces.free_velocity import turn_body
+from drystone.forces.free_velocity import set_rotation
 from drystone.jit import inner_kernel, kernel
 from drystone.model.joint_arrays import ROW_EQUALITY, ROW_LIMIT
 from drystone.solvers.articulated.end_poses import fill_end_rows, note_error
@@ -225,7 +225,7 @@ def _fill_anew(first, last, joints, bodies, state, joint_work, motion, dt):
                 continue
             stamp[b] = stamp[mark]
             q = state.rotation
-            turn_body(
+            set_rotation(
                 b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, motion.rotation_matrix, motion.mass
             )
     for d in range(first, last):

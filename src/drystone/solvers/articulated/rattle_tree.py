@@ -14,7 +14,7 @@ import numpy as np
 from drystone.constraints.joint_rows import push_joint_row, row_velocity
 from drystone.constraints.joints.fill_rows import direction_errors, fill_listed, note_filled
 from drystone.constraints.joints.position_error import point_error
-from drystone.forces.free_velocity import turn_body
+from drystone.forces.free_velocity import set_rotation
 from drystone.jit import inner_kernel, kernel
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_LIMIT
 from drystone.solvers.articulated.articulated_body import (
@@ -205,7 +205,7 @@ def project_tree(t, joints, bodies, state, joint_work, motion, dt):
     for k in range(trees.first[t], trees.first[t + 1] + 1):
         b = member(t, k, trees)
         if b >= 0:
-            turn_body(
+            set_rotation(
                 b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, motion.rotation_matrix, motion.mass
             )
     first, last = trees.first[t], trees.first[t + 1]
