@@ -25,7 +25,7 @@ V, F = np.array(BOX.vertices), np.array(BOX.faces)
 
 
 def exact_mass(vertices, faces):
-    """Volume, centre and inertia about it at density 1, in whole numbers of 2**-80 m."""
+    """Volume, centre and inertia about it at density 1, in integers of 2**-80 m."""
     unit = 2**80
     x = np.array([[int(Fraction(float(c)) * unit) for c in row] for row in vertices], dtype=object)
     a, b, c = (x[faces[:, k]] for k in range(3))
