@@ -61,7 +61,7 @@ class Auto:
         refuse_elliptic(problem, "auto")
         if problem.block_count == 0:
             return solve_info(True, 0, 0.0, 0, 0.0, np.zeros(MEASURES), 0, "auto")
-        if hasattr(problem, "body") and problem.joints is None and self._as_in_a_step:
+        if isinstance(problem, ContactProblem) and problem.joints is None and self._as_in_a_step:
             info = self._solve_rows(problem, impulse)
             if info.converged:
                 return info
