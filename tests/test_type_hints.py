@@ -62,7 +62,9 @@ def unhinted(function):
     return missing + ["return"] * ("return" not in function.__annotations__)
 
 
-@pytest.mark.parametrize("name, thing", list(public_things()), ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(
+    "name, thing", [pytest.param(*pair, id=pair[0]) for pair in public_things()]
+)
 def test_signatures_are_hinted(name, thing):
     found = {member: unhinted(function) for member, function in functions_of(thing)}
     assert not {member: missing for member, missing in found.items() if missing}, name

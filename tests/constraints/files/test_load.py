@@ -189,7 +189,7 @@ BROKEN_TEXTS = {
     "blanks": (" \n\t\n", "empty"),
     "prose": ("not a problem\n", "'not' is no integer"),
     "dimension": (text(dim=5), "dimension is 5"),
-    "fraction": ("3.5 " + GOOD[2:], "'3.5' is no whole"),
+    "fraction": ("3.5 " + GOOD[2:], "'3.5' is no integer"),
     "minus contacts": (text(nc=-3), "number of contacts is -3"),
     "too many contacts": (text(nc=4), "W is 9 x 9, must be 12 x 12"),
     "too few contacts": (text(nc=2), "W is 9 x 9, must be 6 x 6"),
@@ -277,7 +277,7 @@ BROKEN_FCLIB = {
     "dimension": (put("spacedim", np.array([4])), "spacedim is 4"),
     "W of text": (put("W/x", "text"), "x is no array of numbers"),
     "W as number": (put("W/x", 1.0), "x has shape"),
-    "fractions": (put("W/i", np.zeros(72)), "i must be a list of whole"),
+    "fractions": (put("W/i", np.zeros(72)), "i must be a list of integers"),
     "storage": (put("W/nz", np.array([-7])), "nz is -7"),
     "not square": (put("W/n", np.array([6])), "W is 9 x 6, must be 9 x 9"),
     "claimed rows": (put("W/m", np.array([2**40])), "must be 9 x 9"),
@@ -343,7 +343,7 @@ def test_what_is_no_file_is_refused(tmp_path):
     (tmp_path / "half.hdf5").write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
     for name, message in (
         ("", "is no file"), ("none.dat", "does not exist"), ("junk.dat", "neither HDF5 nor"),
-        ("zeros.dat", "is no whole"), ("half.hdf5", "cannot be read"),
+        ("zeros.dat", "is no integer"), ("half.hdf5", "cannot be read"),
     ):  # fmt: skip
         with pytest.raises(ds.InputError, match=message):
             ContactProblem.load(tmp_path / name)

@@ -2,7 +2,6 @@
 
 import sys
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,7 @@ from drystone.errors import DrystoneError  # noqa: E402
 from drystone.rockfall.run import cluster as module  # noqa: E402
 from fake_runs import digests, run  # noqa: E402
 
-HERE = Path(__file__).resolve().parent
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +27,7 @@ def patience():
 
 def local_cluster(workers, threads):
     """Processes with a nanny each, which starts a dead one again."""
-    paths = ":".join([str(HERE), *filter(None, sys.path)])
+    paths = ":".join(filter(None, sys.path))
     return distributed.LocalCluster(
         n_workers=workers,
         threads_per_worker=threads,

@@ -17,7 +17,7 @@ SHAPES = {
     "cylinder": Cylinder(0.3, 1.0),
     "box": Box(0.8, 0.6, 0.4),
     "hull": HULL_SHAPE,
-    "cone": Cone(0.4, 1.0),
+    "cone": Cone(0.6, 1.0),
 }
 
 
