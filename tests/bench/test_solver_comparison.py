@@ -21,7 +21,7 @@ from drystone.bench.solver_comparison import (
     thinned,
     try_solver,
 )
-from drystone.cli import app
+from drystone.cli import app, compare
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, History
 from drystone.errors import InputError
@@ -435,5 +435,5 @@ def test_scene_in_which_nothing_touches(folder):
 
 def test_numbers_that_json_does_not_know_become_null():
     values = {"a": np.array([1.0, np.inf]), "b": (np.nan, np.int64(3)), "c": "text"}
-    plain = solver_comparison._plain(values)
+    plain = compare._plain(values)
     assert plain == {"a": [1.0, None], "b": [None, 3], "c": "text"}

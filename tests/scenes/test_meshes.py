@@ -30,7 +30,7 @@ MESHES = {
     "block": lambda: plate(square(0.03, 64), 0.005, 0.02),
     "rack": lambda: extrude(*rack_lines(6, 0.02, 0.001, 0.05), 0.05, closed=False),
     "channel": lambda: channel(0.3, 0.3, 0.05, 1.0),
-    "track": lambda: tracks.sweep(PIECES, -SLOPE, 0.16, 1.0, 0.05, turn_deg=5.0),
+    "track": lambda: tracks.extrude_along(PIECES, -SLOPE, 0.16, 1.0, 0.05, turn_deg=5.0),
 }
 
 

@@ -31,7 +31,7 @@ ALL_PASSES = 1e-9  # [m/s] tolerance that ten passes do not reach
 ROUNDS, MOST_ROUNDS, IDLE_ROUNDS, SHORTENED = 20, 100, 10, 2e-3
 SHOWN_EVERY = 1.0  # [s] how far a run is
 # Stages; the rest is resolution.
-DETECTION, OTHER = ("pairs", "collide", "follow"), ("forces", "drift", "move")
+DETECTION, OTHER = ("broadphase", "narrowphase", "ccd"), ("forces", "displace", "finalize")
 
 # heading, key, format
 COLUMNS = (

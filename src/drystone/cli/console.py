@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 
 from drystone.errors import DrystoneError
-from drystone.steppers.precompile import is_compiled, log
 
 screen = Console(stderr=True, highlight=False)
 results = Console(highlight=False)
@@ -41,6 +40,8 @@ def plainly(command):
 @contextmanager
 def compiling(screen):
     """Say so while the engine is compiled, which happens once after an installation."""
+    from drystone.steppers.precompile import is_compiled, log  # Numba: --help does not wait for it
+
     if is_compiled():
         yield
         return

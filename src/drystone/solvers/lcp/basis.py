@@ -160,7 +160,7 @@ class Basis:
         tied = tested[ratio <= ratio.min() + self.tie * np.abs(ratio).max()]
         r = tied[-1]  # the last: then the first entry of every row of B⁻¹ (q, B0) is positive
         self.entering = self.complement(t.basis[r])
-        exchange(r, z0, t)
+        exchange(r, z0, t.free, t.basis, t.place, t.inverse, t.y, t.d)
 
     def complement(self, v) -> int:
         return int(v) + self.table.pairs if v < self.table.pairs else int(v) - self.table.pairs
