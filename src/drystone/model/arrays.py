@@ -17,6 +17,9 @@ from drystone.model.joint_arrays import COORDINATES, Joints
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
 PLANE, SPHERE, CAPSULE, CYLINDER, CONE, BOX, HULL, TERRAIN, OUTLINE, MESH = range(10)
+# The number by which files know each kind, in that order: it never changes; a new kind gets the
+# next one, wherever it stands.
+FILE_KINDS = (0, 1, 2, 3, 9, 4, 5, 6, 7, 8)
 
 DYNAMIC, KINEMATIC = 0, 1
 

@@ -38,6 +38,7 @@ from drystone.model.arrays import (
     COUNTER_PAIRS,
     COUNTER_STEP,
     COUNTERS,
+    FILE_KINDS,
     HULL,
     Settings,
     State,
@@ -176,7 +177,8 @@ def world_from_image(image: bytes, source: str) -> World:
 def model_digest(model) -> str:
     """Of every bit of the constant arrays."""
     digest = blake2b(digest_size=16)
-    for group in model:
+    kind = np.array(FILE_KINDS, np.int32)[model.shapes.kind]
+    for group in model._replace(shapes=model.shapes._replace(kind=kind)):
         for array in group or ():
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array))
