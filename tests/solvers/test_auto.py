@@ -122,7 +122,7 @@ def test_best_iterate_remains():
     assert info.residual == residual(problem, impulse) < start
 
 
-@pytest.mark.parametrize("masses", [[1.0] * 4, [1.0] * 9 + [1000.0]], ids=["sweeps", "newton"])
+@pytest.mark.parametrize("masses", [[1.0], [1.0] * 9 + [1000.0]], ids=["sweeps", "newton"])
 def test_problems_are_solved_as_the_step_of_a_world_solves_them(masses):
     """From the same start, the same kernels: the impulses of the step, but for rounding."""
     world = ds.World(sleeping=False, tolerance=1e-9)
@@ -136,7 +136,7 @@ def test_problems_are_solved_as_the_step_of_a_world_solves_them(masses):
     step.solve()
     info = world.solver.solve(problem, impulse)
     assert info.converged and "hybrid" not in info.method
-    assert ("newton" in info.method) == (len(masses) > 4)
+    assert ("newton" in info.method) == (len(masses) > 1)
     np.testing.assert_allclose(
         impulse, step.work.rows.impulse[: problem.contact_count], rtol=0, atol=1e-12 * impulse.max()
     )
