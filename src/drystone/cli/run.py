@@ -11,7 +11,6 @@ from drystone.errors import InputError
 from drystone.jit.threads import use_threads
 from drystone.model.checks import not_negative
 from drystone.scenes import find_scene
-from drystone.world.io.recorder import record as record_world
 from drystone.world.run import RunStatistics, progress_bar
 
 
@@ -39,6 +38,8 @@ def run_scene(
         with ExitStack() as stack:
             if record is not None:
                 record.parent.mkdir(parents=True, exist_ok=True)
+                from drystone.world.io.recorder import record as record_world  # HDF5
+
                 stack.enter_context(record_world(world, record, every=every))
             finished = _run(statistics, steps, scene, states, screen)
     numbers = summary(statistics, start, finished)

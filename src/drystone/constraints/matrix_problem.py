@@ -4,14 +4,15 @@ Two-dimensional problems get a second tangent that nothing couples to: its own e
 mean of the contact's diagonal and its q is zero, so that its impulse is zero in every solution.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.linalg
+import scipy  # its parts are loaded when they are used, for they take long
 
 from drystone.errors import InputError
 from drystone.model.hdf5 import write_arrays
@@ -93,7 +94,7 @@ class MatrixProblem:
         write_arrays(path, MATRIX_FORMAT, MATRIX_FORMAT_VERSION, arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> "MatrixProblem":
+    def load(cls, path: str | Path) -> MatrixProblem:
         """Read a problem that save() wrote, or one of FCLIB or Siconos; see
         constraints/files/load.py.
         """
@@ -158,6 +159,8 @@ def global_problem(dim: int, mass, h, f, w, friction) -> MatrixProblem:
 
     W = Hᵀ M⁻¹ H and q = Hᵀ M⁻¹ f + w.
     """
+    from scipy.sparse.linalg import splu
+
     n, rows = len(f), dim * len(friction)
     for name, matrix, shape in (("M", mass, (n, n)), ("H", h, (n, rows))):
         require_shape(name, matrix, shape)
@@ -166,7 +169,7 @@ def global_problem(dim: int, mass, h, f, w, friction) -> MatrixProblem:
     if w.shape != (rows,):
         raise InputError(f"the velocity offset has {w.size} numbers, must have {rows}.")
     try:
-        factor = scipy.sparse.linalg.splu(scipy.sparse.csc_matrix(mass))
+        factor = splu(scipy.sparse.csc_matrix(mass))
     except RuntimeError:
         raise InputError("M is singular.") from None
     h = scipy.sparse.csc_array(h)

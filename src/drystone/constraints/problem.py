@@ -7,12 +7,14 @@ A. Rows of joints stand behind the contacts in blocks of three (joint_blocks.py)
 (nb, 3), contacts come first.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import scipy.sparse
+import scipy  # its parts are loaded when they are used, for they take long
 
 from drystone.constraints.contact_rows import fill_block
 from drystone.constraints.coulomb import invert_block, push_rows, velocity_at
@@ -57,7 +59,7 @@ class SolveInfo(NamedTuple):
     method: str = ""  # which method solved what, if the solver chooses
     work: float = 0.0  # in units of one Gauss-Seidel sweep
     seconds: float = 0.0  # of the solver, without measuring
-    history: "History | None" = None  # course of the measures, if it was asked for
+    history: History | None = None  # course of the measures, if it was asked for
     momentum_error: float = 0.0  # part of the impulses that one body gives and the other gets not
 
 
@@ -78,7 +80,7 @@ class History(NamedTuple):
 class ContactSolver(Protocol):
     law: str  # "coulomb", "convex", "pyramid" or "compliant": what it solves, not how
 
-    def solve(self, problem: "ContactProblem", impulse: np.ndarray) -> SolveInfo:
+    def solve(self, problem: ContactProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` (nb, 3) [N s] in place, starting from what it holds."""
 
 
@@ -200,7 +202,7 @@ class ContactProblem:
         mover = np.where(moving[body[:, 0]], body[:, 0], body[:, 1])
         return np.unique(label[mover], return_inverse=True)[1]
 
-    def part(self, member: np.ndarray) -> "ContactProblem":
+    def part(self, member: np.ndarray) -> ContactProblem:
         """The problem of these blocks alone, contacts first; the others have no impulse."""
         nc = self.contact_count
         mine, held = member[member < nc], member[member >= nc] - nc
@@ -228,7 +230,7 @@ class ContactProblem:
         return arrays
 
     @staticmethod
-    def load(path: str | Path) -> "ContactProblem | MatrixProblem":
+    def load(path: str | Path) -> ContactProblem | MatrixProblem:
         """Read a problem that save() wrote, or one of FCLIB or Siconos; see
         constraints/files/load.py.
         """

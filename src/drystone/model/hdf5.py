@@ -4,7 +4,6 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-import h5py
 import numpy as np
 
 from drystone.errors import InputError
@@ -16,6 +15,8 @@ LARGEST_RATIO = 1100
 
 def write_arrays(path, kind: str, version: int, arrays: dict) -> None:
     """Write all `arrays` that are not None; an older file of that name survives a failure."""
+    import h5py  # a tenth of a second, which worlds that are not saved need not wait for
+
     path = Path(path)
     part = path.with_name(path.name + ".part")
     try:
@@ -34,6 +35,8 @@ def write_arrays(path, kind: str, version: int, arrays: dict) -> None:
 
 def read_array(group, name: str) -> np.ndarray:
     """The array of numbers `name` of an HDF5 group; a scalar has shape ()."""
+    import h5py
+
     where = f"{group.name}/{name}".strip("/")
     if name not in group:
         raise InputError(f"{where} is missing.")

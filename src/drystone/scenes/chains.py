@@ -3,7 +3,6 @@
 from math import cosh, radians, sinh
 
 import numpy as np
-from scipy.optimize import brentq
 
 import drystone as ds
 from drystone.scenes.meshes.rods import ACROSS, lay_rod
@@ -37,6 +36,8 @@ def fill_chain(world, count=6, length=0.1, angle_deg=0.0, load_ratio=0.0):
 def hanging_points(count, span, length):
     """(count + 1, 2) points x, z of a catenary between two ends at height 0, equally far along."""
     # half the length is a sinh(span / 2a): the parameter a of the curve
+    from scipy.optimize import brentq  # takes longer to load than all other scenes
+
     a = brentq(lambda a: 2 * a * sinh(span / (2 * a)) - length, 0.05 * span, 100 * span)
     s = np.linspace(-length / 2, length / 2, count + 1)
     return np.stack([a * np.arcsinh(s / a), np.sqrt(a**2 + s**2) - a * cosh(span / (2 * a))], 1)

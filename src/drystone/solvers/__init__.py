@@ -30,6 +30,16 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def solver_names() -> tuple[str, ...]:
+    return tuple(globals().get("SOLVERS", _HOME))
+
+
+def find_solver(name: str) -> type[Any]:
+    """The class of that name, without those of all others."""
+    known = globals().get("SOLVERS")
+    return known[name] if known else _find(_HOME[name])
+
+
 def _find(place: str) -> type[Any]:
     module, _, name = place.rpartition(".")
     return getattr(import_module(f"{__name__}.{module}"), name)

@@ -33,7 +33,6 @@ from drystone.solvers.newton.hybrid import (
 from drystone.solvers.newton.island_delassus import solve_by_newton
 from drystone.solvers.nsgs import rows_of
 from drystone.solvers.options import check_options, refuse_elliptic
-from drystone.solvers.prox_newton import ProxNewton
 
 MANY_SWEEPS = 10_000  # of an island that Newton does not solve
 LARGE_STEPS = 150  # of prox-newton on one island; what converges at all took 40 to 100
@@ -148,6 +147,8 @@ class Auto:
 
     def _solve_large(self, problem, q, member, goal, i, report, impulse) -> None:
         """An island whose factors would not fit: those of SuperLU are sparse."""
+        from drystone.solvers.prox_newton import ProxNewton  # SuperLU takes a while to load
+
         rows = (3 * member[:, None] + np.arange(3)).ravel()
         matrix = problem.W()[rows][:, rows]
         if problem.joints is None:

@@ -6,22 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from drystone import solvers
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
 from drystone.errors import InputError
 from drystone.model.checks import choice, positive
-from drystone.solvers import SOLVERS
 from drystone.solvers.supported_features import require
 
 
 def make_solver(solver: Any, tolerance: float | None = None) -> Any:
     """The solver of that name, or the given one, with `tolerance` [m/s] if there is any."""
     if isinstance(solver, str):
-        solver = SOLVERS[choice("solver", solver, SOLVERS)]()
-    elif type(solver) not in SOLVERS.values():
+        solver = solvers.find_solver(choice("solver", solver, solvers.solver_names()))()
+    elif type(solver) not in solvers.SOLVERS.values():
         raise InputError(
             f"solver is {solver!r}, must be a name or a solver with its options. "
-            f"Known: {', '.join(SOLVERS)}."
+            f"Known: {', '.join(solvers.solver_names())}."
         )
     if tolerance is not None:
         solver = replace(solver, tolerance=positive("tolerance", tolerance, "m/s"))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from drystone import solvers
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.errors import InputError, UnsupportedFeature
-from drystone.solvers import SOLVERS
 
 FEATURES = ("joints", "limits", "restitution", "elliptic", "2d", "matrix")
 MEANING = {
@@ -55,7 +55,7 @@ def require_features(asked: Iterable[str], solver) -> None:
     missing = [feature for feature in asked if feature not in solver.supports]
     if not missing:
         return
-    able = [name for name, cls in SOLVERS.items() if not set(missing) - cls.supports]
+    able = [name for name, cls in solvers.SOLVERS.items() if not set(missing) - cls.supports]
     fix = f"Solvers that do: {', '.join(able)}." if able else "No solver does."
     what = " and ".join(MEANING[feature] for feature in missing)
     raise UnsupportedFeature(f"{solver_name(solver)} does not support {what}. {fix}")
@@ -63,14 +63,14 @@ def require_features(asked: Iterable[str], solver) -> None:
 
 def solver_name(solver) -> str:
     """The name under which the kind of `solver` is registered, or that of its class."""
-    names = [name for name, cls in SOLVERS.items() if type(solver) is cls]
+    names = [name for name, cls in solvers.SOLVERS.items() if type(solver) is cls]
     return names[0] if names else type(solver).__name__
 
 
 def capabilities() -> dict[str, dict[str, bool]]:
     """{solver: {feature: whether it is supported}} of all solvers and FEATURES."""
     table = {}
-    for name, cls in SOLVERS.items():
+    for name, cls in solvers.SOLVERS.items():
         unknown = sorted(cls.supports - set(FEATURES))
         if unknown:
             raise InputError(f"{name} supports {', '.join(unknown)}, which is none of FEATURES.")
@@ -84,7 +84,7 @@ def markdown_table(folder: Path) -> str:
     for name, row in capabilities().items():
         label = f"[`{name}`]({name}.md)" if (folder / f"{name}.md").exists() else f"`{name}`"
         marks = ["yes" if row[feature] else "no" for feature in FEATURES]
-        lines.append(f"| {label} | {SOLVERS[name]().law} | {' | '.join(marks)} |")
+        lines.append(f"| {label} | {solvers.SOLVERS[name]().law} | {' | '.join(marks)} |")
     return "\n".join(lines)
 
 
