@@ -187,6 +187,7 @@ def test_a_slow_first_call_does_not_count():
     assert outcome.converged == solver_comparison.CONVERGED and outcome.iterations == 27
 
 
+@pytest.mark.slow
 def test_what_cannot_improve_is_not_tried_for_ever():
     bounds = []
 
@@ -305,6 +306,7 @@ def test_profile_counts(table, factor_a, factor_b):
 # The command
 
 
+@pytest.mark.slow
 def test_one_problem_gives_table_json_and_plot(fakes, folder):
     result = runner.invoke(app, ["compare", "problems/a.h5"])
     assert result.exit_code == 0, result.output

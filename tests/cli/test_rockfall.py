@@ -79,6 +79,7 @@ def test_run_refuses_a_missing_folder_of_results(tmp_path):
     assert result.exit_code == 2 and "no results" in result.stderr
 
 
+@pytest.mark.slow
 def test_run_writes_results_and_says_where(valley):
     study, out = str(valley / "study.toml"), valley / "out"
     result = runner.invoke(

@@ -70,6 +70,7 @@ def test_mass_of_a_torus_and_a_turned_piece_is_exact():
     assert_exact(Mesh(torus().vertices + [300, 40, 1000], torus().faces))
 
 
+@pytest.mark.slow
 @needs_meshes
 @pytest.mark.parametrize("name", ["stanford-bunny.obj", "pawn.stl", "gear-solid.obj"])
 def test_mass_of_scans_is_exact(name):
@@ -110,6 +111,7 @@ SHARED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_meshes
 @pytest.mark.parametrize("name", SHARED)
 def test_shared_meshes_load_or_are_refused_for_the_right_reason(name):

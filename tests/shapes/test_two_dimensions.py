@@ -138,6 +138,7 @@ def test_polygons_touch_at_their_nearest_points(seed):
         assert support == pytest.approx(wanted, abs=2e-4 + 0.02 * wanted)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**31))
 @settings(max_examples=100, deadline=None)
 def test_discs_and_round_segments_keep_their_radius_from_polygons(seed):

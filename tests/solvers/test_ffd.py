@@ -320,6 +320,7 @@ def test_tall_box_tips_where_friction_holds_its_foot(height, falls):
     assert (lean > 20) if falls else (lean < 0.01 and abs(box.position[0]) < 1e-4)
 
 
+@pytest.mark.slow
 def test_stack_of_boxes_stands():
     """After two seconds they stand within 0.3 mm and move less than 0.1 mm/s; ten of them need more
     passes than five."""

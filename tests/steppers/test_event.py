@@ -64,6 +64,7 @@ def test_fast_ball_does_not_pass_through_a_thin_wall():
     assert ball.position[0] == pytest.approx(-0.0525, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_tumbling_box_comes_to_rest():
     """Rocking touches ever more often; the step must end all the same."""
     world = ds.World(stepper="event", sleeping=False, dt=0.01)
@@ -75,6 +76,7 @@ def test_tumbling_box_comes_to_rest():
     assert world.energy().kinetic < 1e-12 and max(deepest) < 1e-4
 
 
+@pytest.mark.slow
 def test_forces_act_within_the_parts_of_a_step():
     """A ball on a spring between two walls of restitution 1 keeps its energy."""
     stone = ds.Material(restitution=1.0)

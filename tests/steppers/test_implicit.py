@@ -73,6 +73,7 @@ def test_functions_with_gradients_given_or_by_differences(given):
         assert twin.position == pytest.approx(ball.position, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_stiff_spring_with_contact_comes_to_rest():
     """Two boxes on the floor, one dropped, a spring of k dt² / m = 100 between: they rest on it."""
     world = ds.World(sleeping=False, stepper="implicit")
@@ -130,6 +131,7 @@ def test_elliptic_friction_is_refused():
         world.step()
 
 
+@pytest.mark.slow
 def test_joints_and_limits_hold():
     """A beam on a hinge, its end on a stiff spring: k d 2a = m g a, and the hinge stays closed."""
     world = ds.World(sleeping=False, stepper="implicit")

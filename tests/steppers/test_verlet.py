@@ -62,6 +62,7 @@ def test_ball_bounces_back_by_its_restitution(solver, e):
     assert ball.velocity[2] == pytest.approx(-e * before, abs=G * world.dt)
 
 
+@pytest.mark.slow
 @solvers
 def test_energy_of_an_elastic_ball_does_not_grow(solver):
     """Five bounces with e = 1; each loses or gains what half a step of fall is worth at most."""
@@ -144,6 +145,7 @@ def test_no_disc_passes_a_line_in_two_dimensions():
     assert (world.positions[:, 0] < 3 * np.arange(60)).all()
 
 
+@pytest.mark.slow
 @solvers
 def test_ball_between_thin_plates_gains_no_energy(solver):
     """Elastic, at 20 m/s, 40 bounces: it is stopped at both plates, which takes away the fall that
@@ -183,6 +185,7 @@ for threads in (1, 2):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="takes long uncompiled")
 def test_bits_do_not_depend_on_threads_where_bodies_are_stopped():
     one, two = printed_by(SCRIPT).split()

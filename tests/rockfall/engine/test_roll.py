@@ -224,6 +224,7 @@ def test_trees_slow_the_fall_exactly():
     assert end["x"][2] - 60.0 == pytest.approx(fallen, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_any_number_of_threads_and_any_buffers_give_the_same_bits(monkeypatch):
     rng = np.random.default_rng(5)
     rocks = [Rock.block(1, 0.8, 0.5).scaled(s) for s in rng.uniform(0.5, 1.5, 70)]

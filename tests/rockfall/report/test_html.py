@@ -139,6 +139,7 @@ def test_check_line_figures(results):
     assert len(text) == 2 and "energy_kJ_p95_low" in text[0] and "design_poor_E_kJ" in text[0]
 
 
+@pytest.mark.slow
 def test_report_needs_nothing_else(results):
     """No reference to anything outside, everything escaped, all inputs inside."""
     page = report_study(results).read_text()

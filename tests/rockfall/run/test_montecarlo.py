@@ -60,6 +60,7 @@ def test_results_of_another_study_are_not_touched(tmp_path):
     assert digests(out) == before
 
 
+@pytest.mark.slow
 def test_workers_that_are_stuck_are_not_waited_for(tmp_path, monkeypatch):
     """Sixteen rocks of a quarter second each make a chunk; the first is computed by the caller."""
     monkeypatch.setattr("drystone.rockfall.run.workers.LONGEST_CHUNK", 0.5)

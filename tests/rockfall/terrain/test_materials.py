@@ -92,6 +92,7 @@ def test_priority_decides_and_then_the_order():
     assert found.tolist() == [6, 8, NOWHERE]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=15, deadline=None)
 def test_regions_match_shapely(seed):

@@ -102,6 +102,7 @@ def core_of(shape, pose):
     return mesh_surface(points, ConvexHull(points).simplices), 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 def test_smallest_gap_is_the_distance_to_the_triangles(name):
     rng, mesh, shape = np.random.default_rng(32), torus(around=8, across=5), SHAPES[name]
