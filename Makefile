@@ -3,6 +3,7 @@
 # make test   style, types and all tests; the site is built by one of them
 # make lint   style and types alone
 # make docs   build the documentation site into out/site
+# make test-versions  the compiler's hooks with the oldest and newest Numba and NumPy; by hand
 # make bench  time the fixed scenes; PEERS=1 beside the engines of the bench extra
 # make clean  remove the virtual environment and what the demo wrote
 #
@@ -13,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= out
 
-.PHONY: demo check test lint docs bench clean
+.PHONY: demo check test test-versions lint docs bench clean
 
 demo: $(VENV)/.render
 	@mkdir -p $(OUT)
@@ -24,6 +25,24 @@ check: lint
 
 test: lint
 	$(BIN)/pytest
+
+# Each in a throw-away environment with a cache of its own: the engine is compiled twice. What needs
+# extras is not tested here.
+VERSIONS_TESTS := tests/jit tests/test_timestep.py tests/verification/test_standing.py \
+    tests/verification/test_bouncing.py
+
+test-versions: $(addprefix $(OUT)/versions/,oldest newest)
+	@for pins in $^; do \
+	    echo "Testing $$pins ..."; \
+	    NUMBA_CACHE_DIR=$(abspath $(OUT))/versions/cache $$pins/bin/python -m pytest -n 2 $(VERSIONS_TESTS) \
+	        || exit 1; \
+	done
+
+$(OUT)/versions/%: constraints/%.txt pyproject.toml
+	$(PYTHON) -m venv --clear $@
+	$@/bin/pip install --quiet --disable-pip-version-check --constraint $< \
+	    --editable . "pytest>=9" "pytest-xdist>=3.5" "hypothesis>=6.100"
+	@touch $@
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

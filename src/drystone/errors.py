@@ -9,6 +9,10 @@ class InputError(DrystoneError, ValueError):
     """A value, file or setting that cannot be used; the message names it and the fix."""
 
 
+class ArgumentError(InputError, TypeError):
+    """An argument that is not there, is missing or was given twice: a TypeError too."""
+
+
 class UnsupportedFeature(DrystoneError, NotImplementedError):  # noqa: N818  a fixed public name
     """The chosen solver or stepper cannot honour something in the world."""
 

@@ -1,37 +1,17 @@
 """Decorators of kernels: how they are compiled and where they are cached."""
 
-import hashlib
+import functools
+import importlib
 import os
-from pathlib import Path
+import pickle
+import threading
 
 import numba
 
+from drystone.jit.disk_cache import DiskCache
+from drystone.jit.versions import check_versions
 
-def source_digest() -> str:
-    """Hash of all files with compiled code in them, and of the compiler's version."""
-    folder = Path(__file__).parents[1]  # the whole package
-    digest = hashlib.blake2b(digest_size=8)
-    digest.update(numba.__version__.encode())
-    for path in sorted(folder.rglob("*.py")):
-        source = path.read_bytes()
-        if b"kernel" in source:  # an edit to cli/commands.py should not rebuild the solvers
-            digest.update(source)
-    return digest.hexdigest()
-
-
-def cache_folder() -> Path:
-    """Folder of the compiled kernels of exactly these sources."""
-    root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "drystone"
-    checks = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
-    return root / (source_digest() + checks)
-
-
-# Numba rebuilds a cached kernel when its own file changes, but not when a kernel or a
-# constant it took from another file does: it silently runs the old one. A folder keyed
-# on all files with kernels rules that out, at the price of a full rebuild after an edit
-# to any of them. The setting is process-wide, so it also moves other packages' caches.
-if "NUMBA_CACHE_DIR" not in os.environ:
-    numba.config.CACHE_DIR = str(cache_folder())
+check_versions()
 
 # Threads that wait for each other spin before they sleep, by default for a millisecond: where
 # another program has the core that costs a hundred times the step. So short a spin costs nothing
@@ -48,15 +28,66 @@ def kernel(function=None, **options):
     allocate says so with `_nrt=True`. A kernel whose name starts with `_` is called by other
     kernels alone and gets no entry from Python, which would take as long to compile as the rest.
     """
-    options = {"cache": True, "error_model": "numpy", "nogil": True, "_nrt": False} | options
+    options = {"error_model": "numpy", "nogil": True, "_nrt": False} | options
 
     def compile_lazily(function):
-        inner = function.__name__.startswith("_") and not numba.config.DISABLE_JIT
+        if numba.config.DISABLE_JIT:  # to step through kernels in a debugger
+            return function
+        inner = function.__name__.startswith("_")
         entry = {"no_cpython_wrapper": True} if inner else {}
-        compiled = numba.njit(**options, **entry)(function)
-        return compiled if numba.config.DISABLE_JIT else _without_literals(compiled)
+        return Kernel(function, options | entry)
 
     return compile_lazily(function) if function else compile_lazily
+
+
+class Kernel:
+    """A function that is compiled when it is first called, or called in another kernel.
+
+    Numba's dispatcher takes 0.3 ms to make and there are a thousand kernels, of which a program
+    whose stages lie compiled on disk needs thirty. So it is made when somebody asks for it:
+    Numba does by `_numba_type_`, when it compiles a kernel that calls this one.
+    """
+
+    __numba__ = "py_func"  # where Numba looks for the function
+    _making = threading.RLock()
+
+    def __init__(self, function, options):
+        functools.update_wrapper(self, function)
+        self.py_func, self._options, self._made = function, options, None
+
+    @property
+    def dispatcher(self):
+        if self._made is None:
+            with self._making:
+                if self._made is None:
+                    self._made = self._make()
+        return self._made
+
+    def _make(self):
+        dispatcher = numba.njit(**self._options)(self.py_func)
+        dispatcher._cache = DiskCache(self.py_func, self._options)
+        return _without_literals(dispatcher)
+
+    @property
+    def _numba_type_(self):
+        return self.dispatcher._numba_type_
+
+    def __call__(self, *args, **kwargs):
+        return self.dispatcher(*args, **kwargs)
+
+    def __getattr__(self, name):  # overloads, compile, targetoptions ...
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __reduce__(self):
+        if "<locals>" in self.__qualname__:
+            raise pickle.PicklingError(f"{self.__qualname__} is not to be found by its name")
+        return _kernel_named, (self.__module__, self.__qualname__)
+
+
+def _kernel_named(module: str, name: str):
+    return functools.reduce(getattr, name.split("."), importlib.import_module(module))
 
 
 def entry_of(compiled, args):
@@ -71,8 +102,7 @@ def entry_of(compiled, args):
 
 def inner_kernel(function=None, **options):
     """A kernel that other kernels alone call, from any file. Calling it from Python crashes."""
-    options = options if numba.config.DISABLE_JIT else options | {"no_cpython_wrapper": True}
-    return kernel(function, **options)
+    return kernel(function, **(options | {"no_cpython_wrapper": True}))
 
 
 def inlined(stage):

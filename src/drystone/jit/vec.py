@@ -5,7 +5,7 @@ an array is twelve floats: position, then the rotation matrix row by row (its co
 axes of the rotated frame, so `rotate` takes body axes to world axes).
 """
 
-from math import sqrt, tan
+from math import atan2, sqrt, tan
 
 from drystone.jit import inner_kernel, kernel
 
@@ -127,6 +127,17 @@ def world_inertia(m, x, y, z):
         m[3] * m[6] * x + m[4] * m[7] * y + m[5] * m[8] * z,
         m[6] * m[6] * x + m[7] * m[7] * y + m[8] * m[8] * z,
     )
+
+
+@kernel
+def rotation_between(p, q):
+    """Rotation vector [rad], world axes, from the unit quaternion p to q; half a turn at most."""
+    w, x, y, z = quaternion_product(q, (p[0], -p[1], -p[2], -p[3]))
+    size = sqrt(x * x + y * y + z * z)
+    f = 2.0 * atan2(size, abs(w)) / size if size > 0.0 else 2.0
+    if w < 0.0:
+        f = -f
+    return f * x, f * y, f * z
 
 
 @kernel

@@ -1,0 +1,239 @@
+"""Compiled code on disk, checked before it is run.
+
+In place of Numba's own cache, whose index two processes can overwrite for each other, which
+trusts every byte it finds, and which looks at a kernel's own file alone. Here a version of a
+kernel is one file, named by a hash of all that it depends on, complete or not there. It begins
+with a checksum of its name and its contents: what was cut, flipped, swapped or written by others
+is compiled again.
+
+Code is loaded without Numba's registries of types: they take longer to import than the code of a
+step takes to load, and are needed only to compile. What linking would need is parsed only if a
+kernel is linked into another.
+"""
+
+import hashlib
+import logging
+import pickle
+import re
+import sys
+from collections import Counter
+from functools import cache
+
+import llvmlite
+import llvmlite.binding as llvm
+import numpy as np
+from numba.core import config
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
+from numba.core.serialize import dumps
+
+from drystone.jit.folders import cache_folder, folders, source_digest
+
+log = logging.getLogger("drystone.jit")
+
+_HEAD = b"drystone kernel 1\n"  # another one when the contents change
+_DIGEST_SIZE = 32
+_ENVIRONMENT = re.compile(r'@(?:"(_ZN08NumbaEnv[^"]*)"|(_ZN08NumbaEnv[-\w$.]*))')  # in LLVM's text
+
+
+class DiskCache:
+    """What Numba asks for the versions of one kernel; the methods are those of its own cache."""
+
+    def __init__(self, function, options):
+        self._function = function
+        self._options = repr(sorted(options.items()))
+        self._enabled = True
+
+    @property
+    def cache_path(self):
+        return str(cache_folder())
+
+    def enable(self):
+        self._enabled = True
+
+    def disable(self):
+        self._enabled = False
+
+    def flush(self):
+        """Numba calls it to compile anew; a version that is saved replaces its file."""
+
+    def load_overload(self, sig, target_context):
+        """The version of these argument types, or None if there is none that is sound."""
+        name = self._name(sig)
+        if name is None:
+            return None
+        for path, contents, problem in folders.read(name):
+            if contents is not None:
+                payload = _checked(name, contents)
+                if payload is not None:
+                    return _rebuild(target_context, payload)
+                problem = "its checksum is wrong"
+            log.warning("%s is damaged (%s) and is compiled again.", path, problem)
+        return None
+
+    def save_overload(self, sig, result):
+        """Keep a version for the next process; code with addresses of this one is not kept."""
+        name = self._name(sig)
+        if name is None or result.library.has_dynamic_globals:
+            return
+        if any(not lifted.can_cache for lifted in result.lifted):
+            return
+        payload = dumps(_reduce(result))
+        folders.write(name, _HEAD + _digest(name, payload) + payload)
+
+    def _name(self, sig) -> str | None:
+        """Name of the file of this version, made of all that its code depends on."""
+        function = self._function
+        source = _file_digest(function)
+        if not self._enabled or source is None:
+            return None
+        code = function.__code__
+        try:
+            cells = dumps(tuple(cell.cell_contents for cell in function.__closure__ or ()))
+        except (
+            ValueError,
+            TypeError,
+            pickle.PicklingError,
+        ):  # an empty cell, or a thing of its own
+            return None
+        key = repr((
+            function.__module__, function.__qualname__, code.co_firstlineno, code.co_code,
+            function.__defaults__, cells, source, self._options, str(sig), target_name(),
+        ))  # fmt: skip
+        if " at 0x" in key:  # a function among the arguments: it lies elsewhere in the next process
+            return None
+        digest = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
+        short = "".join(letter for letter in function.__qualname__ if letter.isidentifier())
+        return f"{short[:60]}-{digest}.kernel"
+
+
+@cache
+def target_name() -> str:
+    """What code is compiled for and how: processor, optimisation, versions of what it calls."""
+    processor = cpu_target.target_context.codegen().magic_tuple()
+    ways = (config.LOOP_VECTORIZE, config.SLP_VECTORIZE, config.DEBUGINFO_DEFAULT)
+    versions = (sys.version, np.__version__, llvmlite.__version__)
+    return repr((processor, int(config.OPT), *map(int, ways), versions))
+
+
+@cache
+def _source_bytes(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.blake2b(file.read(), digest_size=8).hexdigest()
+    except OSError:
+        return None  # typed at a prompt
+
+
+def _file_digest(function) -> str | None:
+    """Hash of all sources that a kernel may take something from: ours, and its own file."""
+    own = _source_bytes(function.__code__.co_filename)
+    return None if own is None else source_digest() + own
+
+
+def _digest(name: str, payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE, key=name.encode()[-64:]).digest()
+
+
+def _checked(name: str, contents: bytes):
+    """What the file holds, or None if a byte of it is not as it was written."""
+    start = len(_HEAD) + _DIGEST_SIZE
+    payload = memoryview(contents)[start:]
+    if contents[:start] != _HEAD + _digest(name, payload):
+        return None
+    return pickle.loads(payload)
+
+
+def _reduce(result: CompileResult) -> tuple:
+    """A version of a kernel as things that can be pickled."""
+    name, kind, (code, bitcode) = result.library.serialize_using_object_code()
+    assert kind == "object"
+    final = result.library._final_module
+    needed = [
+        each.name
+        for kinds in (final.functions, final.global_variables)
+        for each in kinds
+        if each.is_declaration and not each.name.startswith("llvm.")
+    ]
+    shared = result.library._get_module_for_linking()
+    defined = {
+        each.name
+        for kinds in (shared.functions, shared.global_variables)
+        for each in kinds
+        if not each.is_declaration
+    }
+    description = result.fndesc
+    description.typemap = description.calltypes = None  # of no use once it is compiled
+    environments = _environments_used(result, str(final))
+    return (
+        (name, code, bitcode, needed, defined), description, result.environment, result.signature,
+        result.objectmode, result.lifted, result.reload_init, environments,
+    )  # fmt: skip
+
+
+def _environments_used(result: CompileResult, text: str) -> tuple:
+    """The environments (constants that are Python objects) that the code `text` reads.
+
+    Every function that was inlined has one, twenty a stage, and nearly all are declared only. To
+    rebuild them imports the modules of those functions, SciPy's matrices among them: a fifth of
+    the time in which a program starts.
+    """
+    names = Counter(quoted or plain for quoted, plain in _ENVIRONMENT.findall(text))
+    found = result._find_referenced_environments()
+    return tuple(env for env in found if names[env.env_name] > 1)
+
+
+def _rebuild(context, payload: tuple) -> CompileResult:
+    """The inverse of `_reduce`, in another process."""
+    library, description, environment, signature, objectmode, lifted, prepare, envs = payload
+    for function in prepare:  # starts the threads of parallel kernels
+        function()
+    name, code, bitcode, needed, defined = library
+    _define(context, needed)
+    loaded = _load(context.codegen(), name, code, bitcode, defined)
+    result = CompileResult(
+        typing_context=context.typing_context,
+        target_context=context,
+        entry_point=context.get_executable(loaded, description, environment),
+        typing_error=None,
+        type_annotation="",
+        signature=signature,
+        objectmode=objectmode,
+        lifted=lifted,
+        fndesc=description,
+        library=loaded,
+        call_helper=None,
+        environment=environment,
+        metadata=None,
+        reload_init=prepare,
+        referenced_envs=envs,
+    )
+    for env in envs:
+        loaded.codegen.set_env(env.env_name, env)
+    return result
+
+
+def _define(context, names) -> None:
+    """See to it that LLVM knows these names: one that it does not know ends the process."""
+    if not all(map(llvm.address_of_symbol, names)):
+        rtsys.initialize(context)  # memory: most code that needs more needs just that
+    if not all(map(llvm.address_of_symbol, names)):
+        context.refresh()  # all that Numba can define, half a second
+
+
+def _load(codegen, name: str, code: bytes, bitcode: bytes, defined):
+    """Library of this machine code; its bitcode is parsed when it is first linked into another."""
+    library = codegen.create_library(name)
+    library.enable_object_caching()
+    library._set_compiled_object(code)
+    library._finalize_final_module()
+    codegen._engine._defined_symbols |= defined
+
+    def module_for_linking():
+        if library._shared_module is None:
+            library._shared_module = llvm.parse_bitcode(bitcode)
+        return library._shared_module
+
+    library._get_module_for_linking = module_for_linking
+    return library
