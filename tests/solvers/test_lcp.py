@@ -169,6 +169,11 @@ def test_blocks_of_mixed_files_may_stand_in_any_order(tmp_path):
         ("1 1 1 1 0 3", "do not fit|ends where|a block's kind"),
         ("1 1 1 1 0 0 2 0 1", "do not grow"),
         ("1 1 1 1 0 1 2 1 1 0 2 2 2 2 1 0 0 1 1 1", "do not fit"),
+        ("9" * 5000, "only 1 words in the file"),
+        ("2 0 2 2 2 2 1 0 0 1 5 " + "x" * 5000, "no number"),
+        ("1 1 100000000 300000000 0 400000000 1 0 0", "only 9 words in the file"),
+        ("60000 0 60000 60000 60000 60000 1", "only 7 words in the file"),
+        ("²", "cannot be read"),
     ],
 )
 def test_malformed_files_get_one_sentence(tmp_path, text, says):
@@ -182,8 +187,8 @@ def test_malformed_files_get_one_sentence(tmp_path, text, says):
 def test_missing_and_binary_files_get_one_sentence(tmp_path):
     path = tmp_path / "binary.dat"
     path.write_bytes(bytes(range(256)))
-    for name in (tmp_path / "none.dat", path):
-        with pytest.raises(ds.InputError, match="cannot be read"):
+    for name, says in ((tmp_path / "none.dat", "no such file"), (path, "cannot be read")):
+        with pytest.raises(ds.InputError, match=says):
             load(name)
 
 
@@ -324,11 +329,11 @@ def test_error_is_zero_at_solutions_and_not_beside_them():
     "M, q, more, says",
     [
         ([[1, 2]], [1], {}, "M has shape"),
-        ([["a"]], [1], {}, "M must be a matrix"),
+        ([["a"]], [1], {}, "M holds <U1, must be a matrix"),
         ([[np.inf]], [1], {}, "M holds a number that is not finite"),
         ([[1]], [np.nan], {}, "q holds a number that is not finite"),
         ([[1]], [[1]], {}, "q has shape"),
-        ([[1]], ["b"], {}, "q must be a vector"),
+        ([[1]], ["b"], {}, "q holds <U1, must be a vector"),
         ([[1]], [-1], {"method": "lemkee"}, "Did you mean 'lemke'"),
         ([[1]], [-1], {"cover": [0]}, "cover must hold 1 numbers above zero"),
         ([[1]], [-1], {"cover": [1, 1]}, "cover must hold 1 numbers"),

@@ -85,3 +85,37 @@ def test_names_find_bodies():
     world.add_body(ds.Sphere(1), STONE, name="box")
     with pytest.raises(ds.InputError, match="2 bodies are called 'box'"):
         world["box"]
+
+
+def test_sleeping_bodies_press_on_what_carries_them():
+    """Contacts of a stack that sleeps read as in the step in which it fell asleep."""
+    world = box_world(tolerance=1e-9)
+    upper = world.add_body(ds.Box(1, 1, 1), STONE, position=(0, 0, 1.5), name="upper")
+    while not upper.asleep:
+        assert world.time < 5.0
+        world.step()
+        awake = world.contacts()
+    assert len(awake) == 8
+    world.run(1.0)
+    table, weight = world.contacts(), 2600 * G
+    np.testing.assert_allclose(table.on(upper), (0, 0, weight), atol=1e-5 * weight)
+    np.testing.assert_allclose(
+        table.between(None, world["crate"]), (0, 0, 2 * weight), atol=1e-5 * weight
+    )
+    np.testing.assert_allclose(table.impulse, awake.impulse, atol=1e-9 * weight)
+    np.testing.assert_allclose(table.point, awake.point, atol=1e-9)
+    assert set(table.status) == {"stick"} and not table.velocity.any()
+    before = world.hash()
+    world.contacts()
+    assert world.hash() == before
+
+
+def test_contacts_of_those_awake_come_before_those_asleep():
+    world = box_world(sleeping=True)
+    world.run(2.0)
+    ball = world.add_body(ds.Sphere(0.2), STONE, position=(5, 0, 0.2), velocity=(1, 0, 0))
+    world.run(0.1)
+    table = world.contacts()
+    assert world["crate"].asleep and not ball.asleep
+    assert table.name_b == [ball.name, *["crate"] * 4]
+    np.testing.assert_allclose(table.on(world["crate"])[2], 2600 * G, rtol=1e-4)

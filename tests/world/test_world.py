@@ -392,7 +392,7 @@ def test_a_full_disk_does_not_hide_the_failure(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("drystone.world.io.checkpoint._replace_file", full)
+    monkeypatch.setattr("drystone.model.files._replace_file", full)
     with pytest.raises(ds.SimulationError, match="crate.*step 2.*could not be saved.*No space"):
         world.step()
 
@@ -421,3 +421,20 @@ def test_a_solve_that_stops_short_is_said_as_wanted():
     with pytest.raises(ds.SimulationError, match="did not converge in 1 of 1 steps up to step 1"):
         loud.run(1.0)
     assert loud.step_count == 1
+
+
+def test_runs_that_are_no_full_steps_add_up(tmp_path):
+    """A hundred runs of 0.01 s at 1/240 s are 240 steps, also over a save; a run that is ended
+    early owes nothing."""
+    world = box_world()
+    for k in range(100):
+        world.run(0.01)
+        if k == 40:
+            world.save(tmp_path / "half.h5")
+            world = ds.World.load(tmp_path / "half.h5")
+        assert abs(world.time - 0.01 * (k + 1)) < 0.51 * world.dt
+    assert world.step_count == 240
+    world.run(1.0, callback=lambda world: True)
+    assert world.step_count == 241
+    world.run(0.4 * world.dt)
+    assert world.step_count == 241

@@ -15,7 +15,9 @@ import numpy as np
 import scipy  # its parts are loaded when they are used, for they take long
 
 from drystone.errors import InputError
+from drystone.model.checks import float_array
 from drystone.model.hdf5 import write_arrays
+from drystone.model.signatures import public
 
 MATRIX_FORMAT = "drystone-matrix-problem"
 MATRIX_FORMAT_VERSION = 1
@@ -24,7 +26,14 @@ MATRIX_FORMAT_VERSION = 1
 # all velocities times all contacts, 100 MB for a problem of 356 contacts and 2000 bodies.
 STRIP = 64
 
+# A file of some kilobytes can describe contacts that all couple with each other, whose W fills any
+# memory. It may have so many entries, and so many for each of M and H; those of others have 2.
+SPARE_ENTRIES, ENTRIES_EACH = 4_000_000, 100
+# The same for the factors of M, of which only their bandwidth is known beforehand.
+SPARE_FILL, FILL_EACH = 30_000_000, 300
 
+
+@public
 @dataclass(frozen=True)
 class MatrixProblem:
     """The same seam as ContactProblem, for solvers that need no bodies."""
@@ -56,7 +65,10 @@ class MatrixProblem:
         return self.free_velocity.copy()
 
     def apply_W(self, impulse: np.ndarray) -> np.ndarray:  # noqa: N802
-        return (self.matrix @ np.asarray(impulse).reshape(-1)).reshape(-1, 3)
+        impulse = float_array("impulse", impulse)
+        if impulse.shape != (self.block_count, 3):
+            raise InputError(f"impulse has shape {impulse.shape}, must be {(self.block_count, 3)}.")
+        return (self.matrix @ impulse.reshape(-1)).reshape(-1, 3)
 
     def velocity(self, impulse: np.ndarray) -> np.ndarray:
         return self.free_velocity + self.apply_W(impulse)
@@ -110,6 +122,23 @@ def require_shape(name: str, matrix, shape: tuple[int, int]) -> None:
     if matrix.shape != shape:
         rows, columns = matrix.shape
         raise InputError(f"{name} is {rows} x {columns}, must be {shape[0]} x {shape[1]}.")
+
+
+def check_matrix_problem(problem: MatrixProblem) -> None:
+    """Raise an InputError unless its arrays fit each other and are finite."""
+    nc = problem.contact_count
+    require_shape("matrix", problem.matrix, (3 * nc, 3 * nc))
+    arrays = {"free_velocity": (nc, 3), "friction": (nc,), "friction_2": (nc,)}
+    for name, shape in arrays.items():
+        array = getattr(problem, name)
+        if array is None and name == "friction_2":
+            continue
+        if np.shape(array) != shape:
+            raise InputError(f"{name} has shape {np.shape(array)}, must be {shape}.")
+        if not np.isfinite(array).all() or name != "free_velocity" and (array < 0.0).any():
+            raise InputError(f"{name} holds numbers that are not finite, or negative friction.")
+    if not np.isfinite(problem.matrix.data).all():
+        raise InputError("matrix holds numbers that are not finite.")
 
 
 def local_problem(dim: int, matrix, q, friction, friction_2=None) -> MatrixProblem:
@@ -168,14 +197,39 @@ def global_problem(dim: int, mass, h, f, w, friction) -> MatrixProblem:
             raise InputError(f"{name} holds numbers that are not finite.")
     if w.shape != (rows,):
         raise InputError(f"the velocity offset has {w.size} numbers, must have {rows}.")
+    _check_fill(mass)
     try:
         factor = splu(scipy.sparse.csc_matrix(mass))
     except RuntimeError:
         raise InputError("M is singular.") from None
     h = scipy.sparse.csc_array(h)
-    strips = [h.T @ _solved(factor, h[:, a : a + STRIP]) for a in range(0, rows, STRIP)]
+    strips, entries = [], 0
+    for a in range(0, rows, STRIP):
+        strips.append(h.T @ _solved(factor, h[:, a : a + STRIP]))
+        entries += strips[-1].nnz
+        if entries > SPARE_ENTRIES + ENTRIES_EACH * (mass.nnz + h.nnz):
+            raise InputError(
+                f"its W = Hᵀ M⁻¹ H has more than {entries} entries, too many for a problem whose M "
+                f"and H have {mass.nnz + h.nnz}: all its contacts couple with each other."
+            )
     matrix = scipy.sparse.hstack(strips) if strips else scipy.sparse.csr_array((0, 0))
     return local_problem(dim, matrix, h.T @ factor.solve(f) + w, friction)
+
+
+def _check_fill(mass) -> None:
+    """Refuse a matrix whose factors may be so much larger that they fill the memory."""
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+    pattern = scipy.sparse.csr_matrix((np.ones(mass.nnz), mass.indices, mass.indptr), mass.shape)
+    place = np.empty(mass.shape[0], dtype=np.int64)
+    place[reverse_cuthill_mckee(pattern + pattern.T, symmetric_mode=True)] = np.arange(len(place))
+    entry = pattern.tocoo()
+    band = int(np.abs(place[entry.row] - place[entry.col]).max(initial=0))
+    if len(place) * (2 * band + 1) > SPARE_FILL + FILL_EACH * mass.nnz:
+        raise InputError(
+            f"M, {len(place)} x {len(place)} with {mass.nnz} entries, couples so many velocities "
+            f"that its factors may have {len(place) * (2 * band + 1)}; give the local problem."
+        )
 
 
 def _solved(factor, strip) -> scipy.sparse.csc_array:

@@ -33,7 +33,9 @@ from drystone.constraints.joint_blocks import (
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.model.checks import float_array
 from drystone.model.hdf5 import write_arrays
+from drystone.model.signatures import public
 
 FORMAT = "drystone-contact-problem"
 FORMAT_VERSION = 1
@@ -61,6 +63,13 @@ class SolveInfo(NamedTuple):
     seconds: float = 0.0  # of the solver, without measuring
     history: History | None = None  # course of the measures, if it was asked for
     momentum_error: float = 0.0  # part of the impulses that one body gives and the other gets not
+    overlaps: int = 0  # contacts deeper than 333 skins at the start of the step
+    unresolved: int = 0  # pairs of meshes with an overlap that no contact was found for
+    given_up: int = 0  # fast pairs whose time of impact was not found: they were held instead
+    # names of the bodies of both kinds, None for what is fixed and has no name
+    unresolved_pairs: tuple[tuple[str | None, str | None], ...] = ()
+    joint_error: float = 0.0  # largest position error of a joint after the step [m]
+    energy_made: float = 0.0  # by the step in islands with joints, beyond all work done on them [J]
 
 
 class History(NamedTuple):
@@ -84,6 +93,7 @@ class ContactSolver(Protocol):
         """Improve `impulse` (nb, 3) [N s] in place, starting from what it holds."""
 
 
+@public
 @dataclass(frozen=True)
 class ContactProblem:
     """One step's contacts, as every solver sees them. Arrays are float64, C-contiguous."""
@@ -122,15 +132,25 @@ class ContactProblem:
     def twist_from(self, impulse: np.ndarray) -> np.ndarray:
         """Change of the twists (n + 1, 6) under `impulse` (nb, 3)."""
         twist, nc = np.zeros_like(self.free), self.contact_count
-        impulse = np.ascontiguousarray(impulse, dtype=np.float64)
+        impulse = self._impulses(impulse)
         push_rows(0, nc, self.body, self.frame, self.arm, self.mass, impulse, twist)
         if self.joints is not None:
             wrench = self.joints.wrench(impulse[nc:], len(twist))
             twist += np.einsum("bij,bj->bi", inverse_masses(self.mass), wrench)
         return twist
 
+    def _impulses(self, impulse: np.ndarray) -> np.ndarray:
+        """(nb, 3) floats, C-contiguous, as solvers have them, or made so."""
+        shape = (self.block_count, 3)
+        if not isinstance(impulse, np.ndarray) or impulse.dtype != np.float64:
+            impulse = float_array("impulse", impulse)
+        if impulse.shape != shape:
+            raise InputError(f"impulse has shape {impulse.shape}, must be {shape}.")
+        return np.ascontiguousarray(impulse)
+
     def apply_W(self, impulse: np.ndarray) -> np.ndarray:  # noqa: N802  the name of the operator
         """W p without forming W, (nb, 3)."""
+        impulse = self._impulses(impulse)
         u = self.relative(self.twist_from(impulse))
         if self.joints is not None:
             u[self.contact_count :] += self.joints.softness * impulse[self.contact_count :]
@@ -296,7 +316,7 @@ def solve_info(
 @kernel
 def fill_diagonal_blocks(body, frame, arm, mass, block):
     for r in range(block.shape[0]):
-        fill_block(r, body, frame, arm, mass, block)
+        fill_block(r, body, frame, arm, mass, 1.0, 1.0, block)
 
 
 @kernel

@@ -5,11 +5,15 @@ from numpy.typing import ArrayLike
 
 from drystone.constraints.error_measures import MEASURES, measure_velocities
 from drystone.constraints.joint_blocks import add_measures
-from drystone.constraints.laws import law_errors
+from drystone.constraints.laws import LAWS, law_errors
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem
+from drystone.constraints.problem_checks import check_given, impulses_of
+from drystone.model.checks import choice, integer
+from drystone.model.signatures import public
 
 
+@public
 def residual(
     problem: ContactProblem | MatrixProblem,
     impulse: ArrayLike,
@@ -20,7 +24,10 @@ def residual(
 
     `facets` counts the sides of the friction polygon of the law "polyhedral".
     """
-    impulse = np.ascontiguousarray(impulse, dtype=np.float64)
+    problem = check_given(problem, "residual")
+    impulse = impulses_of(problem, impulse)
+    choice("law", law, LAWS)
+    facets = integer("facets", facets, 0, 2**20)
     errors = law_errors(problem, impulse, problem.velocity(impulse), law, facets)
     return float(errors.max(initial=0.0))  # a NaN stays one
 

@@ -13,6 +13,7 @@ from drystone.forces.damper import Damper
 from drystone.forces.drag import Drag
 from drystone.forces.spring import Spring
 from drystone.forces.user_force import Force
+from drystone.model.signatures import public
 
 FORCES = {
     "Spring": Spring,
@@ -22,3 +23,5 @@ FORCES = {
     "Repulsor": Repulsor,
     "Force": Force,
 }
+for _force in FORCES.values():
+    public(_force)

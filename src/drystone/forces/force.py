@@ -7,9 +7,11 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.attachment import check_bodies, fix_to_bodies, is_moving, is_world
-from drystone.model.checks import vector
+from drystone.model.checks import shown, vector
+from drystone.model.signatures import public
 
 
+@public
 class Element:
     """Base of all force elements. `World.add_force` puts one into a world."""
 
@@ -54,7 +56,8 @@ def check_one(element) -> None:
     body = element.body
     if body is not None and not is_moving(body):
         raise InputError(
-            f"{type(element).__name__}: body is {body!r}, must be a moving body, or None for all."
+            f"{type(element).__name__}: body is {shown(body)}, must be a moving body, or None for "
+            f"all."
         )
 
 

@@ -19,12 +19,15 @@ from drystone.errors import InputError
 from drystone.forces.force import Element
 from drystone.jit.vec import rotate_quaternion
 from drystone.model.attachment import is_moving
+from drystone.model.checks import float_array, shown
+from drystone.model.signatures import public
 
 # A central difference is best with a step of about the cube root of the rounding error, 6e-6, of
 # what makes the force change; that is a metre, a metre per second, a radian.
 STEP = 6e-6
 
 
+@public
 class ForceState(NamedTuple):
     """What a function of the user sees: its bodies, one row each."""
 
@@ -55,13 +58,18 @@ class Force(Element):
         for name in ("function", "gradient"):
             call = getattr(self, name)
             if not callable(call) and not (name == "gradient" and call is None):
-                raise InputError(f"Force: {name} is {call!r}, must be a function of a ForceState.")
+                raise InputError(
+                    f"Force: {name} is {shown(call)}, must be a function of a ForceState."
+                )
         if self.on is None:
             return
-        on = (self.on,) if is_moving(self.on) else tuple(self.on)
+        on = (self.on,) if is_moving(self.on) else self.on
+        if not isinstance(on, tuple | list):
+            raise InputError(f"Force: on is {shown(on)}, must be a list of moving bodies, or None.")
         for body in on:
             if not is_moving(body):
-                raise InputError(f"Force: on has {body!r}, must be moving bodies.")
+                raise InputError(f"Force: on has {shown(body)}, must be moving bodies.")
+        on = tuple(on)
         if len(set(on)) < len(on):
             raise InputError("Force: on names a body twice.")
         object.__setattr__(self, "on", on)
@@ -79,10 +87,10 @@ class Force(Element):
         size = 6 * len(view.centres)
         if self.gradient is None:
             return differences(self.values, view)
-        try:
-            by_pose, by_twist = (np.asarray(k, dtype=float) for k in self.gradient(view))
-        except (TypeError, ValueError):
-            raise InputError("Force: its gradient must return two matrices.") from None
+        what, given = "Force: what its gradient returned", self.gradient(view)
+        if not isinstance(given, tuple | list) or len(given) != 2:
+            raise InputError(f"{what} is {shown(given)}, must be two matrices.")
+        by_pose, by_twist = (float_array(what, k, "two matrices of numbers") for k in given)
         for matrix in (by_pose, by_twist):
             if matrix.shape != (size, size):
                 raise InputError(
@@ -93,10 +101,7 @@ class Force(Element):
 
 
 def _checked(values, count: int) -> np.ndarray:
-    try:
-        values = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"Force: its function returned {values!r}, must be numbers.") from None
+    values = float_array("Force: what its function returned", values)
     if values.shape == (count, 3):
         return np.hstack((values, np.zeros((count, 3))))
     if values.shape != (count, 6):

@@ -247,7 +247,11 @@ class ContactRows(NamedTuple):
     impact_impulse: np.ndarray  # (m, 3) of impacts within the step (solvers/impact.py) [N s]
     round_impulse: np.ndarray  # (m, 3) those of one round
     target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
-    impact_list: np.ndarray  # (m,) rows that an impact can reach
+    impact_list: np.ndarray  # (m,) rows that take part in an impact
+    bounce_list: np.ndarray  # (m,) rows with restitution
+    toi: np.ndarray  # (m,) time of their next impact within the step [s], -1 if they have none
+    found_at: np.ndarray  # (m,) time within the step at which frame and arms are right [s]
+    searches: np.ndarray  # (m,) how often they were found again in this step
     # (m, 6) what the sweep before changed, and left, see solvers/gauss_seidel/parallel_sweep.py
     previous: np.ndarray
     previous_twist: np.ndarray  # (n + 1, 6) velocities that it left
@@ -280,8 +284,8 @@ class Motion(NamedTuple):
     padding): two bodies in one line of the cache made sweeps four times slower.
     """
 
-    rotation_matrix: np.ndarray  # (n, 9)
-    mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz
+    rotation_matrix: np.ndarray  # (n, 9) at the start of the step, or at its last impact
+    mass: np.ndarray  # (n + 1, 7) inverse mass, then world inverse inertia xx xy xz yy yz zz, there
     force: np.ndarray  # (n, 6) all forces [N] and torques [N m] but gravity, world axes
     free: np.ndarray  # (n + 1, 8) velocities if nothing touched
     twist: np.ndarray  # (n + 1, 8) solved velocities
@@ -289,10 +293,12 @@ class Motion(NamedTuple):
     mean: np.ndarray  # (n, 3) mean spin of a free rotation over the step
     later: np.ndarray  # (n, 3) spin at the end of the step after that rotation
     scheme: np.ndarray  # (n + 1,) MIDPOINT ... HELD, see motion/displacement.py
-    impact_time: np.ndarray  # (n + 1,) time of its impact within this step [s], -1 if none
-    impact_displacement: np.ndarray  # (n + 1, 6) until the impact [m, rad]
+    impact_time: np.ndarray  # (n + 1,) time of its last impact within this step [s], -1 if none
+    impact_displacement: np.ndarray  # (n + 1, 6) until that impact [m, rad]
+    impact_rotation: np.ndarray  # (n + 1, 4) quaternion at that impact
+    struck: np.ndarray  # (n + 1,) time of the impact that is being solved [s], -1: takes no part
     before: np.ndarray  # (n + 1, 6) velocities before a round of impacts; move before stabilization
-    after: np.ndarray  # (n + 1, 6) velocities right after the impact
+    after: np.ndarray  # (n + 1, 6) velocities right after that impact
 
 
 @table
@@ -334,6 +340,9 @@ class Near(NamedTuple):
     cached_axis: np.ndarray  # (pairs, 8) how far was searched and their pose; or closest points
     cached_triangle: np.ndarray  # (pairs, 2 CACHED_TRIANGLES) triangles that were near, two and two
     cached_gap: np.ndarray  # (pairs, CACHED_TRIANGLES) float32: how far apart they were [m]
+    unresolved: np.ndarray  # (pairs,) overlaps of two meshes that no contact was found for
+    # (pairs,) 1: its time of impact was not found, see collision/ccd_mesh.py
+    given_up: np.ndarray
 
 
 @table
@@ -371,6 +380,7 @@ class Graph(NamedTuple):
     level: np.ndarray  # (n,)
     island: np.ndarray  # (n,)
     island_rest: np.ndarray  # (n,) float
+    island_impact: np.ndarray  # (n,) float: time of its next impact within the step [s]
     queue: np.ndarray  # (n,)
     link_start: np.ndarray  # (n + 1,)
     link: np.ndarray  # (2 pairs,)
@@ -383,7 +393,7 @@ class Log(NamedTuple):
     """Statistics of a step."""
 
     flag: np.ndarray  # (4,) see FLAG_*
-    info: np.ndarray  # (17,) float, see INFO_*
+    info: np.ndarray  # (INFOS,) float, see INFO_*
     measures: np.ndarray  # (5,) float, see constraints/error_measures.py
     clock: np.ndarray  # (12,) uint64 ticks spent in each stage
     hashes: np.ndarray  # (steps,) uint64
@@ -475,22 +485,14 @@ class Work(NamedTuple):
 
 
 FLAG_PLACED, FLAG_COLLIDED = range(2)
+# JOINT_ERROR: of joints after the step [m]; ENERGY_MADE: by it, in islands with joints [J]; SHAREs
+# are those of what is tolerated.
 (
-    INFO_RESIDUAL,
-    INFO_SWEEPS,
-    INFO_CONTACTS,
-    INFO_PENETRATION,
-    INFO_PUSHES,
-    INFO_WORST_RESIDUAL,
-    INFO_WORST_PENETRATION,
-    INFO_NONCONVERGED,
-    INFO_TOTAL_SWEEPS,
-    INFO_NEAR,
-    INFO_ISLANDS,
-    INFO_FAILED_BODY,
-    INFO_IMPACTS,
-    INFO_NEWTON_ISLANDS,
-    INFO_NEWTON_STEPS,
-    INFO_STOPPED,
-    INFO_WANTED,
-) = range(17)
+    INFO_RESIDUAL, INFO_SWEEPS, INFO_CONTACTS, INFO_PENETRATION, INFO_PUSHES, INFO_WORST_RESIDUAL,
+    INFO_WORST_PENETRATION, INFO_NONCONVERGED, INFO_TOTAL_SWEEPS, INFO_NEAR, INFO_ISLANDS,
+    INFO_FAILED_BODY, INFO_IMPACTS, INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS, INFO_STOPPED,
+    INFO_WANTED, INFO_JOINT_ERROR, INFO_JOINT_SHARE, INFO_WORST_JOINT_ERROR, INFO_ENERGY_MADE,
+    INFO_ENERGY_SHARE, INFO_WORST_ENERGY_MADE, INFO_UNRESOLVED, INFO_GIVEN_UP, INFO_OVERLAPS,
+    INFO_TOTAL_UNRESOLVED, INFO_TOTAL_GIVEN_UP,
+) = range(28)  # fmt: skip
+INFOS = 28

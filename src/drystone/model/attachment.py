@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit.vec import mul_t, quaternion_product, rotation_matrix, tangents
-from drystone.model.checks import planar, vector
+from drystone.model.checks import planar, shown, vector
 from drystone.model.rotation import quaternion_from_matrix
 
 NO_TURN = (1.0, 0.0, 0.0, 0.0)
@@ -104,8 +104,8 @@ def check_bodies(who: str, a, b) -> None:
     for name, body in (("a", a), ("b", b)):
         if not is_world(body) and not hasattr(body, "orientation"):
             raise InputError(
-                f"{who}: {name} is {body!r}, must be a body of the world or None for the fixed "
-                f"world."
+                f"{who}: {name} is {shown(body)}, must be a body of the world or None for the "
+                f"fixed world."
             )
     if is_world(a) and is_world(b):
         raise InputError(f"{who}: both sides are the fixed world; at least one must be a body.")

@@ -5,6 +5,7 @@ import numpy as np
 from drystone.model.arrays import (
     CACHED_TRIANGLES,
     COUNTER_PAIRS,
+    INFOS,
     SWEPT_COLUMNS,
     Boxes,
     Ccd,
@@ -33,8 +34,9 @@ def allocate(model: Model) -> Work:
         motion=Motion(
             rotation_matrix=f(n, 9), mass=f(n + 1, 7), force=f(n, 6), free=_lines(n + 1),
             twist=_lines(n + 1), move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), scheme=i(n + 1),
-            impact_time=f(n + 1), impact_displacement=f(n + 1, 6), before=f(n + 1, 6),
-            after=f(n + 1, 6),
+            impact_time=f(n + 1), impact_displacement=f(n + 1, 6), impact_rotation=f(n + 1, 4),
+            struck=f(n + 1),
+            before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
             pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
@@ -46,13 +48,14 @@ def allocate(model: Model) -> Work:
         ccd=_ccd_arrays(n, ns),
         contact_list=_contact_list(0),
         graph=Graph(
-            tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n), queue=i(n),
+            tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n),
+            island_impact=f(n), queue=i(n),
             link_start=i(n + 2), link=i(2 * len(model.joints.kind)), level_first=i(n + 2),
             level_island=i(n + 1),
         ),
         rows=new_contact_rows(0, n),
         island=island_work(n, -(-int(model.joints.row_first[-1]) // 3) + len(model.joints.kind)),
-        log=Log(i(4), f(17), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
+        log=Log(i(4), f(INFOS), f(5), np.zeros(12, np.uint64), np.zeros(0, np.uint64)),
     )  # fmt: skip
 
 
@@ -83,6 +86,7 @@ def _near_arrays(pairs: int, slots: int) -> Near:
         cached_of=i(pairs, 3), cached_axis=_floats(pairs, 8),
         cached_triangle=i(pairs, 2 * CACHED_TRIANGLES),
         cached_gap=np.zeros((pairs, CACHED_TRIANGLES), np.float32),
+        unresolved=i(pairs), given_up=i(pairs),
     )  # fmt: skip
 
 
@@ -112,7 +116,8 @@ def new_contact_rows(m: int, n: int) -> ContactRows:
         gap=f(m), skin=f(m),
         approach=f(m), impulse=f(m, 3), push=f(m), impact_impulse=f(m, 3),
         round_impulse=f(m, 3),
-        target=f(m), impact_list=i(m), previous=f(m, 6), previous_twist=f(n + 1, 6),
+        target=f(m), impact_list=i(m), bounce_list=i(m), toi=f(m), found_at=f(m), searches=i(m),
+        previous=f(m, 6), previous_twist=f(n + 1, 6),
         slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 4), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),

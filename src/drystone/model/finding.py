@@ -2,7 +2,10 @@
 
 from typing import NamedTuple
 
+from drystone.model.signatures import public
 
+
+@public
 class Finding(NamedTuple):
     severity: str  # "error": will not work; "warning": probably a mistake; "hint": know this
     object: str  # name of the body, joint, material or setting

@@ -22,10 +22,12 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import number, positive, vector
+from drystone.model.signatures import public
 
 PAIR_KEYS = ("friction", "restitution")
 
 
+@public
 @dataclass(frozen=True)
 class Material:
     """What a body is made of.

@@ -10,6 +10,7 @@ from drystone.model.rotation import (
     quaternion_from_matrix,
     unit_quaternion,
 )
+from drystone.model.signatures import public
 from drystone.shapes.box import Box
 from drystone.shapes.capsule import Capsule
 from drystone.shapes.compound import Compound
@@ -32,7 +33,7 @@ from drystone.shapes.two_dimensions.segment import Segment
 
 # All shapes by name, as files know them.
 SHAPES = {
-    shape.__name__: shape
+    shape.__name__: public(shape)
     for shape in (
         Plane, Sphere, Box, Capsule, Cylinder, Cone, Disc, Polygon, Segment,
         Compound, ConvexHull, Mesh, Terrain,

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import number, positive, vector
+from drystone.model.checks import choice, float_array, integer, positive, read_number, vector
+from drystone.model.files import read_file
 from drystone.shapes.part import rounded_offset
 
 
@@ -49,10 +50,7 @@ def _split_cells(there: np.ndarray) -> np.ndarray:
 
 def _checked_heights(heights, first_row: str) -> np.ndarray:
     """As float, southern row first."""
-    try:
-        array = np.asarray(heights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("Terrain: heights must be an array of numbers (rows, columns).") from None
+    array = float_array("Terrain: heights", heights, "an array of numbers (rows, columns)")
     if array.ndim != 2 or min(array.shape) < 2:
         raise InputError(
             f"Terrain: heights have shape {array.shape}, must be (rows, columns), 2 at least each."
@@ -60,13 +58,12 @@ def _checked_heights(heights, first_row: str) -> np.ndarray:
     if np.isinf(array).any():
         i, j = np.argwhere(np.isinf(array))[0]
         raise InputError(f"Terrain: height at row {i}, column {j} is infinite. Use NaN for a hole.")
-    if first_row not in ("south", "north"):
-        raise InputError(f"Terrain: first_row is {first_row!r}, must be 'south' or 'north'.")
-    return array if first_row == "south" else array[::-1]
+    row = choice("Terrain: first_row", first_row, ("south", "north"))
+    return array if row == "south" else array[::-1]
 
 
 def _checked_spacing(spacing) -> tuple[float, float]:
-    if np.ndim(spacing) == 0:
+    if not hasattr(spacing, "__len__"):
         both = positive("Terrain: spacing", spacing)
         return both, both
     dx, dy = vector("Terrain: spacing", spacing, 2)
@@ -76,25 +73,27 @@ def _checked_spacing(spacing) -> tuple[float, float]:
 def read_ascii_grid(path: Path) -> tuple[np.ndarray, float, tuple[float, float]]:
     """Heights (rows, columns; north first, NaN for NODATA), spacing [m] and the x, y of the
     south-west height of an ESRI ASCII grid."""
-    words = path.read_text(errors="replace").split()
+    words = read_file(path, "Terrain").decode("utf-8-sig", "replace").split()
     header = {}
     k = 0
     while k + 1 < len(words) and words[k][0].isalpha() and words[k].lower() != "nan":
-        header[words[k].lower()] = number(f"{path.name}: {words[k]}", words[k + 1])
+        header[words[k].lower()] = read_number(f"{path.name}: {words[k]}", words[k + 1])
         k += 2
     missing = [key for key in ("ncols", "nrows", "cellsize") if key not in header]
     if missing:
         raise InputError(f"{path.name}: no {missing[0]} in its head; not an ESRI ASCII grid?")
-    columns, rows = int(header["ncols"]), int(header["nrows"])
+    columns, rows = (
+        integer(f"{path.name}: {key}", header[key], 1, len(words)) for key in ("ncols", "nrows")
+    )
     if len(words) - k != rows * columns:
         raise InputError(
             f"{path.name}: holds {len(words) - k} heights, but nrows {rows} times ncols {columns} "
             f"is {rows * columns}. Is the file cut off?"
         )
     try:
-        heights = np.array(words[k:], dtype=np.float64).reshape(rows, columns)
+        heights = np.array([float(word) for word in words[k:]]).reshape(rows, columns)
     except ValueError as error:
-        raise InputError(f"{path.name}: a height is not a number: {error}.") from None
+        raise InputError(f"{path.name}: a height is not a number: {str(error)[:100]}.") from None
     heights[heights == header.get("nodata_value", -9999.0)] = np.nan
     side = positive(f"{path.name}: cellsize", header["cellsize"])
     origin = tuple(_centre(path.name, header, axis, side) for axis in "xy")

@@ -4,7 +4,6 @@ A mesh is taken as it is, never replaced by its convex hull. Its triangles lie i
 as those of a terrain; all bodies that are given the same Mesh share them.
 """
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from numpy.typing import ArrayLike
 from drystone.errors import InputError
 from drystone.model.arrays import MESH
 from drystone.model.checks import existing_rows, flag, point_array, positive, vector
+from drystone.model.files import as_path
 from drystone.model.finding import Finding
 from drystone.shapes.compound import Compound
 from drystone.shapes.convex_decomposition import decompose
@@ -111,7 +111,7 @@ class Mesh:
 
         scale  metres per unit of the file: 0.001 if it is in millimetres
         """
-        path, scale = _path(path), positive("Mesh: scale", scale, "")
+        path, scale = as_path(path, "Mesh"), positive("Mesh: scale", scale, "")
         vertices, faces = read_mesh(path)
         with np.errstate(over="ignore"):  # what is too large is named below
             vertices = vertices * scale
@@ -144,6 +144,9 @@ class Mesh:
         offset = np.array(vector("Mesh: offset", get(value["offset"])))
         faces = existing_rows("Mesh: faces", get(value["triangle"]), len(vertex)).reshape(-1, 3)
         findings = [Finding(*map(str, finding)) for finding in value["findings"]]
+        errors = [f for f in examine("Mesh", vertex, faces).findings if f.severity == "error"]
+        if errors:
+            raise InputError(_refusal(errors))
         mesh = cls.__new__(cls)
         mesh._set(vertex, offset, faces, findings, value["generator"], value.get("reduce", True))
         return mesh
@@ -211,9 +214,3 @@ def _known(generator) -> str:
             f"Mesh: generator is {generator!r}, must be one of {', '.join(map(repr, GENERATORS))}."
         )
     return generator
-
-
-def _path(value) -> Path:
-    if not isinstance(value, str | os.PathLike):
-        raise InputError(f"Mesh: the file is {value!r}, must be a text or a pathlib.Path.")
-    return Path(value)

@@ -11,11 +11,16 @@ from numpy.typing import ArrayLike
 from drystone.errors import InputError
 from drystone.model.arrays import TERRAIN
 from drystone.model.checks import existing_rows, point_array, vector
+from drystone.model.files import existing_file
 from drystone.shapes.elevation_grid import grid_triangles, read_ascii_grid
 from drystone.shapes.mass_properties import MassProperties, massless
+from drystone.shapes.mesh_repair.files import read_mesh
 from drystone.shapes.part import NO_SIZE, Part, rounded_offset
 from drystone.shapes.surface import Surface
 from drystone.shapes.triangle_table import TerrainTable, build_table, flat_faces, weld
+
+# [m] Beyond it areas and distances, products of two or four of them, come near the largest float.
+ENDLESS = 1e50
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -72,9 +77,7 @@ class Terrain:
         Faces without area, which mesh files often have, are left out. In a grid, cells with a
         NODATA value are holes, and heights stand at the centres of the raster's cells.
         """
-        path = Path(path)
-        if not path.is_file():
-            raise InputError(f"Terrain: there is no file {path}.")
+        path = existing_file(path, "Terrain")
         if path.suffix.lower() == ".asc":
             heights, spacing, origin = read_ascii_grid(path)
             return cls.from_grid(heights, spacing, origin, first_row="north")
@@ -134,6 +137,9 @@ class Terrain:
 
 def _middle_and_size(vertices: np.ndarray) -> tuple[np.ndarray, float]:
     lower, upper = vertices.min(axis=0), vertices.max(axis=0)
+    far = max(np.abs(lower).max(), np.abs(upper).max())
+    if far > ENDLESS:
+        raise InputError(f"Terrain: a coordinate is {far:g} m, must be at most {ENDLESS:g} m.")
     size = float(np.linalg.norm(upper - lower))
     if not size > 0.0:
         raise InputError(f"Terrain: all {len(vertices)} vertices are the same point.")
@@ -163,16 +169,10 @@ def _face_array(faces, vertex_count: int) -> np.ndarray:
 
 
 def _read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    import trimesh  # slow to import
-
-    try:
-        mesh = trimesh.load(path, force="mesh", process=False)
-    except Exception as error:  # every format has errors of its own
-        raise InputError(f"Terrain: cannot read {path.name} as a mesh: {error}") from None
-    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
+    vertices, faces = read_mesh(path, "Terrain")
+    vertices = point_array(f"Terrain: vertices of {path.name}", vertices, 3)
+    if not len(faces):
         raise InputError(f"Terrain: {path.name} holds no triangles.")
-    vertices = point_array(f"Terrain: vertices of {path.name}", mesh.vertices, 3)
-    faces = np.asarray(mesh.faces, dtype=np.int64)
     welded, number = weld(vertices - rounded_offset(*_middle_and_size(vertices)), faces)
     faces = faces[~flat_faces(welded, number[faces])]
     if len(faces) == 0:

@@ -54,6 +54,9 @@ class ConvergenceMonitor:
     def _evaluate(self, impulse) -> None:
         """Evaluate the residual of `impulse`; that time is not counted."""
         p, law, facets = self.problem, self.law, self.facets
+        if not np.isfinite(impulse).all():  # it diverges
+            self.since = perf_counter()
+            return
         if self.measure == "velocity":
             error = residual(p, impulse, law, facets)
         else:

@@ -9,8 +9,12 @@ from numpy.typing import ArrayLike
 from drystone import solvers
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
-from drystone.errors import InputError
-from drystone.model.checks import choice, positive
+from drystone.constraints.problem_checks import check_given, impulses_of
+from drystone.constraints.residual import residual
+from drystone.errors import DrystoneError, InputError, SimulationError
+from drystone.model.checks import choice, positive, shown
+from drystone.model.files import reason
+from drystone.model.signatures import public
 from drystone.solvers.supported_features import require
 
 
@@ -20,7 +24,7 @@ def make_solver(solver: Any, tolerance: float | None = None) -> Any:
         solver = solvers.find_solver(choice("solver", solver, solvers.solver_names()))()
     elif type(solver) not in solvers.SOLVERS.values():
         raise InputError(
-            f"solver is {solver!r}, must be a name or a solver with its options. "
+            f"solver is {shown(solver)}, must be a name or a solver with its options. "
             f"Known: {', '.join(solvers.solver_names())}."
         )
     if tolerance is not None:
@@ -28,6 +32,7 @@ def make_solver(solver: Any, tolerance: float | None = None) -> Any:
     return solver
 
 
+@public
 def solve(
     problem: ContactProblem | MatrixProblem,
     solver: str | ContactSolver = "auto",
@@ -45,14 +50,38 @@ def solve(
     measure     of what: "velocity": residual() [m/s]; "relative": natural-map error [Acary2018]
     guess       (nb, 3) impulses to start from; None: zero
     history     whether the statistics hold the course of all measures
+
+    All impulses are finite. Where a solver loses itself, as in a problem with masses of 1e300, the
+    answer is the guess, and the statistics say that it did not converge.
     """
-    if not isinstance(problem, ContactProblem | MatrixProblem):
-        raise InputError(f"solve: {problem!r} is no ContactProblem, such as world.problem().")
-    shape = (problem.block_count, 3)
-    impulse = np.zeros(shape) if guess is None else np.array(guess, dtype=np.float64)
-    if impulse.shape != shape or not np.isfinite(impulse).all():
-        raise InputError(f"solve: guess must hold {shape[0]} x 3 finite numbers.")
+    problem = check_given(problem, "solve")
+    impulse = (
+        np.zeros((problem.block_count, 3))
+        if guess is None
+        else impulses_of(problem, guess, "solve: guess")
+    )
     choice("measure", measure, ("velocity", "relative"))
     chosen = replace(make_solver(solver, tolerance), measure=measure, history=history)
     require(problem, chosen)
-    return impulse, chosen.solve(problem, impulse)
+    return _finite(problem, chosen, impulse)
+
+
+def _finite(problem, solver, impulse: np.ndarray) -> tuple[np.ndarray, SolveInfo]:
+    """The answer of the solver, or the start if that is not finite."""
+    start = impulse.copy()
+    try:
+        with np.errstate(all="ignore"):  # the measures say what came of it
+            info = solver.solve(problem, impulse)
+    except (ArithmeticError, ValueError, RuntimeError) as error:
+        if isinstance(error, DrystoneError):
+            raise
+        name = type(solver).__name__
+        raise SimulationError(
+            f"solve: {name} cannot solve this problem ({reason(error)})."
+        ) from None
+    if not np.isfinite(impulse).all():
+        with np.errstate(all="ignore"):
+            facets = getattr(solver, "facets", 0)
+            left = float(residual(problem, start, solver.law, facets)) if len(start) else 0.0
+        return start, info._replace(converged=False, residual=left)
+    return impulse, info if np.isfinite(info.residual) else info._replace(converged=False)

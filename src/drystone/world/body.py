@@ -11,6 +11,7 @@ from drystone.jit.vec import mul_t, rotation_matrix
 from drystone.model.checks import frozen, positive
 from drystone.model.frames import to_inside, to_outside
 from drystone.model.materials import Material
+from drystone.model.signatures import public
 from drystone.shapes.part import Shape
 from drystone.world import edits
 from drystone.world.inertial_frame import MassFrame
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from drystone.world.world import World
 
 
+@public
 class FixedBody:
     """A part of the fixed world, made by `World.add_fixed`. It never moves."""
 
@@ -91,6 +93,7 @@ class Start:
         self.asleep = False
 
 
+@public
 class Body:
     """A moving body, made by `World.add_body`. World axes, SI units.
 

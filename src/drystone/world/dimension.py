@@ -9,7 +9,7 @@ from typing import Any
 
 from drystone.constraints.joints.fill_rows import flat_kind
 from drystone.errors import InputError
-from drystone.model.checks import number, planar, positive, vector
+from drystone.model.checks import integer, number, planar, positive, shown, vector
 from drystone.model.materials import is_elliptic
 from drystone.shapes import unit_quaternion
 from drystone.shapes.two_dimensions.outline import is_flat
@@ -43,7 +43,7 @@ class ThreeDimensions:
         """The quaternion of an orientation."""
         if angle is not None:
             raise InputError(
-                f"{name}: angle is {angle!r}, which is for World(dim=2); give orientation."
+                f"{name}: angle is {shown(angle)}, which is for World(dim=2); give orientation."
             )
         return unit_quaternion(f"{name}: orientation", orientation)
 
@@ -126,6 +126,6 @@ class TwoDimensions:
 
 def space_of(dim) -> Any:
     """What `dim` stands for."""
-    if isinstance(dim, bool) or dim not in (2, 3):
-        raise InputError(f"dim is {dim!r}, must be 2 or 3.")
+    if integer("dim", dim) not in (2, 3):
+        raise InputError(f"dim is {dim}, must be 2 or 3.")
     return TwoDimensions if dim == 2 else ThreeDimensions

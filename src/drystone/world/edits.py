@@ -1,9 +1,7 @@
 """Edits of bodies: the body wakes, arrays are made anew where needed, recordings note it."""
 
-import numpy as np
-
 from drystone.errors import InputError
-from drystone.model.checks import text
+from drystone.model.checks import flag, float_array, text
 from drystone.world import build
 from drystone.world.inertial_frame import with_mass
 
@@ -51,7 +49,7 @@ def set_mass(body, mass: float) -> None:
 
 def set_inertia(body, inertia) -> None:
     frame = body._world._space.with_inertia(body._frame, inertia, body._name)
-    note_set(body, "inertia", np.asarray(inertia, dtype=np.float64).tolist())
+    note_set(body, "inertia", float_array("inertia", inertia).tolist())
     changed(body)
     # The principal axes rotate, so the body enters the arrays anew, where it is and as it moves.
     body._start = body._as_start()
@@ -60,12 +58,12 @@ def set_inertia(body, inertia) -> None:
 
 
 def set_asleep(body, value: bool) -> None:
-    world = body._world
+    world, value = body._world, flag(f"{body._name}: asleep", value)
     if value and not world._settings.sleeping:
         raise InputError(f"{body._name}: cannot sleep, the world was built with sleeping=False.")
-    note_set(body, "asleep", bool(value))
+    note_set(body, "asleep", value)
     if body._start is not None:
-        body._start.asleep = bool(value)
+        body._start.asleep = value
     elif value:
         world._state.asleep[body._row] = 1
         world._state.twist[body._row] = 0.0

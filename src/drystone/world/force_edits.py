@@ -5,18 +5,14 @@ from drystone.forces import FORCES
 from drystone.forces.dispatch import stored_energy
 from drystone.forces.evaluate import elements_of
 from drystone.forces.force import Element
+from drystone.model.checks import shown
 from drystone.world import build
 from drystone.world.new_bodies import check_owned
 
 
 def add_force(world, force):
     """Put `force` into `world`; returns it."""
-    if not isinstance(force, Element):
-        *names, last = FORCES
-        raise InputError(
-            f"add_force: {force!r} is no force; give a {', '.join(names)} or {last}. For a "
-            f"constant push set body.force and body.torque."
-        )
+    _check_force(force, "add_force")
     if force._world is not None:
         raise InputError(f"add_force: this {type(force).__name__} is in a world already.")
     for body in force.bodies:
@@ -30,8 +26,7 @@ def add_force(world, force):
 
 
 def remove_force(world, force) -> None:
-    if force not in world._forces:
-        raise InputError(f"remove: this {type(force).__name__} is not in this world.")
+    _own_force(world, force, "remove")
     world._note("remove_force", world._forces.index(force))
     world._forces.remove(force)
     object.__setattr__(force, "_world", None)
@@ -46,8 +41,24 @@ def remove_forces_of(world, body) -> None:
 
 def force_changed(world, force) -> None:
     """After force.set(): the table is made anew, and all bodies wake."""
+    _own_force(world, force, "force_changed")
     world._note("set_force", [world._forces.index(force), force])
     _touch(world)
+
+
+def _check_force(force, verb: str) -> None:
+    if not isinstance(force, Element):
+        *names, last = FORCES
+        raise InputError(
+            f"{verb}: {shown(force)} is no force; give a {', '.join(names)} or {last}. For a "
+            f"constant push set body.force and body.torque."
+        )
+
+
+def _own_force(world, force, verb: str) -> None:
+    _check_force(force, verb)
+    if not any(force is known for known in world._forces):
+        raise InputError(f"{verb}: this {type(force).__name__} is not in this world.")
 
 
 def _touch(world) -> None:

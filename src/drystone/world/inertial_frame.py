@@ -3,9 +3,9 @@
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import positive, vector
+from drystone.model.checks import float_array, positive, shown, vector
 from drystone.model.materials import Material
-from drystone.shapes import principal_axes, quaternion_from_matrix
+from drystone.shapes import SHAPES, principal_axes, quaternion_from_matrix
 
 NO_ROTATION = (1.0, 0.0, 0.0, 0.0)
 
@@ -23,8 +23,8 @@ class MassFrame:
 
 
 def check_shape(shape, name: str) -> None:
-    if isinstance(shape, type) or not hasattr(shape, "parts"):
-        raise InputError(f"{name}: shape is {shape!r}, must be a shape such as Box(1, 1, 1).")
+    if not isinstance(shape, tuple(SHAPES.values())):
+        raise InputError(f"{name}: shape is {shown(shape)}, must be a shape such as Box(1, 1, 1).")
 
 
 def check_material(material, name: str) -> Material:
@@ -32,7 +32,7 @@ def check_material(material, name: str) -> Material:
         return Material()
     if not isinstance(material, Material):
         raise InputError(
-            f"{name}: material is {material!r}, must be a Material such as "
+            f"{name}: material is {shown(material)}, must be a Material such as "
             f"Material(density=700, friction=0.5)."
         )
     return material
@@ -69,10 +69,7 @@ def mass_frame(shape, material, mass, inertia, centre, name: str) -> MassFrame:
 
 def with_inertia(frame: MassFrame, inertia, name: str) -> MassFrame:
     """The same mass and centre with another inertia, three moments or 3x3 [kg m²]."""
-    try:
-        tensor = np.array(inertia, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}: inertia is {inertia!r}, must be 3 or 3x3 numbers.") from None
+    tensor = float_array(f"{name}: inertia", inertia, "3 or 3x3 numbers")
     if tensor.shape == (3,):
         tensor = np.diag(tensor)
     try:

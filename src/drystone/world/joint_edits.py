@@ -4,6 +4,7 @@ import numpy as np
 
 from drystone.constraints.joints.joint import Joint
 from drystone.errors import InputError
+from drystone.model.checks import flag, shown
 from drystone.model.joint_arrays import JointRows
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
@@ -12,8 +13,8 @@ from drystone.world.new_bodies import check_owned
 
 def add_joint(world, joint, collide: bool):
     """Put `joint` into `world`."""
-    if not isinstance(joint, Joint):
-        raise InputError(f"add_joint: {joint!r} is no joint; give a Ball, Hinge, Slider, ...")
+    _check_joint(joint, "add_joint")
+    collide = flag("add_joint: collide", collide)
     if joint._world is not None:
         raise InputError(f"add_joint: this {type(joint).__name__} is in a world already.")
     for body in joint.bodies:
@@ -22,8 +23,8 @@ def add_joint(world, joint, collide: bool):
     if world._space.joint_kind:
         world._space.joint_kind(joint)  # refuses what there is not in two dimensions
     require_features(features_of(joint), world._solver)
-    world._note("add_joint", [joint, bool(collide)])
-    world._joints[joint] = bool(collide)
+    world._note("add_joint", [joint, collide])
+    world._joints[joint] = collide
     object.__setattr__(joint, "_world", world)
     _touch(world, joint)
     return joint
@@ -45,6 +46,7 @@ def remove_joints_of(world, body) -> None:
 
 def joint_changed(world, joint) -> None:
     """After joint.set(): the tables are made anew, and its bodies wake."""
+    _own_joint(world, joint, "joint_changed")
     require_features(features_of(joint), world._solver)
     world._note("set_joint", [list(world._joints).index(joint), joint])
     _touch(world, joint)
@@ -65,6 +67,7 @@ def rows_of(world, joint) -> JointRows:
 
 
 def values_of(world, joint) -> np.ndarray:
+    _own_joint(world, joint, "joint_values")
     world._synced()
     return world._state.joint_value[world._build.joints.index(joint)].copy()
 
@@ -78,7 +81,13 @@ def _span(world, joint) -> tuple[int, int, int]:
     return j, int(first[j]), int(first[j + 1])
 
 
+def _check_joint(joint, verb: str) -> None:
+    if not isinstance(joint, Joint):
+        raise InputError(f"{verb}: {shown(joint)} is no joint; give a Ball, Hinge, Slider, ...")
+
+
 def _own_joint(world, joint, verb) -> None:
+    _check_joint(joint, verb)
     if joint not in world._joints:
         raise InputError(f"{verb}: this {type(joint).__name__} is not in this world.")
 

@@ -1,7 +1,7 @@
 """New bodies of a world, and whose a body is: every input is checked before anything changes."""
 
 from drystone.errors import InputError
-from drystone.model.checks import bits, text
+from drystone.model.checks import bits, flag, shown, text
 from drystone.model.materials import is_elliptic
 from drystone.solvers.supported_features import require_features
 from drystone.world.body import Body, FixedBody, Start
@@ -49,7 +49,7 @@ def make_body(
     )
     frame = _frame_of(world, shape, material, weight, name)
     group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
-    number, kinematic = world._next_number, bool(kinematic)
+    number, kinematic = world._next_number, flag(f"{name}: kinematic", kinematic)
     return Body(world, number, name, shape, material, kinematic, group, mask, frame, start)
 
 
@@ -77,7 +77,7 @@ def _frame_of(world, shape, material, weight, name):
 def check_owned(world, body, verb: str) -> None:
     """Raise an InputError unless `body` is one of `world`."""
     if not isinstance(body, Body | FixedBody):
-        raise InputError(f"{verb}: {body!r} is no body; give what add_body() returned.")
+        raise InputError(f"{verb}: {shown(body)} is no body; give what add_body() returned.")
     if body._world is not world:
         gone = "was removed before" if body._world is None else "belongs to another world"
         raise InputError(f"{verb}: {body.name} {gone}.")

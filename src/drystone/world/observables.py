@@ -6,10 +6,15 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.constraints import last_step
+from drystone.constraints.elliptic_friction import rotate_tangents
 from drystone.constraints.laws import law_errors
 from drystone.errors import InputError
+from drystone.model import capacity
 from drystone.model.arrays import DYNAMIC, FIXED
+from drystone.model.checks import shown
 from drystone.model.rotation import rotation_matrices
+from drystone.model.signatures import public
+from drystone.steppers.driver import Step
 from drystone.world import force_edits
 from drystone.world.body import Body
 
@@ -20,6 +25,7 @@ STATUS = np.array(["stick", "slip", "separate"])
 SLIP_TOLERANCES = 10.0
 
 
+@public
 class Energy(NamedTuple):
     """[J]. Kinematic bodies do not count."""
 
@@ -31,6 +37,7 @@ class Energy(NamedTuple):
         return self.kinetic + self.potential
 
 
+@public
 class Momentum(NamedTuple):
     """Kinematic bodies do not count."""
 
@@ -38,6 +45,7 @@ class Momentum(NamedTuple):
     angular: np.ndarray  # [kg m²/s]
 
 
+@public
 @dataclass(frozen=True)
 class ContactTable:
     """The contacts of one step, one row each. World axes, SI units.
@@ -97,18 +105,23 @@ class ContactTable:
         return force[there].sum(axis=0) - force[back].sum(axis=0)
 
     def _index(self, body) -> int:
-        if body not in self.bodies:
-            raise InputError(f"{body!r} is none of the moving bodies of this step.")
-        return self.bodies.index(body)
+        for index, known in enumerate(self.bodies):
+            if known is body:
+                return index
+        raise InputError(f"{shown(body)} is none of the moving bodies of this step.")
 
     def _name(self, index):
         return self.bodies[index].name if index >= 0 else "fixed"
 
 
 def contact_table(world) -> ContactTable:
-    """The contacts of the last step of `world`; none before the first step or after an edit."""
+    """The contacts of the last step of `world`, then those of sleeping bodies; of those that are
+    awake none before the first step or after an edit."""
     built = world._synced()
     raw = last_step.contact_arrays(built.model, world._state, world._work, built.ellipses)
+    if world._state.asleep.any():
+        sleeping = _sleeping_contacts(world, raw.body)
+        raw = last_step.ContactArrays(*map(np.concatenate, zip(raw, sleeping, strict=True)))
     frame = raw.frame
     return ContactTable(
         body_a=raw.body[:, 0].copy(),
@@ -127,6 +140,33 @@ def contact_table(world) -> ContactTable:
         slip_speed=SLIP_TOLERANCES * world.settings.tolerance,
         bodies=world.bodies,
     )
+
+
+def _sleeping_contacts(world, computed: np.ndarray) -> last_step.ContactArrays:
+    """Contacts of sleeping bodies, with the impulses with which they fell asleep.
+
+    A step does not compute them. They are found again, as the step does in which they wake, on a
+    copy of the state, and take their impulses from the contact cache.
+
+    computed   (nc, 2) bodies of the contacts of the last step: it may be that which put them to
+               sleep
+    """
+    model, ellipses, asleep = world._build.model, world._build.ellipses, world._state.asleep == 1
+    state = capacity.for_new_work(world._state)
+    state.asleep[:] = 0
+    search = Step(model, state, capacity.allocate(model), world._settings)
+    search.run_until("constraints")
+    if ellipses is not None:
+        rotate_tangents(model, search.state, search.work, ellipses)
+    found = last_step.contact_arrays(model, search.state, search.work, ellipses)
+    found.velocity[:] = 0.0
+    known = np.zeros(len(asleep), dtype=bool)
+    known[computed[computed >= 0]] = True
+    # -1, the fixed world, reads the last entry.
+    moves = np.append(model.bodies.kind == DYNAMIC, False)[found.body]
+    sleeps = np.append(asleep & ~known, False)[found.body]
+    chosen = (sleeps | ~moves).all(axis=1) & sleeps.any(axis=1)
+    return last_step.ContactArrays(*(column[chosen] for column in found))
 
 
 def worst_contact(world) -> str:

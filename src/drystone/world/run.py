@@ -9,16 +9,26 @@ from functools import partial
 from time import perf_counter
 from warnings import warn
 
-from drystone.errors import NotConvergedWarning, SimulationError
+from drystone.errors import InputError, NotConvergedWarning, SimulationError
+from drystone.model.checks import flag, function, not_negative
+from drystone.model.signatures import level_of_caller
 from drystone.steppers import driver
 
 # A block of steps runs without asking for Ctrl-C; this long is not felt [s].
 BLOCK_SECONDS = 0.15
+MOST_STEPS = 2**63  # of one run: what the arrays can count
 
 
 def run_world(world, seconds: float, progress: bool, callback) -> None:
-    """Advance `world` by round(seconds / dt) steps."""
-    count, done = round(seconds / world.dt), 0
+    """Advance `world` by `seconds`, in full steps; what they lack or exceed is kept for the next
+    run: a hundred runs of 0.01 s are one of 1 s."""
+    seconds, progress = not_negative("seconds", seconds), flag("progress", progress)
+    function("callback", callback)
+    if not seconds / world.dt < MOST_STEPS:
+        raise InputError(f"seconds is {seconds:g}, which is {seconds / world.dt:g} steps.")
+    asked = seconds + world._unspent
+    count, done = round(asked / world.dt), 0
+    world._unspent = 0.0  # of a run that ends early
     # With a callback, or if a bad solve must stop the run, every step is looked at.
     singly = callback is not None or world.on_nonconverged == "raise"
     with _bar(world, count, progress) as show, closing(run_blocks(world, count, singly)) as blocks:
@@ -27,6 +37,7 @@ def run_world(world, seconds: float, progress: bool, callback) -> None:
             show(done, report)
             if callback is not None and callback(world):
                 return
+    world._unspent = asked - count * world.dt
 
 
 def run_blocks(world, count: int, singly: bool = False):
@@ -69,15 +80,22 @@ def fail(world, report):
 def complain(world, report):
     """Warn or raise, as the world wants it, about solves that stopped short."""
     from drystone.world.observables import worst_contact
+    from drystone.world.unresolved import say_what_is_left
 
     message = (
         f"the contact solve did not converge in {report.nonconverged} of {report.done} steps "
         f"up to step {world.step_count}: residual {report.worst_residual:.2g} m/s, tolerance "
         f"{world.settings.tolerance:.2g} m/s, in the last step worst at {worst_contact(world)}."
+        f"{say_what_is_left(world._info)}"
     )
+    if world.joints:
+        message += (
+            f" Joints were open by up to {report.worst_joint_error:.2g} m, and a step made up to "
+            f"{report.worst_energy_made:.2g} J."
+        )
     if world.on_nonconverged == "raise":
         raise SimulationError(f"{message} Allow more sweeps, a larger tolerance or a smaller dt.")
-    warn(message, NotConvergedWarning, stacklevel=4)
+    warn(message, NotConvergedWarning, stacklevel=level_of_caller())
 
 
 @contextmanager
@@ -148,10 +166,14 @@ class RunStatistics:
     nonconverged: int = 0  # steps whose solve stopped above the tolerance
     worst_residual: float = 0.0  # [m/s]
     worst_penetration: float = 0.0  # deepest overlap at the start of any step [m]
+    worst_joint_error: float = 0.0  # largest position error of a joint after any step [m]
+    worst_energy_made: float = 0.0  # by any one step, in islands with joints [J]
     sweeps: int = 0
     block_ms: list = field(default_factory=list)  # ms per step of every block
     residuals: list = field(default_factory=list)  # of the last step of every block [m/s]
     contacts: list = field(default_factory=list)  # likewise
+    unresolved: int = 0  # pairs of meshes with an overlap without a contact, in all steps together
+    given_up: int = 0  # fast pairs whose time of impact was not found, likewise
 
     def advance(self, count: int, timed: bool = True):
         """Run `count` steps in one go and take note; untimed ones may compile."""
@@ -178,7 +200,11 @@ class RunStatistics:
         self.nonconverged += report.nonconverged
         self.worst_residual = max(self.worst_residual, report.worst_residual)
         self.worst_penetration = max(self.worst_penetration, report.worst_penetration)
+        self.worst_joint_error = max(self.worst_joint_error, report.worst_joint_error)
+        self.worst_energy_made = max(self.worst_energy_made, report.worst_energy_made)
         self.sweeps += report.sweeps
+        self.unresolved += report.unresolved
+        self.given_up += report.given_up
         self.residuals.append(report.info.residual)
         self.contacts.append(report.info.contacts)
 

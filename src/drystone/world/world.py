@@ -14,13 +14,15 @@ from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
 from drystone.errors import InputError
 from drystone.forces.force import Element
-from drystone.model import capacity
+from drystone.model import capacity, checks
 from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.model.checks import choice, did_you_mean, flag, frozen, not_negative, positive
+from drystone.model.files import optional_path
 from drystone.model.finding import Finding
 from drystone.model.frames import fill_outside
 from drystone.model.joint_arrays import JointRows
 from drystone.model.materials import Material
+from drystone.model.signatures import public
 from drystone.model.state_hash import hash_state
 from drystone.motion.stabilization import drift_settings
 from drystone.shapes.part import Shape
@@ -33,6 +35,7 @@ from drystone.world.body import Body, FixedBody
 from drystone.world.dimension import space_of
 from drystone.world.new_bodies import make_body, make_fixed
 from drystone.world.run import complain, fail, run_world
+from drystone.world.unresolved import name_pairs
 
 POLICIES = ("ignore", "warn", "raise")
 
@@ -40,6 +43,7 @@ AnyJoint = TypeVar("AnyJoint", bound=Joint)
 AnyForce = TypeVar("AnyForce", bound=Element)
 
 
+@public
 class World:
     """Bodies in contact, and how they are stepped through time.
 
@@ -49,10 +53,8 @@ class World:
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
     stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
                         for steps that end where bodies touch; "verlet" for half steps
-    drift               what is done about errors of joints and contacts: "default", "none",
-                        "baumgarte" or "post"
-    baumgarte           of that method: the share of an error that becomes velocity [1/s]; None:
-                        a fifth of it in a step
+    drift               of joints and contacts: "default", "none", "baumgarte" or "post"
+    baumgarte           the share of an error that becomes velocity [1/s]; None: a fifth in a step
     sleeping            whether islands that have come to rest stop being computed
     dim                 3, or 2 for the x-z plane (docs/two_dimensions.md)
     sleep_speed         a body slower than this everywhere may fall asleep [m/s]
@@ -105,7 +107,7 @@ class World:
             ccd=int(flag("ccd", ccd)),
         )
         self._settings = drift_settings(self._settings, drift, baumgarte)
-        self.checkpoint_folder = None if checkpoint_folder is None else Path(checkpoint_folder)
+        self.checkpoint_folder = optional_path(checkpoint_folder, "checkpoint_folder")
         self._bodies: list[Body] = []
         self._fixed: list[FixedBody] = []
         self._names: dict[str, list] = {}
@@ -117,6 +119,7 @@ class World:
         self._mass_frames: dict = {}
         self._recorder: Any = None
         self._info: SolveInfo | None = None
+        self._unspent = 0.0  # seconds that run() was asked for and that were no full step
         # The arrays; made when they are first needed, remade after an edit.
         self._stale = True
         self._origin = (0.0, 0.0, 0.0)
@@ -236,14 +239,14 @@ class World:
         progress: bool = False,
         callback: "Callable[[World], object] | None" = None,
     ) -> SolveInfo | None:
-        """Advance by `seconds`, rounded to full steps.
+        """Advance by `seconds`, in full steps; what is left over counts in the next run.
 
         progress    show a progress bar on stderr
         callback    called as callback(world) after every step; if it returns True the run ends
 
         Ctrl-C stops between two steps and leaves the world as it then is.
         """
-        run_world(self, not_negative("seconds", seconds), progress, callback)
+        run_world(self, seconds, progress, callback)
         return self._info
 
     def _advance(self, count: int) -> StepReport:
@@ -254,7 +257,7 @@ class World:
             count = self._recorder.before(count)
         self._state, self._work, report = take_steps(self, count)
         if report.done:
-            self._info = report.info
+            self._info = name_pairs(self, report.info)
         if self._recorder is not None:
             self._recorder.after(report)
         if report.failed:
@@ -287,13 +290,15 @@ class World:
     def __getitem__(self, name: str) -> Body | FixedBody:
         found = self._names.get(name) if isinstance(name, str) else None
         if not found:
-            raise InputError(f"no body is called {name!r}. {did_you_mean(name, self._names)}")
+            raise InputError(
+                f"no body is called {checks.shown(name)}. {did_you_mean(name, self._names)}"
+            )
         if len(found) > 1:
             raise InputError(f"{len(found)} bodies are called {name!r}; give each its own name.")
         return found[0]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return isinstance(name, str) and name in self._names
 
     def __repr__(self) -> str:
         return f"<World: {len(self)} bodies, t = {self.time:g} s>"

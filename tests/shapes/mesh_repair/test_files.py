@@ -1,11 +1,16 @@
 """Mesh files: kinds, units, damage, faces of many corners."""
 
+import json
+import subprocess
+import sys
+import zipfile
+
 import numpy as np
 import pytest
 import trimesh
 
 from drystone.errors import InputError
-from drystone.shapes import Mesh
+from drystone.shapes import Mesh, Terrain
 
 BOX = trimesh.creation.box((1, 2, 3))
 V, F = np.array(BOX.vertices), np.array(BOX.faces)
@@ -34,7 +39,7 @@ def test_bad_files_are_refused(tmp_path):
     (tmp_path / "text.stl").write_text("nothing")
     with pytest.raises(InputError, match="text.stl"):
         Mesh.load(tmp_path / "text.stl")
-    with pytest.raises(InputError, match="no file"):
+    with pytest.raises(InputError, match="no such file"):
         Mesh.load(tmp_path / "absent.stl")
     open_box = trimesh.Trimesh(V, F[1:])
     open_box.export(tmp_path / "open.ply")
@@ -48,6 +53,81 @@ def test_bad_files_are_refused(tmp_path):
     for path in (None, 5, b"b.stl"):
         with pytest.raises(InputError, match="the file is .*must be a text"):
             Mesh.load(path)
+
+
+@pytest.mark.parametrize("kind", [Mesh, Terrain])
+def test_corners_that_do_not_exist_are_named(tmp_path, kind):
+    ply = BOX.export(file_type="ply", encoding="ascii").replace(b"3 1 3 0", b"3 1 3 99")
+    assert b"3 1 3 99" in ply
+    (tmp_path / "far.ply").write_bytes(ply)
+    with pytest.raises(InputError, match="far.ply.* 99"):
+        kind.load(tmp_path / "far.ply")
+    (tmp_path / "far.obj").write_bytes(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n")
+    with pytest.raises(InputError, match="far.obj has vertex 9"):
+        kind.load(tmp_path / "far.obj")
+
+
+@pytest.mark.parametrize("kind", [Mesh, Terrain])
+def test_coordinates_beyond_all_measure_are_named(tmp_path, kind):
+    for number in ("1e200", "1e308", "inf", "nan"):
+        text = f"v 0 0 0\nv 1 0 0\nv 0 {number} 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
+        (tmp_path / "far.obj").write_text(text)
+        with pytest.raises(InputError, match=r"finite|too large|at most 1e\+50 m"):
+            kind.load(tmp_path / "far.obj")
+
+
+def zip_bomb(path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.obj", b"v 0 0 0\n" * 40_000_000)
+
+
+def gltf_bomb(path):
+    accessor = {"componentType": 5126, "count": 400_000_000, "type": "VEC3"}
+    index = {"componentType": 5125, "count": 3, "type": "SCALAR"}
+    path.write_text(json.dumps({
+        "asset": {"version": "2.0"}, "accessors": [accessor, index],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "nodes": [{"mesh": 0}], "scenes": [{"nodes": [0]}], "scene": 0,
+    }))  # fmt: skip
+
+
+def corner_bomb(path):
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf" + " 1 2 3" * 100_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make, name", [(zip_bomb, "a.zip"), (gltf_bomb, "a.gltf"),
+                                        (corner_bomb, "a.obj")])  # fmt: skip
+def test_a_small_file_takes_no_gigabytes(tmp_path, make, name):
+    """In a process of its own, whose memory, with that of its children, is looked at."""
+    make(tmp_path / name)
+    assert (tmp_path / name).stat().st_size < 1_000_000
+    code = (
+        "import resource, sys, drystone as ds\n"
+        "try: ds.Mesh.load(sys.argv[1])\n"
+        "except ds.InputError as error: print(error)\n"
+        "with open('/proc/self/status') as status:\n"  # ru_maxrss is that of pytest at the fork
+        "    print(next(line.split()[1] for line in status if line.startswith('VmHWM')))\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / name], capture_output=True,
+                          text=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said, own, children = done.stdout.strip().rsplit("\n", 2)
+    assert name in said and int(own) < 1 << 20 and int(children) < 1 << 20  # kB
+
+
+def test_a_mesh_reaches_no_files_elsewhere(tmp_path):
+    (tmp_path / "in").mkdir()
+    for name, text in trimesh.Scene(BOX).export(file_type="gltf").items():
+        (tmp_path / "in" / name).write_bytes(text)
+    model = tmp_path / "in" / "model.gltf"
+    said = json.loads(model.read_text())
+    Mesh.load(model)
+    said["buffers"][0]["uri"] = "../" + said["buffers"][0]["uri"]
+    model.write_text(json.dumps(said))
+    with pytest.raises(InputError, match="not beside it"):
+        Mesh.load(model)
 
 
 def damaged_files():

@@ -12,7 +12,7 @@ import scipy.sparse
 
 from drystone.constraints.matrix_problem import MatrixProblem, global_problem, local_problem
 from drystone.errors import InputError
-from drystone.model.hdf5 import read_integer, read_integers, read_numbers
+from drystone.model.hdf5 import read_group, read_integer, read_integers, read_numbers
 
 COMPRESSED_COLUMNS, COMPRESSED_ROWS = -1, -2
 
@@ -24,13 +24,11 @@ def is_fclib(file) -> bool:
 def read_fclib(file) -> MatrixProblem:
     """The problem in an open HDF5 file; a global one is reduced to its contacts."""
     is_global = "fclib_global" in file
-    group = file["fclib_global" if is_global else "fclib_local"]
+    group = read_group(file, "fclib_global" if is_global else "fclib_local")
     for name in ("G",) if is_global else ("V", "R"):
         if name in group:
             raise InputError(f"holds equality constraints ({name}), which Drystone does not read.")
-    if "vectors" not in group:
-        raise InputError("vectors is missing.")
-    vectors = group["vectors"]
+    vectors = read_group(group, "vectors")
     dim, mu = read_integer(group, "spacedim"), read_numbers(vectors, "mu")
     if dim not in (2, 3):
         raise InputError(f"spacedim is {dim}, must be 2 or 3.")
@@ -43,9 +41,7 @@ def read_fclib(file) -> MatrixProblem:
 
 
 def _matrix(group, name: str, rows: int, columns: int) -> scipy.sparse.csr_array:
-    if name not in group:
-        raise InputError(f"{name} is missing.")
-    part = group[name]
+    part = read_group(group, name)
     m, n, nz = (read_integer(part, key) for key in ("m", "n", "nz"))
     if (m, n) != (rows, columns):  # sizes that only the file claims are not trusted
         raise InputError(f"{name} is {m} x {n}, must be {rows} x {columns} by its vectors.")

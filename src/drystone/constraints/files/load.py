@@ -24,46 +24,41 @@ from drystone.constraints.problem import (
     check_problem,
 )
 from drystone.errors import InputError
-from drystone.model.hdf5 import read_array, read_integer, read_integers, read_numbers
+from drystone.model.files import existing_file, read_file
+from drystone.model.hdf5 import (
+    open_file,
+    read_array,
+    read_attribute,
+    read_integer,
+    read_integers,
+    read_numbers,
+    reading,
+)
 
 
 def load_problem(path) -> ContactProblem | MatrixProblem:
     """The problem in a file of any known kind; all defects are InputErrors that name the file."""
-    try:
-        file = Path(path)
-        if not file.is_file():
-            raise InputError("is no file." if file.exists() else "does not exist.")
-        return _read_hdf5(file) if h5py.is_hdf5(file) else read_siconos(_text(file))
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except (OSError, TypeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}).") from None
+    file = existing_file(path)
+    with reading(file, "contact problem"):
+        if not h5py.is_hdf5(file):
+            return read_siconos(_text(file))
+        with open_file(file, file.stat().st_size) as opened:
+            return _read_open(opened)
 
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii")
+        return read_file(path).decode("ascii")
     except UnicodeDecodeError:
         raise InputError("is neither HDF5 nor a text of numbers.") from None
 
 
-def _read_hdf5(path: Path) -> ContactProblem | MatrixProblem:
-    try:
-        with h5py.File(path) as file:
-            return _read_open(file)
-    except InputError:
-        raise
-    except Exception as error:  # h5py raises errors of many kinds on damaged files
-        raise InputError(f"cannot be read as a contact problem ({error}).") from None
-
-
 def _read_open(file) -> ContactProblem | MatrixProblem:
-    kind = file.attrs.get("format")
-    kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind
-    if isinstance(kind, str) and kind == FORMAT:
+    kind = read_attribute(file, "format", str) if "format" in file.attrs else ""
+    if kind == FORMAT:
         _check_version(file, JOINTS_VERSION if "joints" in file else FORMAT_VERSION)
         return _read_contacts(file)
-    if isinstance(kind, str) and kind == MATRIX_FORMAT:
+    if kind == MATRIX_FORMAT:
         _check_version(file, MATRIX_FORMAT_VERSION)
         return _read_matrix_problem(file)
     if is_fclib(file):
@@ -72,10 +67,9 @@ def _read_open(file) -> ContactProblem | MatrixProblem:
 
 
 def _check_version(file, version: int) -> None:
-    if file.attrs["version"] != version:
-        raise InputError(
-            f"written as version {file.attrs['version']}, this Drystone reads version {version}."
-        )
+    found = read_attribute(file, "version", int)
+    if found != version:
+        raise InputError(f"written as version {found}, this Drystone reads version {version}.")
 
 
 def _read_contacts(file) -> ContactProblem:

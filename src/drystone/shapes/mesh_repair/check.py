@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.model.finding import Finding
+from drystone.model.signatures import public
 from drystone.shapes.mesh_repair.self_intersection import crossing_faces
 from drystone.shapes.mesh_repair.topology import Edges, edges_of, loops_of, shells_of
 from drystone.shapes.part import rounded_offset
@@ -54,6 +55,7 @@ class Surface:
         return float(np.ptp(self.vertex, axis=0).max())
 
 
+@public
 def check_mesh(vertices: ArrayLike, faces: ArrayLike) -> list[Finding]:
     """All findings about a mesh of vertices (n, 3) [m] and faces (m, 3), the worst first.
 
@@ -117,7 +119,7 @@ def _numbers(surface: Surface, what: str, values, kind, meaning: str):
         array = np.asarray(values)
         # Not asked for at once: numpy would drop an imaginary part.
         array = array if kind is None or array.dtype.kind == "c" else array.astype(kind)
-    except (TypeError, ValueError):
+    except Exception:  # of numbers beyond floats, of objects that raise what they like
         array = None
     if array is None or array.dtype.kind not in "iuf":
         surface.add("error", f"has {what} that are not numbers.", f"Give {what} of shape (n, 3).")

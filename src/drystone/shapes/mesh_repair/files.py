@@ -4,13 +4,16 @@ trimesh reads most formats. OBJ is read here: trimesh cuts a face of many corner
 leaves a face that is not convex crossing itself.
 """
 
+import io
 import re
 from pathlib import Path
 
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.files import existing_file, reason
 from drystone.shapes.mesh_repair.ear_clipping import convex_polygons, cut_ears
+from drystone.shapes.mesh_repair.foreign import read_foreign
 
 STL_HEADER, STL_FACE = 84, 50  # bytes of a binary STL: 80 of text and a count; each triangle
 PLY_BYTES = {
@@ -18,39 +21,56 @@ PLY_BYTES = {
     "int": 4, "uint": 4, "int32": 4, "uint32": 4, "float": 4, "float32": 4,
     "double": 8, "float64": 8,
 }  # fmt: skip
+# Corners of a face of an OBJ. Ears are cut in the square of their number: 2000 take seconds.
+MOST_CORNERS = 2000
 
 
-def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (n, 3) in units of the file and faces (m, 3)."""
-    if not path.is_file():
-        raise InputError(f"Mesh: there is no file {path}.")
+def read_mesh(path, who: str = "Mesh") -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) in units of the file and faces (m, 3), rows of them; `who` begins errors."""
+    path = existing_file(path, who)
     kind = path.suffix.lower()
-    if kind == ".obj":
-        return _read_obj(path)
-    if kind == ".stl":
-        _check_stl(path)
-    count = _check_ply(path) if kind == ".ply" else 0
-    vertices, faces = _read_by_trimesh(path)
-    if len(faces) < count:  # trimesh leaves out a line that is cut short
+    try:
+        if kind == ".obj":
+            vertices, faces = _read_obj(path, who)
+        elif kind in (".stl", ".ply"):
+            vertices, faces = _read_by_trimesh(path, kind, who)
+        else:
+            vertices, faces = read_foreign(path, who)
+    except OSError as error:
+        raise InputError(f"{who}: {path}: cannot be read: {reason(error)}.") from None
+    if vertices.ndim != 2 or faces.ndim != 2 or vertices.shape[1:] != (3,) != faces.shape[1:]:
+        raise InputError(f"{who}: {path.name} holds no triangles in space.")
+    if len(faces) and (faces.min() < 0 or faces.max() >= len(vertices)):
+        worst = faces.max() if faces.max() >= len(vertices) else faces.min()
         raise InputError(
-            f"Mesh: {path.name} is truncated: its header says {count} faces, "
-            f"{len(faces)} are whole."
+            f"{who}: {path.name} has a face with vertex {worst}, but there are {len(vertices)}, "
+            f"from 0."
         )
     return vertices, faces
 
 
-def _read_by_trimesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def _read_by_trimesh(path: Path, kind: str, who: str) -> tuple[np.ndarray, np.ndarray]:
     import trimesh  # slow to import
 
+    data = path.read_bytes()
+    if kind == ".stl":
+        _check_stl(path.name, data, who)
+    count = _check_ply(path.name, data, who) if kind == ".ply" else 0
     try:
-        mesh = trimesh.load(path, force="mesh", process=False)
+        mesh = trimesh.load(io.BytesIO(data), file_type=kind[1:], force="mesh", process=False)
     except Exception as error:  # every format has errors of its own
         raise InputError(
-            f"Mesh: cannot read {path.name} as a mesh: {_reason(path, error)}"
+            f"{who}: cannot read {path.name} as a mesh: {_reason(path, error)}"
         ) from None
     if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
-        raise InputError(f"Mesh: {path.name} holds no triangles.")
-    return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces, dtype=np.int64)
+        raise InputError(f"{who}: {path.name} holds no triangles.")
+    vertices, faces = np.asarray(mesh.vertices, np.float64), np.asarray(mesh.faces, np.int64)
+    if len(faces) < count:  # trimesh leaves out a line that is cut short
+        raise InputError(
+            f"{who}: {path.name} is truncated: its header says {count} faces, "
+            f"{len(faces)} are whole."
+        )
+    return vertices, faces
 
 
 def _reason(path: Path, error: Exception) -> str:
@@ -65,21 +85,20 @@ def _reason(path: Path, error: Exception) -> str:
 # STL
 
 
-def _check_stl(path: Path) -> None:
-    data = path.read_bytes()
+def _check_stl(name: str, data: bytes, who: str) -> None:
     count = int.from_bytes(data[80:STL_HEADER], "little")
     if len(data) >= STL_HEADER and len(data) == STL_HEADER + STL_FACE * count:
         return
     if _is_text(data):
-        _check_stl_text(path, data.decode("utf-8-sig", errors="replace").lower())
+        _check_stl_text(name, data.decode("utf-8-sig", errors="replace").lower(), who)
     elif len(data) < STL_HEADER:
         raise InputError(
-            f"Mesh: {path.name} is truncated: it has {len(data)} bytes, the header of a binary STL "
+            f"{who}: {name} is truncated: it has {len(data)} bytes, the header of a binary STL "
             f"alone has {STL_HEADER}."
         )
     else:
         raise InputError(
-            f"Mesh: {path.name} is truncated or damaged: its header says {count} triangles, which "
+            f"{who}: {name} is truncated or damaged: its header says {count} triangles, which "
             f"take {STL_HEADER + STL_FACE * count} bytes, but the file has {len(data)}, room for "
             f"{(len(data) - STL_HEADER) / STL_FACE:g}."
         )
@@ -90,43 +109,42 @@ def _is_text(data: bytes) -> bool:
     return b"\0" not in data
 
 
-def _check_stl_text(path: Path, text: str) -> None:
+def _check_stl_text(name: str, text: str, who: str) -> None:
     begun, ended = len(re.findall(r"\bfacet\s+normal\b", text)), text.count("endfacet")
     if not text.lstrip().startswith("solid"):
-        raise InputError(f"Mesh: {path.name} is no STL: a text that does not begin with solid.")
+        raise InputError(f"{who}: {name} is no STL: a text that does not begin with solid.")
     if begun != ended:
         raise InputError(
-            f"Mesh: {path.name} is truncated or damaged: there is a facet without its endfacet "
+            f"{who}: {name} is truncated or damaged: there is a facet without its endfacet "
             f"({begun} begin, {ended} end)."
         )
     if "endsolid" not in text:
-        raise InputError(f"Mesh: {path.name} is truncated: {ended} facets, then no endsolid.")
+        raise InputError(f"{who}: {name} is truncated: {ended} facets, then no endsolid.")
 
 
 # PLY
 
 
-def _check_ply(path: Path) -> int:
+def _check_ply(name: str, data: bytes, who: str) -> int:
     """Faces that its header counts; raises InputError if it is too short for what that counts."""
-    data = path.read_bytes()
     header, mark, rest = data.partition(b"end_header")
     if not header.startswith(b"ply"):
-        raise InputError(f"Mesh: {path.name} is no PLY: it does not begin with ply.")
+        raise InputError(f"{who}: {name} is no PLY: it does not begin with ply.")
     if not mark:
-        raise InputError(f"Mesh: {path.name} is truncated: its header has no end_header.")
+        raise InputError(f"{who}: {name} is truncated: its header has no end_header.")
     lines = [line.split() for line in header.decode("utf-8", errors="replace").splitlines()]
     body = rest.partition(b"\n")[2]
     try:
         faces, rows, least = _ply_extent(lines)
     except (ValueError, KeyError, IndexError):
-        raise InputError(f"Mesh: {path.name} has a header that is no PLY header.") from None
+        raise InputError(f"{who}: {name} has a header that is no PLY header.") from None
     if ["format", "ascii"] in (line[:2] for line in lines):
         needed, there, unit = rows, sum(bool(line.strip()) for line in body.splitlines()), "lines"
     else:
         needed, there, unit = least, len(body), "bytes"
     if there < needed:
         raise InputError(
-            f"Mesh: {path.name} is truncated: what its header counts takes {needed} {unit} or "
+            f"{who}: {name} is truncated: what its header counts takes {needed} {unit} or "
             f"more, but {there} follow."
         )
     return faces
@@ -135,9 +153,11 @@ def _check_ply(path: Path) -> int:
 def _ply_extent(lines: list[list[str]]) -> tuple[int, int, int]:
     """How many faces and elements the header counts, and how many bytes they take at least."""
     faces, rows, least, count = 0, 0, 0, 0
-    for line in lines:
+    for at, line in enumerate(lines):
         if line[:1] == ["element"]:
             count = int(line[2])
+            if count < 0 or count and "property" not in (k[0] for k in lines[at + 1 : at + 2] if k):
+                raise ValueError
             rows += count
             faces += count * (line[1] == "face")
         elif line[:2] == ["property", "list"]:
@@ -151,7 +171,7 @@ def _ply_extent(lines: list[list[str]]) -> tuple[int, int, int]:
 # OBJ
 
 
-def _read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def _read_obj(path: Path, who: str) -> tuple[np.ndarray, np.ndarray]:
     points, polygons = [], []
     text = path.read_text(encoding="utf-8", errors="replace").replace("\\\n", " ")
     for number, line in enumerate(text.splitlines(), start=1):
@@ -166,23 +186,23 @@ def _read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:
                 polygons.append((number, corners, rows))
         except ValueError:
             raise InputError(
-                f"Mesh: line {number} of {path.name} must hold numbers: {line.strip()!r}."
+                f"{who}: line {number} of {path.name} must hold numbers: {line.strip()[:100]!r}."
             ) from None
-    return _obj_arrays(path, points, polygons)
+    return _obj_arrays(path.name, who, points, polygons)
 
 
-def _obj_arrays(path: Path, points, polygons) -> tuple[np.ndarray, np.ndarray]:
+def _obj_arrays(name: str, who: str, points, polygons) -> tuple[np.ndarray, np.ndarray]:
     if any(len(point) != 3 for point in points):
-        raise InputError(f"Mesh: {path.name} has a vertex of fewer than 3 numbers; is it cut off?")
+        raise InputError(f"{who}: {name} has a vertex of fewer than 3 numbers; is it cut off?")
     for number, corners, rows in polygons:
-        where = f"Mesh: the face on line {number} of {path.name}"
+        where = f"{who}: the face on line {number} of {name}"
         for corner, row in zip(corners, rows, strict=True):
             if corner == 0 or not 0 <= row < len(points):
                 raise InputError(f"{where} has vertex {corner}; there are {len(points)}, from 1.")
-        if len(rows) < 3:
-            raise InputError(f"{where} has {len(rows)} corners, must have 3 or more.")
+        if not 3 <= len(rows) <= MOST_CORNERS:
+            raise InputError(f"{where} has {len(rows)} corners, must have 3 to {MOST_CORNERS}.")
     if not polygons:
-        raise InputError(f"Mesh: {path.name} holds no triangles.")
+        raise InputError(f"{who}: {name} holds no triangles.")
     vertices = np.array(points, dtype=np.float64)
     return vertices, _cut_polygons(vertices, [rows for _, _, rows in polygons])
 

@@ -11,9 +11,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import numba
 import numpy as np
 
+from drystone.jit import cache_root
 from drystone.shapes.sdf.closest_point import Solids, vertex_normals
 from drystone.shapes.sdf.octree import (
     BETWEEN,
@@ -60,9 +60,8 @@ def find_sdf(table, tolerance: float = TOLERANCE, share: float = SHARE) -> Dista
 
 
 def cache_folder() -> Path:
-    """Where SDFs are stored: beside the folder of the compiled kernels, or in the one given."""
-    folder = Path(numba.config.CACHE_DIR)
-    return (folder if "NUMBA_CACHE_DIR" in os.environ else folder.parent) / "fields"
+    """Where SDFs are stored: beside the folders of the compiled kernels."""
+    return cache_root() / "fields"
 
 
 def _alone(table, corner: np.ndarray) -> Solids:

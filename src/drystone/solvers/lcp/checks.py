@@ -5,16 +5,18 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
+from drystone.model.checks import float_array, integer, shown
 
 Matrix = ArrayLike | scipy.sparse.sparray
 
 
 def check_matrix(name: str, matrix, shape) -> scipy.sparse.csc_array:
     """`matrix` by columns, without entries that are zero."""
-    try:
-        result = scipy.sparse.csc_array(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a matrix of numbers.") from None
+    if not scipy.sparse.issparse(matrix):
+        matrix = np.atleast_2d(float_array(name, matrix, "a matrix of numbers"))
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise InputError(f"{name} is {shown(matrix)}, must be a matrix of numbers.")
+    result = scipy.sparse.csc_array(matrix, dtype=np.float64)
     if result.shape != shape:
         raise InputError(f"{name} has shape {result.shape}, must have {shape}.")
     if not np.isfinite(result.data).all():
@@ -24,10 +26,7 @@ def check_matrix(name: str, matrix, shape) -> scipy.sparse.csc_array:
 
 
 def check_vector(name: str, vector) -> np.ndarray:
-    try:
-        result = np.array(vector, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a vector of numbers.") from None
+    result = float_array(name, vector, "a vector of numbers")
     if result.ndim != 1:
         raise InputError(f"{name} has shape {result.shape}, must be a vector.")
     if not np.isfinite(result).all():
@@ -47,9 +46,7 @@ def check_cover(cover, n: int) -> np.ndarray:
 
 def check_count(name: str, value) -> int:
     """An integer of at least one."""
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
-        raise InputError(f"{name} is {value!r}, must be an integer of at least 1.")
-    return value.__index__()
+    return integer(name, value, 1)
 
 
 def check_limit(limit, n: int) -> int:

@@ -6,8 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.files import as_path, read_file
+from drystone.model.signatures import public
+
+DIGITS = 18  # of the longest count that is looked at
 
 
+@public
 class Lcp(NamedTuple):
     """w = M z + q, z >= 0, w >= 0, wᵀz = 0."""
 
@@ -15,6 +20,7 @@ class Lcp(NamedTuple):
     q: np.ndarray  # (m,)
 
 
+@public
 class MixedLcp(NamedTuple):
     """0 = A x + C z + a and w = D x + B z + b, z >= 0, w >= 0, wᵀz = 0."""
 
@@ -26,6 +32,7 @@ class MixedLcp(NamedTuple):
     b: np.ndarray  # (m,)
 
 
+@public
 def load(path: str | Path) -> Lcp | MixedLcp:
     """Read an `lcp` or `mlcp` file; which one it is shows in its header.
 
@@ -38,8 +45,7 @@ def load(path: str | Path) -> Lcp | MixedLcp:
     if words.is_mixed():
         return _read_mixed(words)
     n = words.count("the number of unknowns")
-    problem = Lcp(words.matrix("M", n), words.numbers("q", n))
-    return problem
+    return Lcp(words.matrix("M", n), words.numbers("q", n))
 
 
 def _read_mixed(words: "_Words") -> MixedLcp:
@@ -69,11 +75,11 @@ class _Words:
     """The words of a file, taken one after the other."""
 
     def __init__(self, path):
-        self.path, self.at = path, 0
+        self.path, self.at = as_path(path), 0
         try:
-            self.words = Path(path).read_text().split()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: cannot be read as a text file ({error}).") from None
+            self.words = read_file(self.path).decode("ascii").split()
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: cannot be read: it is no text of numbers.") from None
 
     def is_mixed(self) -> bool:
         """In an mlcp file word 4 is the first row of the first block, in an lcp file a size."""
@@ -81,24 +87,29 @@ class _Words:
         return len(self.words) > 4 and set(flags) <= {"0", "1"} and self.words[4] == "0"
 
     def count(self, what: str) -> int:
+        """Of things that each take a word of the file: a larger one is not believed."""
         if self.at >= len(self.words):
             raise InputError(f"{self.path}: ends where {what} should stand.")
         word = self.words[self.at]
         self.at += 1
         if not word.isdigit():
-            raise InputError(f"{self.path}: word {self.at} is {word!r}, must be {what}.")
-        return int(word)
+            raise InputError(f"{self.path}: word {self.at} is {word[:40]!r}, must be {what}.")
+        value = int(word[:DIGITS])
+        if len(word) > DIGITS or value > len(self.words):
+            raise InputError(
+                f"{self.path}: word {self.at}, {what}, is {word[:40]}, but there are only "
+                f"{len(self.words)} words in the file."
+            )
+        return value
 
     def numbers(self, what: str, size: int) -> np.ndarray:
         words = self.words[self.at : self.at + size]
         if len(words) < size:
             raise InputError(f"{self.path}: {what} has {len(words)} values, must have {size}.")
         try:
-            values = np.array(words, dtype=np.float64)
-        except ValueError as error:
-            raise InputError(
-                f"{self.path}: {what} holds a word that is no number ({error})."
-            ) from None
+            values = np.array([float(word) for word in words])
+        except ValueError:
+            raise InputError(f"{self.path}: {what} holds a word that is no number.") from None
         if not np.isfinite(values).all():
             raise InputError(f"{self.path}: {what} holds a number that is not finite.")
         self.at += size

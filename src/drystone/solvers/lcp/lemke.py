@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.model.checks import choice
+from drystone.model.signatures import public
 from drystone.solvers.lcp.basis import Basis, ScaledColumns, scale_columns
 from drystone.solvers.lcp.checks import Matrix, check_cover, check_limit, check_matrix, check_vector
 
@@ -29,6 +30,7 @@ TIES = (1e-12, 1e-14, 1e-12, 1e-14)
 METHODS = ("lemke",)
 
 
+@public
 class LcpResult(NamedTuple):
     """What solve() found. status says which of these it is:
 
@@ -59,6 +61,7 @@ class Path(NamedTuple):
     work: float  # multiplications
 
 
+@public
 def solve(
     M: Matrix,  # noqa: N803
     q: ArrayLike,
@@ -82,6 +85,7 @@ def solve(
     return LcpResult(z, matrix @ z + q, path.status, path.pivots)
 
 
+@public
 def lcp_error(M: Matrix, q: ArrayLike, z: ArrayLike) -> float:  # noqa: N803
     """How far z is from a solution; without unit, unchanged if M, q or z are scaled.
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import splu
 
 from drystone.model.checks import choice
+from drystone.model.signatures import public
 from drystone.solvers.lcp.basis import scale_columns
 from drystone.solvers.lcp.checks import Matrix, check_cover, check_matrix, check_vector
 from drystone.solvers.lcp.lemke import ACCURATE, follow_path, mixed_error
@@ -33,6 +34,7 @@ SINGULAR = 1e-12
 METHODS = ("elimination", "direct")
 
 
+@public
 class MixedResult(NamedTuple):
     """What solve_mixed() found; status as in LcpResult, w = D x + B z + b."""
 
@@ -52,6 +54,7 @@ class Start(NamedTuple):
     swapped: np.ndarray  # pairs whose z_j is in the first basis
 
 
+@public
 def solve_mixed(
     A: Matrix,  # noqa: N803
     B: Matrix,  # noqa: N803

@@ -12,7 +12,6 @@ the same bits. A file is never trusted: whatever is wrong with it becomes one In
 import dataclasses
 import io
 import json
-import os
 import tempfile
 import warnings
 from hashlib import blake2b
@@ -23,7 +22,7 @@ import h5py
 import numpy as np
 
 from drystone.constraints.joint_rows import joint_work_of
-from drystone.errors import DrystoneError, InputError
+from drystone.errors import InputError
 from drystone.model import capacity
 from drystone.model.arrays import (
     AXIS_DIRECTION,
@@ -45,7 +44,18 @@ from drystone.model.arrays import (
     new_state,
 )
 from drystone.model.attachment import HERE, NO_TURN
-from drystone.model.checks import choice, vector
+from drystone.model.checks import choice, vector, within
+from drystone.model.files import as_path, read_file, write_file
+from drystone.model.hdf5 import (
+    allowance,
+    open_file,
+    read_array,
+    read_attribute,
+    read_dataset,
+    reading,
+    write_attributes,
+)
+from drystone.model.signatures import level_of_caller
 from drystone.solvers import SOLVERS
 from drystone.world import build
 from drystone.world.body import Start
@@ -58,6 +68,8 @@ FORMAT, VERSION = "drystone world", 3
 
 # Smaller arrays are not worth compressing [bytes].
 COMPRESS = 4096
+# A file may hold so many bodies, shapes and joints, and one more for so many of its bytes.
+MOST_THINGS, THING_BYTES = 10_000, 8
 
 # Arrays of the State whose names in files are older than those in the program.
 FILE_NAMES = {
@@ -70,33 +82,8 @@ FILE_NAMES = {
 
 def save_world(world, path) -> None:
     """Write `world` to `path`; an older file there is replaced only by a complete one."""
-    path = Path(path)
-    image = world_image(world)
-    try:
-        _replace_file(path, image)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"{path}: the world cannot be saved there: {reason}.") from None
-
-
-def _replace_file(path: Path, image: bytes) -> None:
-    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(image)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(draft, 0o666 & ~_umask())  # mkstemp lets nobody else read
-        os.replace(draft, path)
-    except BaseException:
-        os.unlink(draft)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    path = as_path(path)  # before the world is packed, which takes its time
+    write_file(path, world_image(world), "the world cannot be saved there")
 
 
 def rescue(world) -> str:
@@ -122,14 +109,7 @@ def rescue(world) -> str:
 
 def load_world(path) -> World:
     """The world in the file `path`."""
-    path = Path(path)
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file.")
-    try:
-        image = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from None
-    return world_from_image(image, str(path))
+    return world_from_image(read_file(path), str(path))
 
 
 # The file as bytes: HDF5 never sees the disk, so that a full one cannot confuse it.
@@ -140,38 +120,40 @@ def world_image(world) -> bytes:
     built = world._synced()
     arrays: list[np.ndarray] = []
     description = _describe(world, arrays)
+    columns = _take_columns(description)
+    text = json.dumps(description).encode()
+    parts = {f"body/{name}": column for name, column in columns.items()}
+    parts |= {"description": np.frombuffer(text, dtype=np.uint8)}
+    parts |= {f"arrays/{k}": array for k, array in enumerate(arrays)}
+    parts |= {
+        f"state/{FILE_NAMES.get(name, name)}": x for name, x in world._state._asdict().items()
+    }
+    image = _packed(parts, model_digest(built.model), True)
+    if 8 * sum(array.size for array in parts.values()) > allowance(len(image)):
+        # So regular that it would look like a file made to fill the memory.
+        image = _packed(parts, model_digest(built.model), False)
+    return image
+
+
+def _packed(parts: dict[str, np.ndarray], model: str, compress: bool) -> bytes:
+    options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
     with h5py.File("world", "w", driver="core", backing_store=False) as file:
-        file.attrs["format"], file.attrs["version"] = FORMAT, VERSION
-        file.attrs["model"] = model_digest(built.model)
-        for name, column in _take_columns(description).items():
-            _write(file, f"body/{name}", column)
-        text = json.dumps(description).encode()
-        _write(file, "description", np.frombuffer(text, dtype=np.uint8))
-        for k, array in enumerate(arrays):
-            _write(file, f"arrays/{k}", array)
-        for name, array in world._state._asdict().items():
-            _write(file, f"state/{FILE_NAMES.get(name, name)}", array)
-        file.attrs["checksum"] = _checksum(file)
+        for name, array in parts.items():
+            large = compress and array.nbytes > COMPRESS
+            file.create_dataset(name, data=array, **(options if large else {}))
+        write_attributes(
+            file, format=FORMAT, version=VERSION, model=model, checksum=_checksum(file)
+        )
         file.flush()
         return file.id.get_file_image()
 
 
 def world_from_image(image: bytes, source: str) -> World:
     """The world in these bytes; `source` says in errors where they came from."""
-    try:
-        with h5py.File(io.BytesIO(image), "r") as file:
+    with reading(source, "Drystone world"):
+        with open_file(io.BytesIO(image), len(image)) as file:
             _check_format(file, source)
-            return _restore(file, source)
-    except InputError as error:
-        message = str(error)
-        raise InputError(message if source in message else f"{source}: {message}") from None
-    except DrystoneError:
-        raise
-    except Exception as error:  # a damaged file can raise anything
-        raise InputError(
-            f"{source}: is damaged or no Drystone world "
-            f"({type(error).__name__}: {' '.join(str(error).split())[:200]})."
-        ) from None
+            return _restore(file, source, len(image))
 
 
 def model_digest(model) -> str:
@@ -189,32 +171,28 @@ def model_digest(model) -> str:
     return digest.hexdigest()
 
 
-def _write(file, name, array):
-    options = {"compression": "gzip", "compression_opts": 1, "shuffle": True}
-    file.create_dataset(name, data=array, **(options if array.nbytes > COMPRESS else {}))
-
-
 def _checksum(file) -> str:
     digest = blake2b(digest_size=16)
     names = []
     file.visititems(lambda name, item: names.append(name) if hasattr(item, "dtype") else None)
     for name in sorted(names):
         digest.update(name.encode())
-        digest.update(np.ascontiguousarray(file[name][()]))
+        digest.update(np.ascontiguousarray(read_dataset(file[name])))
     return digest.hexdigest()
 
 
 def _check_format(file, source):
-    if file.attrs.get("format") != FORMAT:
-        what = file.attrs.get("format", "an HDF5 file of another program")
-        raise InputError(f"{source}: is no saved world but {what}.")
-    version = int(file.attrs["version"])
-    if version != VERSION:
-        raise InputError(
-            f"{source}: has format version {version}; this Drystone reads version {VERSION}."
-        )
-    if file.attrs["checksum"] != _checksum(file):
-        raise InputError(f"{source}: is damaged, its checksum is wrong. Use an older copy.")
+    what = "an HDF5 file of another program"
+    if "format" in file.attrs and (what := read_attribute(file, "format", str)) == FORMAT:
+        version = read_attribute(file, "version", int)
+        if version != VERSION:
+            raise InputError(
+                f"{source}: has format version {version}; this Drystone reads version {VERSION}."
+            )
+        if read_attribute(file, "checksum", str) != _checksum(file):
+            raise InputError(f"{source}: is damaged, its checksum is wrong. Use an older copy.")
+        return
+    raise InputError(f"{source}: is no saved world but {what}.")
 
 
 # Contents of the file
@@ -248,6 +226,7 @@ def _describe(world, arrays) -> dict:
         "stepper": world._stepper,
         "on_nonconverged": world._policy,
         "origin": world._origin,
+        "unspent": world._unspent,
         "next_number": world._next_number,
         "materials": [to.describe_material(material) for material in materials],
         "shapes": [description for _, description in shapes.values()],
@@ -275,8 +254,9 @@ def _solver_name(solver) -> str:
     return next(name for name, kind in SOLVERS.items() if kind is type(solver))
 
 
-def _restore(file, source) -> World:
-    said = json.loads(file["description"][()].tobytes())
+def _restore(file, source, file_bytes: int) -> World:
+    said = json.loads(read_array(file, "description").tobytes())
+    _check_counts(said, file_bytes)
     settings = _checked_settings(said["settings"])
     name, options = said["solver"]
     world = World(
@@ -293,9 +273,11 @@ def _restore(file, source) -> World:
         skin=settings.skin,
     )
     world._settings = settings._replace(hashing=0)
+    world._unspent = within("unspent", said.get("unspent", 0.0), -settings.dt, settings.dt)
     materials = [to.restore_material(value) for value in said["materials"]]
     shapes = [
-        to.restore_shape(value, lambda k: file[f"arrays/{int(k)}"][()]) for value in said["shapes"]
+        to.restore_shape(value, lambda k: read_array(file, f"arrays/{int(k)}"))
+        for value in said["shapes"]
     ]
     for value in said["fixed"]:
         shape, material = shapes[value["shape"]], materials[value["material"]]
@@ -319,6 +301,13 @@ def _restore(file, source) -> World:
     return world
 
 
+def _check_counts(said: dict, file_bytes: int) -> None:
+    """Before any is made: a thing takes a thousand times the memory of its name in a list."""
+    count = sum(len(said[name]) for name in ("fixed", "bodies", "joints", "shapes", "materials"))
+    if count > MOST_THINGS + file_bytes // THING_BYTES:
+        raise InputError(f"claims {count} things, too many for a file of {file_bytes} bytes.")
+
+
 def _restore_forces(world, described):
     bodies = {body._number: body for body in world._bodies}
     for value in described:
@@ -338,9 +327,10 @@ def _checked_settings(values: dict) -> Settings:
 def _body_rows(file, names):
     if not names:
         return
-    columns = {key: column[()].tolist() for key, column in file["body"].items()}
-    if any(len(column) != len(names) for column in columns.values()):
+    arrays = {key: read_array(file, f"body/{key}", "biuf") for key in file["body"]}
+    if any(array.shape[:1] != (len(names),) for array in arrays.values()):
         raise InputError("its list of bodies is incomplete.")
+    columns = {key: array.tolist() for key, array in arrays.items()}
     for k, name in enumerate(names):
         yield {"name": name} | {key: column[k] for key, column in columns.items()}
 
@@ -367,28 +357,30 @@ def _restore_joints(world, described):
 def _adopt_arrays(world, file, source):
     built = build.build_model(world)
     world._build = built
-    world._state = capacity.for_new_work(_checked_state(file["state"], built.model))
+    world._state = capacity.for_new_work(_checked_state(file, built.model))
     world._work = capacity.allocate(built.model)
     world._joint_work = joint_work_of(built.model.joints, built.model.bodies)
     for row, body in enumerate(world._bodies):
         body._row, body._start = row, None
     world._stale = False
-    if model_digest(built.model) != file.attrs["model"]:
+    if model_digest(built.model) != read_attribute(file, "model", str):
         warnings.warn(
             f"{source}: its shapes come out with other last digits here than where it was saved; "
             f"the run continues, but not bit for bit.",
-            stacklevel=6,
+            stacklevel=level_of_caller(),
         )
 
 
-def _checked_state(group, model) -> State:
+def _checked_state(file, model) -> State:
     """The State in the file; sizes, kinds and everything used as an index are checked.
 
     Non-finite motion passes: that is what the checkpoint of a failed run may hold.
     """
     n, ns = len(model.bodies.kind), len(model.shapes.kind)
     like = new_state(model, np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 6)))
-    given = {name: group[FILE_NAMES.get(name, name)][()] for name in State._fields}
+    given = {
+        name: read_array(file, f"state/{FILE_NAMES.get(name, name)}") for name in State._fields
+    }
     for name, array in given.items():
         wanted = getattr(like, name)
         free = name.startswith(("pair", "cached"))  # these have spare capacity

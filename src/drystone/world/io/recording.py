@@ -8,16 +8,30 @@ import h5py
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.checks import integer, positive, shown
+from drystone.model.files import existing_file
+from drystone.model.hdf5 import (
+    check_sizes,
+    find_dataset,
+    open_file,
+    read_attribute,
+    read_dataset,
+    reading,
+)
+from drystone.model.signatures import public
 from drystone.world.body import Body
 from drystone.world.io import serialize as to
 from drystone.world.io.checkpoint import world_from_image
-from drystone.world.io.recorder import FORMAT, FRAME, VERSION, WRITTEN
+from drystone.world.io.frames import EARLIER_FRAME, Frame
+from drystone.world.io.recorder import ARRAYS, FORMAT, VERSION
+from drystone.world.io.seal import SEAL, WRITTEN, Sealer, broken_seal
 from drystone.world.world import World
 
 if TYPE_CHECKING:
     from drystone.world.io.replay import Replay
 
 
+@public
 class Recording:
     """A recording on disk, finished or still growing; `refresh()` takes in what is new.
 
@@ -25,39 +39,49 @@ class Recording:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        if not self.path.is_file():
-            raise InputError(f"{self.path}: there is no such file.")
+        self.path = existing_file(path)
         self._file = None
         try:
-            growing = _is_growing(self.path)
-            self._file = h5py.File(self.path, "r", libver="latest", swmr=growing)
-            self._open()
-        except InputError:
+            with self._reading():
+                growing = _is_growing(self.path)
+                self._file = open_file(
+                    self.path, self.path.stat().st_size, libver="latest", swmr=growing
+                )
+                self._check_head()
+                self.refresh()
+        except BaseException:
             self.close()
             raise
-        except Exception as error:  # a damaged file can raise anything
-            self.close()
-            reason = " ".join(str(error).split())[:200]
-            raise InputError(
-                f"{self.path}: is damaged or no Drystone recording ({reason})."
-            ) from None
 
-    def _open(self):
-        attrs = self._file.attrs
-        if attrs.get("format") != FORMAT:
-            what = attrs.get("format", "an HDF5 file of another program")
-            raise InputError(f"{self.path}: is no recording but {what}.")
-        if int(attrs["version"]) != VERSION:
+    def _reading(self):
+        return reading(self.path, "Drystone recording")
+
+    def _check_head(self):
+        file, what = self._file, "an HDF5 file of another program"
+        if "format" not in file.attrs or (what := read_attribute(file, "format", str)) != FORMAT:
+            raise InputError(f"is no recording but {what}.")
+        self.version = read_attribute(file, "version", int)
+        if self.version not in (1, VERSION):
             raise InputError(
-                f"{self.path}: has format version {int(attrs['version'])}; "
-                f"this Drystone reads version {VERSION}."
+                f"has format version {self.version}; this Drystone reads versions 1 and {VERSION}."
             )
-        self.every, self.dt = int(attrs["every"]), float(attrs["dt"])
-        self.first_step = int(attrs["first_step"])
-        if self._file["frame"].dtype != FRAME:
-            raise InputError(f"{self.path}: its list of frames is of the wrong kind.")
-        self.refresh()
+        self.every, self.dt = (
+            integer("its attribute every", read_attribute(file, "every", int), 1),
+            positive("its attribute dt", read_attribute(file, "dt", float), "s"),
+        )
+        first_step = read_attribute(file, "first_step", int)
+        self.first_step = integer("its attribute first_step", first_step, 0)
+        kinds = {"start": ("u1", ())} | {name: shape[:2] for name, shape in ARRAYS.items()}
+        if self.version == 1:
+            del kinds["seal"]
+        for name, (kind, width) in kinds.items():
+            dataset = find_dataset(file, name)
+            earlier = self.version == 1 and name == "frame" and dataset.dtype == EARLIER_FRAME
+            right = dataset.dtype == np.dtype(kind) or earlier
+            if not right or dataset.shape[1:] != width or not dataset.ndim:
+                raise InputError(f"its array {name} is of the wrong kind.")
+            if dataset.id.get_create_plist().get_nfilters():
+                raise InputError(f"its array {name} is packed, which no recording is.")
 
     def __enter__(self) -> "Recording":
         return self
@@ -70,18 +94,27 @@ class Recording:
             self._file.close()
             self._file = None
 
+    @property
+    def _open(self) -> h5py.File:
+        if self._file is None:
+            raise InputError(f"{self.path}: the recording was closed; open it again.")
+        return self._file
+
     def refresh(self) -> None:
         """Take in what was written since; for a recording that is still growing."""
-        file = self._file
-        if file.swmr_mode:
-            for name in reversed(WRITTEN):
-                file[name].refresh()
-        rows = min(len(file["pose"]), len(file["number"]))
-        frames = file["frame"][()]
-        ends = frames["first"] + frames["count"]
-        whole = (frames["first"] >= 0) & (frames["count"] >= 0) & (ends <= rows)
-        self._frames = frames[: len(frames) if whole.all() else int(np.argmin(whole))]
-        self.hashes = file["hash"][()]  # (steps,) uint64, after every step
+        file = self._open
+        with self._reading():
+            if file.swmr_mode:
+                for name in ("seal", *reversed(WRITTEN)):
+                    if name in file:
+                        file[name].refresh()
+                check_sizes(file, self.path.stat().st_size)
+            rows = min(len(file["pose"]), len(file["number"]))
+            frames = read_dataset(file["frame"])
+            first, count = frames["first"], frames["count"]
+            whole = (first >= 0) & (count >= 0) & (first <= rows - count)
+            self._frames = frames[: len(frames) if whole.all() else int(np.argmin(whole))]
+            self.hashes = read_dataset(file["hash"])  # (steps,) uint64, after every step
 
     def __len__(self) -> int:
         return len(self._frames)
@@ -112,9 +145,28 @@ class Recording:
         return self._frames["contacts"]
 
     @property
+    def body_counts(self) -> np.ndarray:
+        """(frames,) bodies"""
+        return self._frames["count"]
+
+    @property
     def residuals(self) -> np.ndarray:
         """(frames,) [m/s]"""
         return self._frames["residual"]
+
+    @property
+    def joint_errors(self) -> np.ndarray:
+        """(frames,) largest position error of a joint [m]; NaN if the recording does not say."""
+        return self._told("joint_error")
+
+    @property
+    def energy_made(self) -> np.ndarray:
+        """(frames,) by the step, in islands with joints [J]; NaN if the recording does not say."""
+        return self._told("energy_made")
+
+    def _told(self, name: str) -> np.ndarray:
+        frames = self._frames
+        return frames[name] if name in frames.dtype.names else np.full(len(frames), np.nan)
 
     def positions(self, k: int) -> np.ndarray:
         """(n, 3) of the bodies of frame `k` [m]."""
@@ -128,37 +180,76 @@ class Recording:
         """(n,) which body each row of frame `k` is: `Body.number`."""
         return self._rows("number", k)
 
+    def frame(self, k: int) -> Frame:
+        """Frame `k` as it was recorded."""
+        return Frame(self._frames[k : k + 1], self._rows("pose", k), self._rows("number", k))
+
     def _rows(self, name, k):
+        k = integer(f"{self.path}: frame", k)
         if not -len(self) <= k < len(self):
-            raise InputError(f"{self.path}: there is no frame {k}, only 0 to {len(self) - 1}.")
+            raise InputError(
+                f"{self.path}: there is no frame {shown(k)}, only 0 to {len(self) - 1}."
+            )
         first, count = (int(self._frames[part][k]) for part in ("first", "count"))
-        return self._file[name][first : first + count]
+        return self._between(name, first, first + count)
+
+    def _between(self, name, first, end):
+        with self._reading():
+            return self._open[name][first:end]
 
     def start(self) -> World:
         """The world as it was when the recording began."""
-        return world_from_image(self._file["start"][()].tobytes(), str(self.path))
+        return world_from_image(self._start_image(), str(self.path))
+
+    def _start_image(self) -> bytes:
+        with self._reading():
+            return read_dataset(self._open["start"]).tobytes()
 
     def bodies(self) -> dict[int, Body]:
         """Every body that ever was in the recording, by its number: for shapes and names."""
         world = self.start()
         found = {body.number: body for body in world.bodies}
-        for edit in self.journal():
-            if edit["edit"] == "add_body":
-                body = restored_body(world, edit["value"])
-                found[body.number] = body
+        with self._reading():
+            for edit in self.journal():
+                if edit["edit"] == "add_body":
+                    body = restored_body(world, edit["value"])
+                    found[body.number] = body
         return found
 
     def journal(self) -> list[dict]:
         """What the user changed: step, edit, value."""
-        lines = self._file["journal"][()].tobytes().split(b"\n")
+        with self._reading():
+            lines = read_dataset(self._open["journal"]).tobytes().split(b"\n")
         try:
             edits = [json.loads(line) for line in lines[:-1]]  # the last is empty, or cut off
-        except ValueError:
+        except (ValueError, RecursionError):
             edits = [None]
         for edit in edits:
-            if not isinstance(edit, dict) or not isinstance(edit.get("step"), int):
+            if not isinstance(edit, dict) or set(edit) != {"step", "edit", "value"}:
+                raise InputError(f"{self.path}: its journal is damaged.")
+            if type(edit["step"]) is not int or not isinstance(edit["edit"], str):
                 raise InputError(f"{self.path}: its journal is damaged.")
         return edits
+
+    def broken_seal(self) -> str:
+        """What was changed or cut off since it was written, in words; "" if nothing was."""
+        if self.version == 1:
+            return ""  # there were none
+        file = self._open
+        with self._reading():
+            sealer = Sealer(self._start_image(), self.every, self.dt, self.first_step)
+            lengths = {name: len(file[name]) for name in WRITTEN}
+            return broken_seal(self._seals(), sealer, lengths, self._between)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether its writer ended it; if not it grows, or its writer died."""
+        seals = self._seals()
+        return len(seals) > 0 and bool(seals[-1]["closed"])
+
+    def _seals(self) -> np.ndarray:
+        with self._reading():
+            return read_dataset(self._open["seal"]) if self.version > 1 else np.zeros(0, SEAL)
 
     def verify(self) -> "Replay":
         """Run it again and compare every step."""

@@ -1,11 +1,13 @@
 """Off-screen rendering of worlds, through pyvista (the `render` extra)."""
 
+import io
 from pathlib import Path
 
 import numpy as np
 
-from drystone.errors import DrystoneError
+from drystone.errors import DrystoneError, InputError
 from drystone.model.arrays import BOX, PLANE
+from drystone.model.files import as_path, write_file
 
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
 STEEL, FIXED, GROUND, SHADOW = "#3d4652", "#8d9aa5", "#e4e0d8", "#b9b4aa"
@@ -25,7 +27,7 @@ def draw_states(world, states, path, titles, camera=None, size=(1000, 700)) -> P
     titles  one text for each, or None
     camera  (from where, at what) two points [m]; or a direction to look from; None: chosen
     """
-    pv = _pyvista()
+    pv, path = _pyvista(), as_path(path, "picture")
     eye, target = _camera(world, states, camera, size[0] / size[1])
     plotter = pv.Plotter(
         off_screen=True, shape=(1, len(states)), border=False,
@@ -40,10 +42,22 @@ def draw_states(world, states, path, titles, camera=None, size=(1000, 700)) -> P
         plotter.camera_position = [tuple(eye), tuple(target), (0, 0, 1)]
         plotter.camera.view_angle = VIEW_ANGLE
         plotter.camera.clipping_range = np.array([0.1, 8.0]) * np.linalg.norm(eye - target)
-    path = Path(path)
-    plotter.screenshot(str(path))
+    image = plotter.screenshot(None, return_img=True)
     plotter.close()
-    return path
+    return _write_picture(image, path)
+
+
+def _write_picture(image: np.ndarray, path: Path) -> Path:
+    """Packed in memory, so that a full disk leaves an older picture as it was."""
+    from PIL import Image
+
+    path = path if path.suffix else path.with_suffix(".png")
+    kind = Image.registered_extensions().get(path.suffix.lower())
+    if kind not in Image.SAVE:
+        raise InputError(f"{path}: pictures cannot be written as {path.suffix}; use .png.")
+    content = io.BytesIO()
+    Image.fromarray(image).save(content, format=kind)
+    return write_file(path, content.getvalue(), "the picture cannot be written there")
 
 
 def _pyvista():

@@ -8,9 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import choice
+from drystone.model.checks import choice, flag, function
+from drystone.model.hdf5 import reading
+from drystone.model.signatures import public
+from drystone.steppers import take_steps
 from drystone.world import joint_edits
 from drystone.world.io import serialize as to
+from drystone.world.io.frames import difference
 from drystone.world.io.recording import Recording, restored_body
 from drystone.world.io.serialize_forces import restore_force
 from drystone.world.io.serialize_joints import change_joint, restore_joint
@@ -25,6 +29,7 @@ SETTABLE = (
 MANY_STEPS = 256
 
 
+@public
 @dataclass(frozen=True)
 class Replay:
     """The result of running a recording again."""
@@ -32,14 +37,16 @@ class Replay:
     path: Path
     world: World  # at the end of the replay
     steps: int  # run again
-    verified: bool  # every hash was compared and is equal
+    verified: bool  # all that is recorded was compared and is the same
     first_difference: int | None  # step after which the state is not that of the recording
-    complaint: str = ""  # what differs, as a sentence
+    complaint: str = ""  # what differs or is damaged, as a sentence
+    unchecked: str = ""  # what could not be compared, as a sentence
 
     def __bool__(self) -> bool:
-        return self.first_difference is None
+        return not self.complaint
 
 
+@public
 def replay(
     path: str | Path,
     verify: bool = True,
@@ -47,9 +54,10 @@ def replay(
 ) -> Replay:
     """Run the recording `path` again from its own start state and edits.
 
-    verify      compare the hash of every step, stop at the first that differs
+    verify      compare the hash of every step and every frame, stop at the first that differs
     progress    called as progress(steps done, steps in all) now and then
     """
+    verify, progress = flag("verify", verify), function("progress", progress)
     with Recording(path) as recording:
         return replay_recording(recording, verify, progress)
 
@@ -57,36 +65,136 @@ def replay(
 def replay_recording(recording: Recording, verify: bool, progress=None) -> Replay:
     """replay() of an open recording."""
     world = recording.start()
-    world._settings = world._settings._replace(hashing=1)
-    wanted, first = recording.hashes, recording.first_step
-    edits = recording.journal()
-    done, different, complaint = 0, None, ""
-    while True:
-        while edits and edits[0]["step"] <= first + done:
-            _apply(world, edits.pop(0), recording.path)
-        if done >= len(wanted):
-            break
-        next_edit = edits[0]["step"] - first if edits else len(wanted)
-        stop = min(next_edit, done + MANY_STEPS, len(wanted))
+    run = _Run(recording, world, recording.journal())
+    complaint = run.wrong_head() if verify else ""
+    try:
+        world._settings = world._settings._replace(hashing=1)
+        if not complaint:
+            complaint = run.all_steps(verify, progress)
+    finally:
+        world._settings = world._settings._replace(hashing=0)
+    if verify and not complaint and (broken := recording.broken_seal()):
+        complaint = f"{recording.path}: is damaged: {broken}."
+    return Replay(
+        recording.path, world, run.done, verify and not complaint, run.different, complaint,
+        _unchecked(recording) if verify and not complaint else "",
+    )  # fmt: skip
+
+
+def _unchecked(recording: Recording) -> str:
+    if recording.version == 1:
+        return (
+            "Made by a version that sealed nothing: whether its end was cut off, and the contacts "
+            "of its first frame, could not be checked."
+        )
+    if not recording.is_closed:
+        return "It was never closed: what followed the last flush is not in it."
+    return ""
+
+
+class _Run:
+    """A recording while it is run again."""
+
+    def __init__(self, recording: Recording, world: World, edits: list[dict]) -> None:
+        self.recording, self.world, self.edits = recording, world, edits
+        self.wanted, self.first = recording.hashes, recording.first_step
+        self.done = 0
+        self.different: int | None = None
+
+    def wrong_head(self) -> str:
+        """What cannot be, as a sentence, before any step is run."""
+        recording, first = self.recording, self.first
+        steps, last = len(self.wanted), int(max(recording.steps, default=first))
+        for name, said, own in (
+            ("dt", recording.dt, self.world.dt),
+            ("first_step", first, self.world.step_count),
+        ):
+            if said != own:
+                return f"{recording.path}: is damaged: {name} is {said}, of its start it is {own}."
+        if last > first + steps:
+            return (
+                f"{recording.path}: is damaged: it has frames up to step {last}, but the hashes of "
+                f"only {steps} steps, up to step {first + steps}."
+            )
+        if not len(recording):
+            return f"{recording.path}: is damaged: it has no frame, and every recording has one."
+        if not steps:
+            return f"{recording.path}: holds no steps, so that there is nothing to compare."
+        return ""
+
+    def all_steps(self, verify: bool, progress) -> str:
+        """Run them; returns what differs, as a sentence."""
+        frame = 0
+        while True:
+            if verify and frame < len(self.recording):
+                complaint = self.compare_frame(frame)
+                if complaint is not None:
+                    frame += 1
+                if complaint:
+                    return complaint
+            while self.edits and self.edits[0]["step"] <= self.first + self.done:
+                _apply(self.world, self.edits.pop(0), self.recording.path)
+            if self.done >= len(self.wanted):
+                more = verify and frame < len(self.recording)
+                return f"{self.recording.path}: has more frames than steps." if more else ""
+            complaint = self.advance(verify)
+            if complaint:
+                return complaint
+            if progress is not None:
+                progress(self.done, len(self.wanted))
+
+    def compare_frame(self, k: int) -> str | None:
+        """What of frame `k` differs; None: it is not yet its turn."""
+        step = self.first + k * self.recording.every
+        if step != self.first + self.done:
+            return None
+        recorded = self.recording.frame(k)
+        rows = int(recorded.frame[0]["first"])
+        wrong = "" if rows == self.rows_before(k) else f"its first row is {rows}"
+        wrong = wrong or difference(recorded, self.world, k == 0)
+        if not wrong:
+            return ""
+        self.different = step
+        return f"{self.recording.path}: frame {k}, after step {step}, is not as it was: {wrong}."
+
+    def rows_before(self, k: int) -> int:
+        return int(self.recording.body_counts[:k].sum())
+
+    def advance(self, verify: bool) -> str:
+        """Some steps, up to the next edit or frame; returns what differs."""
+        done, every = self.done, self.recording.every
+        stop = min(done + MANY_STEPS, len(self.wanted), done + every - done % every)
+        if self.edits:
+            stop = min(stop, self.edits[0]["step"] - self.first)
+        world = self.world
         try:
-            got = world._advance(stop - done).hashes
+            with reading(self.recording.path, "Drystone recording"):
+                world._synced()
+                # Not World._advance(): it would save a checkpoint of a step that fails.
+                world._state, world._work, report = take_steps(world, stop - done)
         except DrystoneError as error:
-            different, complaint = first + done + 1, str(error)
-            break
-        if verify and not np.array_equal(got, wanted[done : done + len(got)]):
-            k = done + int(np.argmax(got != wanted[done : done + len(got)]))
-            different = first + k + 1
-            complaint = (
-                f"{recording.path}: the state after step {different} (t = "
-                f"{different * world.dt:g} s) has the hash {got[k - done]:016x}, recorded is "
+            self.different = self.first + done + 1
+            return str(error)
+        if report.done:
+            world._info = report.info
+        got, wanted = report.hashes, self.wanted[done : done + report.done]
+        self.done += report.done
+        if verify and not np.array_equal(got, wanted):
+            k = int(np.argmax(got != wanted))
+            self.done, self.different = done + k, self.first + done + k + 1
+            return (
+                f"{self.recording.path}: the state after step {self.different} (t = "
+                f"{self.different * world.dt:g} s) has the hash {got[k]:016x}, recorded is "
                 f"{wanted[k]:016x}."
             )
-            break
-        done += len(got)
-        if progress is not None:
-            progress(done, len(wanted))
-    world._settings = world._settings._replace(hashing=0)
-    return Replay(recording.path, world, done, verify and different is None, different, complaint)
+        if report.failed:
+            self.different = self.first + self.done + 1
+            who = world.bodies[report.failed_body].name if report.failed_body >= 0 else "a body"
+            return (
+                f"{self.recording.path}: step {self.different} cannot be made again: a number of "
+                f"{who} is not finite."
+            )
+        return ""
 
 
 def _apply(world, line: dict, path) -> None:

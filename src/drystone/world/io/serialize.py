@@ -9,12 +9,14 @@ import dataclasses
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import bits, choice, positive, text, vector
+from drystone.model.checks import bits, choice, integer, positive, text, vector
 from drystone.model.materials import Material
 from drystone.shapes import SHAPES, Compound, unit_quaternion
 from drystone.world.body import Body, FixedBody, Start
 from drystone.world.inertial_frame import MassFrame
 
+INLINE_KINDS = ("<f8", "<i8", "<i4", "|b1", "|u1")  # of the arrays that shapes consist of
+MOST_NUMBER = 2**62  # of a body: they are counted up
 DEEPEST = 50  # compounds within compounds; only a malicious file has more
 
 
@@ -25,7 +27,8 @@ def inline(array: np.ndarray):
 
 def from_inline(value) -> np.ndarray:
     """The `get` of `inline`."""
-    return np.array(value["values"], dtype=value["dtype"]).reshape(value["shape"])
+    kind = choice("array", value["dtype"], INLINE_KINDS)
+    return np.array(value["values"], dtype=kind).reshape(value["shape"])
 
 
 def describe_shape(shape, put) -> dict:
@@ -78,7 +81,8 @@ def restore_fixed(world, value: dict, shape, material) -> FixedBody:
     unit_quaternion(f"{who}: orientation", value["orientation"])
     pose = vector(f"{who}: position", value["position"]), tuple(value["orientation"])
     group, mask = bits(f"{who}: group", value["group"]), bits(f"{who}: mask", value["mask"])
-    return FixedBody(world, int(value["number"]), who, shape, material, group, mask, pose)
+    number = integer(f"{who}: number", value["number"], 0, MOST_NUMBER)
+    return FixedBody(world, number, who, shape, material, group, mask, pose)
 
 
 def describe_body(body: Body) -> dict:
@@ -105,13 +109,15 @@ def restore_body(world, value: dict, shape, material, start=None) -> Body:
         positive(f"{who}: mass", value["mass"], "kg"),
         vector(f"{who}: centre", value["offset"]),
         tuple(value["turn"]),
-        tuple(positive(f"{who}: inertia", i, "kg m²") for i in value["inertia"]),
+        tuple(
+            positive(f"{who}: inertia", i, "kg m²")
+            for i in vector(f"{who}: inertia", value["inertia"])
+        ),
     )
     group, mask = bits(f"{who}: group", value["group"]), bits(f"{who}: mask", value["mask"])
     kinematic = bool(value["kinematic"])
-    return Body(
-        world, int(value["number"]), who, shape, material, kinematic, group, mask, frame, start
-    )
+    number = integer(f"{who}: number", value["number"], 0, MOST_NUMBER)
+    return Body(world, number, who, shape, material, kinematic, group, mask, frame, start)
 
 
 def describe_start(start: Start) -> list:
@@ -119,7 +125,11 @@ def describe_start(start: Start) -> list:
 
 
 def restore_start(value) -> Start:
-    position, orientation, velocity, spin, force, torque, asleep = value
-    start = Start(*(tuple(x) for x in (position, orientation, velocity, spin)))
-    start.force, start.torque, start.asleep = tuple(force), tuple(torque), bool(asleep)
+    *given, asleep = value
+    fields = Start.__slots__[:-1]
+    counts = [4 if name == "orientation" else 3 for name in fields]
+    exact = {f: vector(f, x, n) for f, x, n in zip(fields, given, counts, strict=True)}
+    unit_quaternion("orientation", exact["orientation"])
+    start = Start(*(exact[name] for name in ("position", "orientation", "velocity", "spin")))
+    start.force, start.torque, start.asleep = exact["force"], exact["torque"], bool(asleep)
     return start
