@@ -10,9 +10,9 @@ ROLL = "fakes:roll_many"
 COUNT = 90  # six chunks
 
 
-def run(out, workers=1, resume=False, cluster=None, progress=False, **study):
+def run(out, workers=1, resume=False, cluster=None, progress=False, tls=None, **study):
     """Results of a fake study with these fields, in the folder `out`."""
-    return run_study(FakeStudy(**study), out, workers, cluster, progress, resume, ROLL)
+    return run_study(FakeStudy(**study), out, workers, cluster, progress, resume, ROLL, tls)
 
 
 def digests(folder) -> dict[str, str]:

@@ -8,13 +8,14 @@ a restitution, the tangential one is kept times a friction. After BOUNCES impact
 import os
 import signal
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 
 from drystone.rockfall.engine.records import ARC, CROSSING, END, IMPACT, VELOCITY, Trajectory
+from drystone.rockfall.study.study import Study
 
 G = 9.81
 SIZE, CELL = 60, 2.0  # nodes of the terrain grid in each direction, and their distance [m]
@@ -39,7 +40,7 @@ class PlaneSlope:
 
 
 @dataclass
-class FakeStudy:
+class FakeStudy(Study):
     """What run_study asks of a study."""
 
     count: int = 40
@@ -52,6 +53,9 @@ class FakeStudy:
     deadly_run: int = -1  # whoever draws it is killed
     ascii_grids: bool = False
     mark: str = ""  # file that says that it has happened, which is enough; none: every time
+
+    def __reduce__(self):
+        return FakeStudy, tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def slope(self):

@@ -61,6 +61,11 @@ def run_command(
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to use instead.")
     ] = None,
+    tls_ca_file: Annotated[
+        Path | None, typer.Option(help="Certificate authority of a tls:// cluster (PEM).")
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="Own certificate for it (PEM).")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
     ] = False,
@@ -84,7 +89,9 @@ def run_command(
         if finding.severity == "warning":
             screen.print(str(finding), style="yellow", markup=False, soft_wrap=True)
     folder = out if out is not None else study.folder / study.output.folder
-    finished = _run(study, folder, workers, cluster, resume, lumped)
+    tls = {"ca_file": tls_ca_file, "cert": tls_cert, "key": tls_key}
+    given = {name: file for name, file in tls.items() if file is not None}
+    finished = _run(study, folder, workers, cluster, given or None, resume, lumped)
     if report:
         _report(finished)
     results.print(str(folder), markup=False, soft_wrap=True)
@@ -141,13 +148,13 @@ def penetration(
         raise typer.Exit(1)
 
 
-def _run(study, folder, workers, cluster, resume, lumped):
+def _run(study, folder, workers, cluster, tls, resume, lumped):
     from drystone.rockfall.run.montecarlo import run_study
     from drystone.rockfall.run.plan import LUMPED, ROLL
 
     try:
         return run_study(
-            study, folder, workers=workers, cluster=cluster, resume=resume,
+            study, folder, workers=workers, cluster=cluster, tls=tls, resume=resume,
             roll=LUMPED if lumped else ROLL,
         )  # fmt: skip
     except KeyboardInterrupt as interruption:

@@ -1,19 +1,18 @@
 """The lumped-mass model against closed forms."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
 from drystone.rockfall.engine.lumped_mass import roll_lumped
 from drystone.rockfall.engine.records import CONTACT, POSITION, TIME, VELOCITY
+from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.engine.roll import Options, Start
 from rock_scenes import GRAVITY, downhill, plane
 
 
 def point(mass):
-    """All of a rock that the model asks for."""
-    return SimpleNamespace(mass=mass)
+    """A rock of that mass: all that the model asks for."""
+    return Rock.sphere((mass / Rock.sphere(1.0).mass) ** (1 / 3))
 
 
 def test_a_point_bounces_with_its_coefficient_and_loses_friction():
@@ -53,4 +52,4 @@ def test_many_points_are_each_their_own():
     for mass, start, path in zip((1.0, 2.0, 3.0), starts, together, strict=True):
         alone = roll_lumped([point(mass)], [start], scene)[0]
         assert alone.arcs.tobytes() == path.arcs.tobytes()
-        assert path.end["mass"] == mass
+        assert path.end["mass"] == point(mass).mass

@@ -55,7 +55,7 @@ def test_few_runs_are_said():
     [
         ({"topography": "hihg"}, "Did you mean 'high'"),
         ({"simulation": "none"}, "simulation"),
-        ({"unit_weight": 0.9}, "at least 1.0"),
+        ({"unit_weight": 0.9}, "must be a number >= 1.0"),
         ({"percentile": 0.5}, "0.95 or 0.99"),
     ],
 )
@@ -74,7 +74,7 @@ def test_verification_on_both_sides_of_each_limit():
     near = verify_barrier(found, enough, tall, 1.2, distance=5.0, design_elongation=5.1)
     assert near.distance_ok is False and not near.ok
     assert verify_barrier(found, enough, tall, 1.2).distance_ok is None
-    with pytest.raises(InputError, match="at least 0.5 m"):
+    with pytest.raises(InputError, match="must be a number >= 0.5"):
         verify_barrier(found, enough, tall, 1.2, free_border=0.3)
     with pytest.raises(InputError, match="energy_factor"):
         verify_barrier(found, enough, tall, 0.9)

@@ -8,7 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 from drystone.cli.rockfall import app
+from drystone.errors import InputError
+from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.results.results import Results
+from drystone.rockfall.study.study import Study
 from drystone.rockfall.study.valley import new_study
+from drystone.rockfall.terrain.slope import Slope
 
 for package in ("rasterio", "pyproj", "shapely", "pyogrio"):
     pytest.importorskip(package, reason="needs the extra drystone[rockfall]")
@@ -89,6 +94,18 @@ def texture(folder):
 def degrees(folder):
     head = "ncols 3\nnrows 3\nxllcorner 9.1\nyllcorner 46.8\ncellsize 0.001\n"
     (folder / "degrees.asc").write_text(head + "\n".join(["1 2 3"] * 3))
+
+
+def bomb(folder):
+    """Three thousand million cells in a file of a few kilobytes, none of which is there."""
+    import rasterio
+
+    with rasterio.open(
+        folder / "bomb.tif", "w", driver="GTiff", dtype="float32", count=1, width=60_000,
+        height=60_000, crs="EPSG:2056", transform=rasterio.Affine(1, 0, 2.6e6, 0, -1, 1.2e6),
+        sparse_ok=True, tiled=True, blockxsize=4096, blockysize=4096,
+    ):  # fmt: skip
+        pass
 
 
 def dam(height):
@@ -210,6 +227,81 @@ BROKEN = {
         steps(dam(10.0), append(WALL + "mesh = 'dam.obj'")), "below the ground.*coordinates"),
     "wall of a net": (append(WALL + "mesh = 'dam.obj'\ncapacity_kj = 3"), "has no capacity_kj"),
     "not toml": (append("count = = 3"), "is not TOML"),
+    "5,000 brackets": (append("deep = " + "[" * 5000 + "]" * 5000), "nested too deep"),
+    "5,000 digits": (replace("count = 1000", "count = " + "9" * 5000), "is not TOML"),
+    "study not in utf-8": (
+        lambda f: (f / "study.toml").write_bytes(b"title = '\xff'"), "not a text file in UTF-8"),
+    "a million million runs": (replace("count = 1000", "count = 1000000000000"),
+                               "less than or equal to 5000000, but is 1000000000000"),
+    "two thousand million runs": (replace("count = 1000", "count = 2000000000"),
+                                  "less than or equal to 5000000"),
+    "10**18 runs": (replace("count = 1000", "count = 1000000000000000000"),
+                    "less than or equal to 5000000"),
+    "10**9 workers": (replace("seed = 1", "seed = 1\nworkers = 1000000000"),
+                      "less than or equal to 1024"),
+    "number beyond floats": (
+        replace("friction = { uniform = [0.5, 0.7] }", "friction = 1" + 400 * "0"),
+        "friction is beyond 1e308"),
+    "option beyond floats": (append("[options]\ndt_flight = 1" + 400 * "0"),
+                             "dt_flight is beyond 1e308"),
+    "coordinate beyond floats": (replace("[2600388, 1200280]", "[2600388, 1" + 400 * "0" + "]"),
+                                 r"polygon\[1\]\[1\]"),
+    "coordinate of 1e200": (replace("[2600388, 1200280]", "[2600388, 1e200]"),
+                            "a coordinate is 1e.200, beyond"),
+    "output step of 1 ns": (append("step_s = 1e-9"), "greater than or equal to 0.0001"),
+    "10**9 friction directions": (append("[options]\nfriction_directions = 1000000000"),
+                                  "must be an even number from 4 to 64"),
+    "10**12 steps": (append("[options]\nmax_steps = 1000000000000"),
+                     "must be an integer from 1 to 10000000"),
+    "faster than light": (replace("speed_m_s = { uniform = [0.5, 1.5] }", "speed_m_s = 1e15"),
+                          r"sources \(cliff\), run 0: start: velocity is .* must be at most"),
+    "a spin of 1e15": (
+        replace("spin_speed_rad_s = { uniform = [0, 1] }", "spin_speed_rad_s = 1e15"),
+        "spin is .*must be at most"),
+    "a rock of 1e200 m": (replace("volume_m3 = { lognormal = [0.5, 0.2], min = 0.2, max = 1.2 }",
+                                  "size_m = 1e200\nweight = 1e9"), "rock plate is 1e.200 m large"),
+    "triangle file not in utf-8": (
+        steps(write("ids.txt", b"rock\n\xff\xfe\n"),
+              replace('default = "talus"', 'default = "talus"\ntriangles = "ids.txt"')),
+        "materials.triangles: ids.txt is not a text file in UTF-8"),
+    "triangle of 10**30": (append("[materials.triangles]\nrock = [1" + 30 * "0" + "]"),
+                           "triangles go from 0 to"),
+    "prj not in utf-8": (
+        steps(write("terrain.prj", b"PROJCS[\xff\xfe"), replace('crs = "EPSG:2056"', "#")),
+        "terrain.prj is not a text file in UTF-8"),
+    "prj that is none": (
+        steps(write("terrain.prj", "[" * 5000), replace('crs = "EPSG:2056"', "#")),
+        "which is unknown"),
+    "terrain at 1e200": (
+        lambda f: (f / "terrain.asc").write_text(
+            (f / "terrain.asc").read_text().replace("xllcenter 2600000", "xllcenter 1e200")),
+        "terrain.asc: its cells reach from"),
+    "terrain of points at 1e200": (
+        steps(write("t.xyz", "0 0 1\n1 0 1\n0 1 1\n1e200 1 1\n"),
+              replace('file = "terrain.asc"', 'file = "t.xyz"')), "a coordinate is beyond"),
+    "terrain mesh with a corner that there is not": (
+        steps(write("t.obj", "v 0 0 0\nv 9 0 0\nv 0 9 0\nf 1 2 99\n"),
+              replace('file = "terrain.asc"', 'file = "t.obj"')), "t.obj"),
+    "terrain mesh at 1e200": (
+        steps(write("t.obj", "v 0 0 0\nv 1e200 0 0\nv 0 9 0\nf 1 2 3\n"),
+              replace('file = "terrain.asc"', 'file = "t.obj"')), "t.obj: a coordinate is 1e.200"),
+    "terrain that declares gigabytes": (
+        steps(bomb, replace('file = "terrain.asc"', 'file = "bomb.tif"')),
+        "bomb.tif declares 60,000 x 60,000 cells"),
+    "mesh that declares gigabytes": (
+        steps(write("t.ply", "ply\nformat ascii 1.0\nelement vertex 900000000\nproperty float x\n"
+                    "property float y\nproperty float z\nend_header\n0 0 0\n"),
+              replace('file = "terrain.asc"', 'file = "t.ply"')), "declares 900,000,000 vertices"),
+    "glTF that declares gigabytes": (
+        steps(write("t.gltf", '{"asset": {"version": "2.0"}, "accessors": [{"count": 900000000}]}'),
+              replace('file = "terrain.asc"', 'file = "t.gltf"')), "declares 900,000,000 vertices"),
+    "rock from an archive": (
+        steps(write("rock.zip", b"PK\x03\x04"),
+              replace('shape = "platy"\nvolume_m3 =',
+                      'shape = "mesh"\nfile = "rock.zip"\nvolume_m3 =')),
+        "rock.zip cannot be read as a mesh: .zip is not one of"),
+    "file with a name that is too long": (
+        replace("ground.geojson", 5000 * "g"), "There is no file"),
     "empty": (write("study.toml", ""), "terrain is missing"),
     "no study": (lambda folder: (folder / "study.toml").unlink(), "There is no study file"),
 }  # fmt: skip
@@ -235,6 +327,21 @@ def test_broken_study(valley, case, command):
         assert len(result.stderr.strip().splitlines()) == 1
     after = {path: path.read_bytes() for path in valley.parent.rglob("*") if path.is_file()}
     assert after == before
+
+
+def test_a_byte_order_mark_is_no_error(valley):
+    for name in ("study.toml", "terrain.asc"):
+        content = (valley / name).read_bytes()
+        (valley / name).write_bytes(b"\xef\xbb\xbf" + content)
+    result = CliRunner().invoke(app, ["check", str(valley / "study.toml")])
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("path", [None, 7, 1.5, "", "a\0b", [], object()])
+@pytest.mark.parametrize("reader", [Study.load, Slope.from_file, Results, Rock.from_file])
+def test_what_is_no_path_is_refused(reader, path):
+    with pytest.raises(InputError, match="path"):
+        reader(path)
 
 
 def test_the_study_itself_is_fine(valley):

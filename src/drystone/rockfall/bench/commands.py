@@ -6,6 +6,7 @@ from pathlib import Path
 
 from drystone.errors import InputError
 from drystone.model.checks import choice
+from drystone.model.files import write_text
 from drystone.rockfall.bench import penetration_study as study
 from drystone.rockfall.bench import rates
 from drystone.rockfall.bench.random_trials import ROCKS, default_terrain, read_terrain
@@ -85,5 +86,4 @@ def _terrain(path: Path | None, screen):
 
 def _write(path: Path | None, content: dict) -> None:
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content, indent=1) + "\n")
+        write_text(path, json.dumps(content, indent=1) + "\n")

@@ -15,12 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.signatures import public
 from drystone.rockfall.optional_packages import load
 
 MITRE = 4.0  # times half the thickness: no corner of a wall reaches out farther, however sharp
 DEPTH = 1.0  # [m] that a wall reaches below the lowest ground along it, so that no gap opens
 
 
+@public
 class Barriers(NamedTuple):
     """Barriers panel by panel, local coordinates: crossing barriers first, then walls."""
 

@@ -10,7 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.model.checks import float_array, of_kind
+from drystone.model.signatures import public
 from drystone.rockfall.terrain.regions import NOWHERE, Region, RegionIndex, build_regions, region_at
 
 
@@ -20,6 +23,7 @@ class Forest(NamedTuple):
     height: np.ndarray  # (k,) tree tops above the ground [m]
 
 
+@public
 def build_forest(
     polygons: Sequence[ArrayLike],
     drag: ArrayLike,
@@ -27,12 +31,19 @@ def build_forest(
     priority: Sequence[float] | None = None,
 ) -> Forest:
     """Zones from local polygons; where they overlap, priority and order decide as for regions."""
-    ranks = np.zeros(len(polygons)) if priority is None else priority
+    count = len(of_kind("polygons", polygons, tuple | list, "a list of polygons"))
+    drag, height, ranks = (
+        float_array(name, np.zeros(count) if value is None else value).reshape(-1)
+        for name, value in (("drag", drag), ("height", height), ("priority", priority))
+    )
+    for name, values in (("drag", drag), ("height", height), ("priority", ranks)):
+        if values.shape != (count,) or not np.isfinite(values).all():
+            raise InputError(f"{name} must hold {count} finite numbers, one for each polygon.")
     regions = [Region(polygon, k, ranks[k]) for k, polygon in enumerate(polygons)]
     return Forest(
         build_regions(regions),
-        np.array(drag, dtype=np.float64).reshape(-1),
-        np.array(height, dtype=np.float64).reshape(-1),
+        drag,
+        height,
     )
 
 

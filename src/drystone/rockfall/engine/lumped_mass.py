@@ -14,6 +14,7 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.jit.vec import add, cross, dot, load, mad, norm, normalize, scale, sub
+from drystone.model.signatures import public
 from drystone.rockfall.engine.barrier_crossing import (
     cross_panels,
     first_root,
@@ -48,8 +49,8 @@ from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.engine.roll import (
     Scene,
     Start,
+    check_rolling,
     material_rows,
-    require_pairs,
     spread,
     start_table,
 )
@@ -196,6 +197,7 @@ def lump_point(
     return DONE
 
 
+@public
 def roll_lumped(
     rocks: Sequence[Rock],
     starts: Sequence[Start],
@@ -205,8 +207,7 @@ def roll_lumped(
     threads: int | None = None,
 ) -> list[Trajectory]:
     """Paths of points with the masses of `rocks`, as `roll_many` takes and gives them."""
-    options = (options or Options()).check()
-    count = require_pairs(rocks, starts)
+    options, count = check_rolling(rocks, starts, scene, options, threads)
     mass = np.array([rock.mass for rock in rocks], dtype=np.float64)
     start = start_table(starts)
     bounce, friction = material_rows(scene.surface, materials, count)

@@ -3,9 +3,14 @@
 from typing import NamedTuple
 
 from drystone.errors import InputError
-from drystone.model.checks import not_negative, positive
+from drystone.model.checks import integer, not_negative, positive
+from drystone.model.signatures import public
+
+MOST_DIRECTIONS = 64  # with 32 contacts a matrix of 35 MB; the circle is then off by 0.1 %
+MOST_STEPS = 10_000_000  # a minute for one rock
 
 
+@public
 class Options(NamedTuple):
     """Settings of a trajectory; ROCFALL sections in brackets."""
 
@@ -35,15 +40,14 @@ class Options(NamedTuple):
         for name in ("gravity", "angular_drag", "rest_speed", "stop_speed", "stop_force",
                      "jitter_time", "jitter_size"):  # fmt: skip
             not_negative(f"options: {name}", getattr(self, name))
-        if self.friction_directions < 4 or self.friction_directions % 2:
+        directions = integer("options: friction_directions", self.friction_directions)
+        if not 4 <= directions <= MOST_DIRECTIONS or directions % 2:
             raise InputError(
-                f"options: friction_directions is {self.friction_directions}, "
-                f"must be an even number of at least 4."
+                f"options: friction_directions is {directions}, "
+                f"must be an even number from 4 to {MOST_DIRECTIONS}."
             )
-        if not 1 <= self.contacts <= 32:
-            raise InputError(f"options: contacts is {self.contacts}, must be 1 to 32.")
-        if self.max_steps < 1:
-            raise InputError(f"options: max_steps is {self.max_steps}, must be at least 1.")
+        integer("options: contacts", self.contacts, 1, 32)
+        integer("options: max_steps", self.max_steps, 1, MOST_STEPS)
         if self.distance >= 0.5 * self.skin:
             raise InputError(
                 f"options: distance is {self.distance:g}, must be below half of "

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drystone.model.signatures import public
+
 # Kinds of arcs.
 FLIGHT = 0
 CONTACT = 1  # a step in resting, sliding or rolling contact
@@ -102,6 +104,7 @@ END = np.dtype(
 )
 
 
+@public
 class Trajectory(NamedTuple):
     """The trajectory of one rock."""
 

@@ -7,13 +7,15 @@ surface is enough. A sphere is one corner with a rounding.
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import point_array, positive
+from drystone.model.checks import index_rows, integer, number, point_array, positive
+from drystone.model.signatures import public
+from drystone.rockfall.mesh_files import load_mesh
 from drystone.shapes.hull_faces import hull_triangles
 from drystone.shapes.mass_properties import polyhedron_mass, principal_axes
 
@@ -26,6 +28,7 @@ CONVEX = 1e-6
 MERGE = 1e-6
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Rock:
     """A rock, its corners about the centre of mass in principal axes.
@@ -73,6 +76,7 @@ class Rock:
         """An ellipsoid of full axes x, y, z [m]: 42, 162, 642 corners for finer 1, 2, 3."""
         from trimesh.creation import icosphere
 
+        finer = integer("Rock.ellipsoid: finer", finer, 0, 6)  # 6: 40,962 corners
         points = np.array(icosphere(subdivisions=finer, radius=1.0).vertices)
         return cls.hull(0.5 * points * _sizes("Rock.ellipsoid", x, y, z), density)
 
@@ -87,8 +91,8 @@ class Rock:
         cls, x: float, y: float, z: float, density: float = DENSITY, cut: float = 0.3
     ) -> "Rock":
         """A box of full sides x, y, z [m], its edges cut back by the share `cut`: 24 corners."""
-        if not 0.0 < cut < 1.0:
-            raise InputError(f"Rock.chamfered: cut is {cut!r}, must be above 0 and below 1.")
+        if not 0.0 < number("Rock.chamfered: cut", cut) < 1.0:
+            raise InputError(f"Rock.chamfered: cut is {cut}, must be above 0 and below 1.")
         sides = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], float)
         points = []
         for axis in range(3):
@@ -100,12 +104,15 @@ class Rock:
     @classmethod
     def platy(cls, size: float, density: float = DENSITY, ratio: float = 0.4) -> "Rock":
         """A plate with rounded-off edges: sides size, size and ratio * size [m]."""
-        return cls.chamfered(size, size, ratio * size, density)
+        size = positive("Rock.platy: size", size)
+        return cls.chamfered(size, size, positive("Rock.platy: ratio", ratio, "") * size, density)
 
     @classmethod
     def elongated(cls, size: float, density: float = DENSITY, ratio: float = 0.5) -> "Rock":
         """A column with rounded-off edges: sides size, ratio * size and ratio * size [m]."""
-        return cls.chamfered(size, ratio * size, ratio * size, density)
+        size = positive("Rock.elongated: size", size)
+        width = positive("Rock.elongated: ratio", ratio, "") * size
+        return cls.chamfered(size, width, width, density)
 
     @classmethod
     def hull(cls, points: ArrayLike, density: float = DENSITY) -> "Rock":
@@ -119,7 +126,7 @@ class Rock:
     def mesh(cls, vertices: ArrayLike, faces: ArrayLike, density: float = DENSITY) -> "Rock":
         """A closed mesh of outward triangles `faces` (f, 3), convex or not."""
         vertices = point_array("Rock.mesh: vertices", vertices, 4)
-        faces = np.array(faces, dtype=np.int32)
+        faces = index_rows("Rock.mesh: faces", faces, len(vertices)).astype(np.int32)
         _check_closed(faces, len(vertices))
         volume = polyhedron_mass(vertices, faces).volume
         if volume < 0.0:
@@ -132,14 +139,12 @@ class Rock:
     @classmethod
     def from_file(cls, path: str | Path, density: float = DENSITY, scale: float = 1.0) -> "Rock":
         """A closed mesh from an OBJ, STL or PLY file; lengths times `scale` are metres."""
-        import trimesh
-
-        try:
-            loaded: Any = trimesh.load(path, force="mesh", process=True)
-        except Exception as error:  # every format has errors of its own
-            raise InputError(f"{path}: cannot be read as a mesh ({error}).") from None
+        loaded = load_mesh(path, force="mesh", process=True)
         if not len(getattr(loaded, "faces", ())):
             raise InputError(f"{path}: has no triangles; give a mesh file (OBJ, STL or PLY).")
+        point_array(f"Vertices of {path}", loaded.vertices, 4)
+        if loaded.faces.min() < 0 or loaded.faces.max() >= len(loaded.vertices):
+            raise InputError(f"{path}: a triangle names a vertex that there is not.")
         loaded.fix_normals()
         return cls.mesh(np.array(loaded.vertices) * positive("scale", scale), loaded.faces, density)
 

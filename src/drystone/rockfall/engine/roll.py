@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import vector
+from drystone.model.checks import float_array, integer, of_kind, shown, vector
+from drystone.model.signatures import public
 from drystone.rockfall.engine.barriers import Barriers
 from drystone.rockfall.engine.event_log import FOUND, collect
 from drystone.rockfall.engine.forest_drag import Forest, build_forest
@@ -21,11 +22,15 @@ from drystone.rockfall.engine.lift_start import lift_starts
 from drystone.rockfall.engine.options import Options
 from drystone.rockfall.engine.records import Trajectory
 from drystone.rockfall.engine.rock import Rock, pack_rocks
+from drystone.rockfall.engine.scene_checks import check_scene
 from drystone.rockfall.engine.trajectory import Workspace, roll_rock
 from drystone.rockfall.engine.triangle_grid import Grid
 from drystone.rockfall.engine.wall_outcomes import judge_walls
 from drystone.rockfall.terrain.materials import Surface
 
+# What a start may have at most: beyond, a step is longer than any terrain, and cells of the map
+# would be walked without end. Falling rocks are slower than 100 m/s.
+FARTHEST, FASTEST, FASTEST_SPIN = 1e8, 1e4, 1e4  # [m], [m/s], [rad/s]
 CHUNK = 16  # rocks that a thread takes at a time
 
 NO_BARRIERS = Barriers(
@@ -33,6 +38,7 @@ NO_BARRIERS = Barriers(
 )
 
 
+@public
 class Start(NamedTuple):
     """Where and how a rock starts."""
 
@@ -42,6 +48,7 @@ class Start(NamedTuple):
     spin: tuple = (0.0, 0.0, 0.0)  # [rad/s]
 
 
+@public
 class Scene(NamedTuple):
     """What rocks move in."""
 
@@ -76,6 +83,7 @@ def roll(
     return roll_many([rock], [start], scene, options, threads=1, states=states)[0]
 
 
+@public
 def roll_many(
     rocks: Sequence[Rock],
     starts: Sequence[Start],
@@ -92,8 +100,7 @@ def roll_many(
     threads     None: one for each core
     states      keep the state at the end of every time step too
     """
-    options = (options or Options()).check()
-    count = require_pairs(rocks, starts)
+    options, count = check_rolling(rocks, starts, scene, options, threads)
     if not count:
         return []
     packed, table = pack_rocks(rocks), start_table(starts)
@@ -117,6 +124,17 @@ def roll_many(
     return spread(roll_chunk, count, threads)
 
 
+def check_rolling(rocks, starts, scene, options, threads) -> tuple[Options, int]:
+    """The options, and how many rocks; raises InputError for what cannot be rolled."""
+    of_kind("scene", scene, Scene, "a Scene, as Scene.build() makes it")
+    check_scene(scene)
+    if options is not None:
+        of_kind("options", options, Options, "Options, or None")
+    if threads is not None:
+        integer("threads", threads, 1, 4096)
+    return (Options() if options is None else options).check(), require_pairs(rocks, starts)
+
+
 def spread(work, count: int, threads: int | None) -> list[Trajectory]:
     """What work((first, last)) gives for chunks of 0 to count, in their order."""
     chunks = [(i, min(i + CHUNK, count)) for i in range(0, count, CHUNK)]
@@ -130,6 +148,10 @@ def spread(work, count: int, threads: int | None) -> list[Trajectory]:
 
 
 def require_pairs(rocks, starts) -> int:
+    for name, given, kind in (("rocks", rocks, Rock), ("starts", starts, Start)):
+        of_kind(name, given, tuple | list, f"a list of {kind.__name__} objects")
+        for one in given:
+            of_kind(f"one of the {name}", one, kind, f"a {kind.__name__}")
     if len(rocks) != len(starts):
         raise InputError(f"{len(rocks)} rocks but {len(starts)} starts were given; one each.")
     return len(rocks)
@@ -137,21 +159,26 @@ def require_pairs(rocks, starts) -> int:
 
 def start_table(starts) -> np.ndarray:
     """(n, 13) position, orientation, velocity and spin of starts."""
-    return np.array([_start_row(start) for start in starts])
+    return np.array([start_row(start) for start in starts])
 
 
-def _start_row(start: Start) -> np.ndarray:
+def start_row(start: Start) -> np.ndarray:
+    """(13,) position, orientation, velocity and spin; what no rock has is refused."""
     q = np.array(vector("start: orientation", start.orientation, 4))
     if not np.linalg.norm(q) > 0.0:
         raise InputError("start: orientation is zero; give a quaternion w, x, y, z.")
-    return np.concatenate(
-        (
-            vector("start: position", start.position),
-            q / np.linalg.norm(q),
-            vector("start: velocity", start.velocity),
-            vector("start: spin", start.spin),
-        )
-    )
+    place = _bounded("position", start.position, FARTHEST, "m")
+    velocity = _bounded("velocity", start.velocity, FASTEST, "m/s")
+    spin = _bounded("spin", start.spin, FASTEST_SPIN, "rad/s")
+    return np.concatenate((place, q / np.linalg.norm(q), velocity, spin))
+
+
+def _bounded(what: str, value, most: float, unit: str) -> tuple[float, ...]:
+    found = vector(f"start: {what}", value)
+    if max(map(abs, found)) > most:
+        size = max(map(abs, found))
+        raise InputError(f"start: {what} is {size:g} {unit}, must be at most {most:g} {unit}.")
+    return found
 
 
 def material_rows(surface: Surface, materials, count: int):
@@ -161,7 +188,9 @@ def material_rows(surface: Surface, materials, count: int):
         # Copies: a read-only view would be another signature, and another compilation.
         return tuple(np.tile(v, (count, 1)) for v in one)
     wanted = (count, len(surface.friction))
-    rows = tuple(np.array(v, dtype=np.float64, order="C") for v in materials)
+    if not isinstance(materials, tuple | list) or len(materials) != 2:
+        raise InputError(f"materials is {shown(materials)}, must be (restitution, friction).")
+    rows = tuple(float_array("materials", v) for v in materials)
     for name, row in zip(("restitution", "friction"), rows, strict=True):
         if row.shape != wanted:
             raise InputError(f"materials: {name} has shape {row.shape}, must be {wanted}.")

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.errors import InputError
 from drystone.jit import kernel
-from drystone.model.checks import point_array, positive
+from drystone.model.checks import index_rows, point_array, positive
 from drystone.shapes.bvh.triangle_grid import cell_numbers, cell_of, cell_span, list_triangles
 
 # Share of a cell, and of a triangle's area. A point so near to a cell's border may be over a
@@ -63,15 +62,7 @@ class Grid(NamedTuple):
 
 
 def _check_triangles(triangles, count: int) -> np.ndarray:
-    triangle = np.ascontiguousarray(triangles, dtype=np.int32)
-    if triangle.ndim != 2 or triangle.shape[1] != 3 or not len(triangle):
-        raise InputError(f"Grid: triangles have shape {triangle.shape}, must be (m, 3), m > 0.")
-    if triangle.min() < 0 or triangle.max() >= count:
-        raise InputError(
-            f"Grid: triangles name vertices {triangle.min()} to {triangle.max()}, "
-            f"but there are {count}, from 0."
-        )
-    return triangle
+    return index_rows("Grid: triangles", triangles, count).astype(np.int32)
 
 
 def find_neighbours(triangle: np.ndarray) -> np.ndarray:

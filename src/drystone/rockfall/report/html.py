@@ -5,12 +5,14 @@ import json
 from html import escape
 from pathlib import Path
 
+from drystone.model.checks import of_kind
+from drystone.model.signatures import public
 from drystone.rockfall.report.figures import draw_all, write_figures
 from drystone.rockfall.report.html_frame import PAGE
 from drystone.rockfall.report.maps import SHOWN
 from drystone.rockfall.results.results import Results
 from drystone.rockfall.results.summary import verdicts
-from drystone.rockfall.run.part_files import write_whole
+from drystone.rockfall.run.part_files import disk_error, write_whole
 from drystone.rockfall.study.barrier_design import CHOSEN, FIGURES, LEAST_FREE_BORDER, SOURCE
 
 NAME = "report.html"
@@ -42,10 +44,16 @@ MEANING = (
 )
 
 
+@public
 def report_study(results: Results) -> Path:
     """Draw all figures of a study, and write them and the report into its folder."""
+    of_kind("results", results, Results, "Results, such as Results(folder)")
     images = draw_all(results)
-    write_figures(images, results.folder / "figures")
+    folder = results.folder / "figures"
+    try:
+        write_figures(images, folder)
+    except OSError as error:
+        raise disk_error(folder, error) from None
     path = results.folder / NAME
     write_whole(path, report_page(results, images).encode())
     return path
@@ -233,14 +241,14 @@ def _summary(manifest: dict, statistics: dict) -> str:
 
 def _inputs(manifest: dict) -> str:
     study = json.dumps(manifest["study"], indent=2, ensure_ascii=False)
-    files = [[name, digest] for name, digest in manifest["inputs"].items()]
+    files = [[name, str(digest)] for name, digest in manifest["inputs"].items()]
     versions = [[name, str(version)] for name, version in manifest["versions"].items()]
     versions += [["python", manifest["python"]], ["machine", manifest["machine"]]]
     facts = [
         ["seed", str(manifest["seed"])], ["runs", str(manifest["runs"])],
-        ["engine", manifest["engine"]], ["digest of the code", manifest["code"]],
+        ["engine", manifest["engine"]], ["digest of the code", str(manifest.get("code"))],
         ["digest of the plan", manifest["plan"]],
-        ["reference system", manifest["crs"] or "local"],
+        ["reference system", str(manifest.get("crs") or "local")],
         ["local origin [m]", ", ".join(f"{x:g}" for x in manifest["origin_m"])],
     ]  # fmt: skip
     body = f"<details open><summary>Study</summary><pre>{escape(study)}</pre></details>"

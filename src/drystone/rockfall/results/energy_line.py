@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.model.checks import float_array, number, of_kind, point_array
+from drystone.model.signatures import public
 from drystone.rockfall.terrain.ground_surface import Ground
 
 GRAVITY = 9.81  # [m/s²]
@@ -30,15 +32,17 @@ def line_angle(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.degrees(np.arctan2(start[..., 2] - end[..., 2], plan))
 
 
+@public
 def energy_line_velocity(ground: Ground, sources: ArrayLike, angle_deg: float) -> np.ndarray:
     """Velocity at the nodes of the ground after the energy line [m/s]; NaN where it does not reach.
 
     sources    (n, 3) points of release, local [m]
     angle_deg  of the line below the horizontal
     """
-    if not 0.0 < angle_deg < 90.0:
+    if not 0.0 < number("angle of the energy line", angle_deg) < 90.0:
         raise InputError(f"angle of the energy line is {angle_deg:g} degrees, must be in 0 to 90.")
-    sources = np.ascontiguousarray(np.atleast_2d(sources), dtype=np.float64)
+    of_kind("ground", ground, Ground, "what ground_of() makes of a Slope")
+    sources = point_array("sources", np.atleast_2d(float_array("sources", sources)), 1)
     velocity = np.empty(ground.heights.shape)
     fill_velocity(ground, sources, tan(np.radians(angle_deg)), GRAVITY, velocity)
     return velocity

@@ -6,14 +6,18 @@ of runs that passed is conditional on a rock being released; it is not a frequen
 
 import errno
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
+from drystone.errors import InputError
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.results.cell_statistics import PERCENTS, QUANTITIES, STATISTICS, Band
 from drystone.rockfall.results.cells import Raster
+from drystone.rockfall.results.summary_schema import LARGEST, damaged
 from drystone.rockfall.terrain.ground_surface import Ground, height_at
+from drystone.rockfall.terrain.raster_files import judge_cells
 
 NODATA = -9999.0
 TERRAIN_POINTS = 1_000_000  # heights computed at once, 100 MB with what they need
@@ -119,16 +123,57 @@ class RasterWriter:
             file.close()
 
 
-def read_raster(path: Path) -> np.ndarray:
-    """(rows, columns) of a raster, northern row first; NaN where it has no data."""
+@contextmanager
+def _opened(path: Path):
+    """A raster of results; whatever is wrong with it is one sentence."""
     rasterio = load("rasterio", "A GeoTIFF")
-    with rasterio.open(path) as file:
-        return file.read(1, masked=True).astype(np.float64).filled(np.nan)
+    try:
+        with rasterio.open(path) as file:
+            if file.count != 1 or file.dtypes != ("float32",):
+                raise damaged(path, "it is not one band of numbers")
+            yield file
+    except InputError:
+        raise
+    except Exception as error:  # GDAL's drivers raise errors of many kinds
+        raise damaged(path, error) from None
+
+
+def read_raster(path: Path, like: tuple[int, int] | None = None) -> np.ndarray:
+    """(rows, columns) of a raster, northern row first; NaN where it has no data.
+
+    like   (rows, columns) that it must have; without it they are judged by the size of the file
+    """
+    with _opened(path) as file:
+        if like is None:
+            judge_cells(path, file)
+        elif like != (file.height, file.width):
+            raise damaged(path, f"it has {file.height} x {file.width} cells, the terrain {like}")
+        stored = file.read(1)
+        values = stored.astype(np.float64)
+        values[stored == np.float32(NODATA)] = np.nan
+    if not _plausible(values):
+        raise damaged(path, f"a value is beyond {LARGEST:g}")
+    return values
+
+
+def _plausible(values: np.ndarray) -> bool:
+    largest, least = np.fmax.reduce(values, axis=None), np.fmin.reduce(values, axis=None)
+    return not (largest > LARGEST or least < -LARGEST)
+
+
+def raster_shape(path: Path) -> tuple[int, int]:
+    """Rows and columns of the raster of the terrain."""
+    with _opened(path) as file:
+        judge_cells(path, file)
+        return file.height, file.width
 
 
 def raster_extent(path: Path) -> tuple[float, float, float, float]:
     """West, east, south, north of a raster [m]."""
-    rasterio = load("rasterio", "A GeoTIFF")
-    with rasterio.open(path) as file:
+    with _opened(path) as file:
         box = file.bounds
+    if not all(np.isfinite(box)) or max(map(abs, box)) > LARGEST or box.left >= box.right:
+        raise damaged(path, f"it lies at {tuple(box)}")
+    if box.bottom >= box.top:
+        raise damaged(path, f"it lies at {tuple(box)}")
     return box.left, box.right, box.bottom, box.top

@@ -1,23 +1,31 @@
 """The results of a study in its folder, read when asked for."""
 
-import json
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.rockfall.results.rasters import raster_extent, raster_names, read_raster
+from drystone.model.signatures import public
+from drystone.rockfall.input_files import as_path
+from drystone.rockfall.results.rasters import (
+    raster_extent,
+    raster_names,
+    raster_shape,
+    read_raster,
+)
 from drystone.rockfall.results.summary import read_summary
+from drystone.rockfall.results.summary_schema import Layout, damaged, read_json
 from drystone.rockfall.results.tables import FILES, read_table
 from drystone.rockfall.run.manifest import read_manifest
 
 
+@public
 class Results:
     """A folder of results: `.table("runs")`, `.raster("velocity_p95")`, `.manifest`."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = as_path("folder", folder)
         if self.manifest is None or not self.manifest.get("finished"):
             state = "no results" if self.manifest is None else "an unfinished run"
             raise InputError(f"{folder} holds {state}. Run the study first (or --resume).")
@@ -37,7 +45,7 @@ class Results:
     @cached_property
     def layout(self) -> dict:
         """Barriers and check lines: names and points (world x, y)."""
-        return json.loads((self.folder / "layout.json").read_text())
+        return read_json(self.folder / "layout.json", Layout)
 
     @cached_property
     def extent(self) -> tuple[float, float, float, float]:
@@ -54,10 +62,17 @@ class Results:
         """
         if name not in FILES:
             raise InputError(f"there is no table {name!r}. Known: {', '.join(FILES)}.")
-        return read_table(self.folder, name, columns, runs)
+        rows = read_table(self.folder, name, columns, runs)
+        count = self.manifest["runs"]
+        if name == "runs" and runs is None and any(len(x) != count for x in rows.values()):
+            raise damaged(self.folder / FILES[name], f"it does not hold {count} runs")
+        return rows
 
     def raster(self, name: str) -> np.ndarray:
         """(rows, columns), northern row first, NaN where nothing passed."""
         if name not in raster_names():
             raise InputError(f"there is no raster {name!r}. Known: {', '.join(raster_names())}.")
-        return read_raster(self.folder / "rasters" / f"{name}.tif")
+        folder = self.folder / "rasters"
+        # The heights of the ground cannot be packed as small as a raster where nothing passed.
+        like = None if name == "terrain" else raster_shape(folder / "terrain.tif")
+        return read_raster(folder / f"{name}.tif", like)

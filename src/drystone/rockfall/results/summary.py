@@ -15,6 +15,7 @@ from drystone.rockfall.engine.records import OUTCOMES, OVERTOPPED
 from drystone.rockfall.results.cell_statistics import PERCENTS
 from drystone.rockfall.results.energy_line import line_angle
 from drystone.rockfall.results.percentiles import estimate, largest_per_run, summarise
+from drystone.rockfall.results.summary_schema import Statistics, read_json
 from drystone.rockfall.results.tables import read_table
 from drystone.rockfall.run.part_files import write_whole
 from drystone.rockfall.study.barrier_design import CHOSEN, design_table, verify_row
@@ -156,7 +157,7 @@ def write_summary(folder: Path, summary: dict) -> None:
 
 
 def read_summary(folder: Path) -> dict:
-    return json.loads((Path(folder) / NAME).read_text())
+    return read_json(Path(folder) / NAME, Statistics)
 
 
 def table_text(entries: list[dict]) -> str:

@@ -13,12 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drystone.errors import InputError
+from drystone.model.checks import choice, integer
 from drystone.rockfall.engine.records import OUTCOMES, REASONS
+from drystone.rockfall.input_files import megabytes
 from drystone.rockfall.optional_packages import load
+from drystone.rockfall.results.summary_schema import LARGEST, damaged
 
 WORDS = {"reason": np.array(REASONS), "outcome": np.array(OUTCOMES)}  # numbers that stand for words
 
 
+# Bytes that a table may declare: columns of zeros pack well, but never all of them.
+FREE_BYTES, PACKED = 64_000_000, 100
 BATCH = 300_000  # points of trajectories in memory for one transaction, 30 MB
 
 
@@ -110,7 +116,8 @@ class TableWriter:
         table = arrow.table(arrays).replace_schema_metadata(meta)
         if self._writer is None:
             parquet = load("pyarrow.parquet", "A table of results")
-            self._writer = parquet.ParquetWriter(self._part, table.schema, compression="zstd")
+            options = {"compression": "zstd", "write_page_checksum": True}
+            self._writer = parquet.ParquetWriter(self._part, table.schema, **options)
         if len(rows):
             self._writer.write_table(table)
 
@@ -132,9 +139,48 @@ def read_table(
 ) -> dict[str, np.ndarray]:
     """Columns of a table of a folder of results, as arrays; of some `runs` alone, or all."""
     parquet = load("pyarrow.parquet", "A table of results")
-    chosen = None if runs is None else [("run", "in", [int(run) for run in runs])]
-    read = parquet.read_table(Path(folder) / FILES[table], columns=columns, filters=chosen)
-    return {name: read[name].to_numpy() for name in read.column_names}
+    path = Path(folder) / FILES[table]
+    known = [name for column in TABLES[table] for name in column.names]
+    for name in columns or ():
+        choice(f"column of {table}", name, known)
+    chosen = None if runs is None else [("run", "in", [_number(run) for run in runs])]
+    try:
+        with parquet.ParquetFile(path) as file:
+            _judge(path, file, known)
+        options = {"columns": columns, "filters": chosen, "page_checksum_verification": True}
+        read = parquet.read_table(path, **options)
+        found = {name: read[name].to_numpy() for name in read.column_names}
+    except InputError:
+        raise
+    except Exception as error:  # Arrow's errors are of many kinds
+        raise damaged(path, error) from None
+    for name, values in found.items():
+        if values.dtype.kind == "f" and len(values):
+            top, least = np.fmax.reduce(values), np.fmin.reduce(values)
+            if top > LARGEST or least < -LARGEST:
+                raise damaged(path, f"a value of {name} is beyond {LARGEST:g}")
+    return found
+
+
+def _number(run) -> int:
+    return integer("runs: the number of a run", run, 0, 2**62)
+
+
+def _judge(path: Path, file, known: list[str]) -> None:
+    """InputError, before anything is read, if a table is not ours or declares too much."""
+    schema, size = file.schema_arrow, os.path.getsize(path)
+    for name in known:
+        place = schema.get_field_index(name)
+        kind = str(schema.field(place).type) if place >= 0 else "missing"
+        if kind not in (("string",) if name in WORDS else ("int64", "double", "float")):
+            raise damaged(path, f"its column {name} is {kind}")
+    groups = [file.metadata.row_group(g) for g in range(file.metadata.num_row_groups)]
+    declared = sum(group.total_byte_size for group in groups)
+    declared = max(declared, 8 * len(known) * file.metadata.num_rows)
+    if declared > FREE_BYTES + PACKED * size:
+        raise damaged(
+            path, f"it declares {megabytes(declared)}, more than its {megabytes(size)} can hold"
+        )
 
 
 class MapWriter:

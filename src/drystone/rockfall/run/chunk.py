@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.errors import SimulationError
+from drystone.errors import InputError, SimulationError
 from drystone.rockfall.engine.flight import spin_at, spin_energy_at
 from drystone.rockfall.engine.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
 from drystone.rockfall.results.cells import CellTable, CellWalker
@@ -46,6 +46,9 @@ POINT = np.dtype(
     ]
 )
 
+# Of the trajectories of a chunk, 76 bytes each: 500 runs of a minute, a hundred points a second.
+MOST_POINTS = 5_000_000
+
 # Columns of the cells in a part. Rasters are single precision: more would be stored for nothing.
 CELL_COLUMNS = {"cell": np.int32, "speed": np.float32, "energy": np.float32, "height": np.float32}
 
@@ -79,14 +82,27 @@ def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     runs = context.plan.runs(chunk)
     samples = [context.study.sample(run) for run in runs]
     trajectories = _roll(context, samples)
-    tables, cells = {}, []
+    tables, cells, points = {}, [], 0
     for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
         usable = usable_part(run, sample[1], trajectory)
+        points += count_points(usable, context.plan.step)
+        if points > MOST_POINTS:
+            raise InputError(
+                f"runs {runs.start} to {run} make more than {MOST_POINTS:,} points of trajectories "
+                f"at output.step_s = {context.plan.step:g} s; the last lasts "
+                f"{float(usable.end['t']):.4g} s. Use a larger step_s, or a smaller max_time."
+            )
         kept, passed = reduce_run(context, run, usable)
         cells.append(passed)
         for name, rows in kept.items():
             tables.setdefault(name, []).append(rows)
     return {name: np.concatenate(rows) for name, rows in tables.items()} | join_cells(cells)
+
+
+def count_points(trajectory: Trajectory, step: float) -> float:
+    """How many points of it are stored, before they are made."""
+    lasts = float(trajectory.end["t"] - trajectory.arcs["t0"][0])
+    return lasts / step + len(trajectory.impacts) + 2
 
 
 def join_cells(tables: list[CellTable]) -> dict[str, np.ndarray]:

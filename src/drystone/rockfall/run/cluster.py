@@ -14,16 +14,17 @@ died (`distributed.deploy.lost-worker-timeout`), although on a busy machine the 
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from time import monotonic
 
 from drystone.errors import DrystoneError
-from drystone.rockfall.optional_packages import load
 from drystone.rockfall.run.chunk import Context, compute_chunk, make_context
 from drystone.rockfall.run.part_files import pack_part
 from drystone.rockfall.run.plan import LONGEST_CHUNK, Plan, make_plan
+from drystone.rockfall.run.scheduler import GONE, Scheduler
+from drystone.rockfall.run.scheduler import connect as connect
 
 # A chunk may be on that many workers that die before it is held to be its own fault.
 ATTEMPTS = 5
@@ -31,31 +32,25 @@ AHEAD = 3  # chunks in flight for each thread of the cluster: enough to keep it 
 
 # Limits of all waits [s]. Workers that a batch system starts may take minutes to come; giving up
 # costs no more than a resume.
-ANSWER = 20.0  # of the scheduler
-TRANSFER = 600.0  # of a finished chunk; one lost with its worker is computed anew meanwhile
+TRANSFER = 120.0  # of a finished chunk; one lost with its worker is computed anew meanwhile
 NO_WORKER = 600.0  # until the first worker is there, or the next after the last one died
 CHECK = 2.0  # between two questions whether there are workers
-
-GONE = "no longer answers. Start it again"
+QUIET = 30.0  # without a chunk, until the wait is spoken of
 
 _contexts: dict[tuple[str, int], Context] = {}
 
 
 def compute_on_cluster(
-    study, plan: Plan, chunks: list[int], address: str
+    study, plan: Plan, chunks: list[int], scheduler: Scheduler, say: Callable[[str], None]
 ) -> Iterator[tuple[int, bytes]]:
     """(chunk, content of its part file) of all `chunks`, in the order in which they get done."""
-    distributed = load("distributed", "A cluster")
-    try:
-        client = distributed.Client(address, timeout=ANSWER, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        raise DrystoneError(f"no Dask scheduler answers at {address!r} ({error}).") from None
-    with client:
-        tasks = _Tasks(distributed, client, address, study, plan)
-        suspects = yield from tasks.compute(chunks)
-        deadly = []
-        for chunk in suspects:
-            deadly += yield from tasks.compute([chunk], suspected=True)
+    if not chunks:
+        return
+    tasks = _Tasks(scheduler, study, plan, say)
+    suspects = yield from tasks.compute(chunks)
+    deadly = []
+    for chunk in suspects:
+        deadly += yield from tasks.compute([chunk], suspected=True)
     if deadly:
         runs = [plan.runs(chunk) for chunk in sorted(deadly)]
         named = ", ".join(f"{some.start} to {some.stop - 1}" for some in runs)
@@ -68,31 +63,29 @@ def compute_on_cluster(
 class _Tasks:
     """The chunks in flight on a cluster, and the limits of the wait for them."""
 
-    def __init__(self, distributed, client, address: str, study, plan: Plan):
-        self.distributed, self.client, self.address = distributed, client, address
-        self.study, self.plan, self.digest = study, plan, plan.digest()
+    def __init__(self, scheduler: Scheduler, study, plan: Plan, say):
+        self.scheduler, self.study, self.plan, self.say = scheduler, study, plan, say
+        self.digest = plan.digest()
         self.flying = {}  # futures by their keys: Dask drops a task that nobody holds
         self.done = queue.SimpleQueue()  # those of them that are
         self.heard = self.manned = monotonic()  # last chunk that came back, last sight of a worker
-        self._ask(client.run_on_scheduler, _allow_failures)
+        scheduler.ask(scheduler.client.run_on_scheduler, _allow_failures)
 
     def compute(self, chunks: list[int], suspected: bool = False):
         """Yields (chunk, content); returns the chunks whose workers died."""
         waiting, killed = iter(chunks), []
-        at_once = AHEAD * max(sum(self._ask(self.client.nthreads).values()), 1)
-        for chunk in islice(waiting, at_once):
+        threads = self.scheduler.ask(self.scheduler.client.nthreads)
+        for chunk in islice(waiting, AHEAD * max(sum(threads.values()), 1)):
             self._submit(chunk, suspected)
         while self.flying:
             future = self._next_done()
             chunk = int(future.key.rpartition("-")[2])
             try:
-                content = future.result(timeout=TRANSFER)
+                content = self._fetch(future)
             except TimeoutError:  # lost with its worker, Dask computes it anew
                 future.add_done_callback(self.done.put)
                 continue
-            except self.distributed.CancelledError:
-                raise self._failure(GONE) from None
-            except self.distributed.KilledWorker:
+            except self.scheduler.distributed.KilledWorker:
                 killed.append(chunk)
             else:
                 yield chunk, content
@@ -105,11 +98,27 @@ class _Tasks:
 
     def _submit(self, chunk: int, suspected: bool) -> None:
         key = f"rockfall-{self.digest[:16]}-{'alone-' * suspected}{chunk}"
-        future = self.client.submit(
-            compute_remotely, self.study, self.plan.roll, self.digest, chunk, key=key
-        )
-        self.flying[key] = future
+        task = compute_remotely, self.study, self.plan.roll, self.digest, chunk
+        future = self.flying[key] = self.scheduler.submit(*task, key=key)
         future.add_done_callback(self.done.put)
+
+    def _fetch(self, future) -> bytes:
+        """What a task has computed; its error, if it is one of the task."""
+        try:
+            return future.result(timeout=TRANSFER)
+        except (TimeoutError, self.scheduler.distributed.KilledWorker, DrystoneError):
+            raise
+        except self.scheduler.distributed.CancelledError:
+            raise self.scheduler.failure(GONE) from None
+        except ImportError as error:
+            raise self.scheduler.failure(
+                f"has a worker that cannot load what a study needs ({error}). Install the same "
+                "Drystone there"
+            ) from None
+        except Exception:
+            if self.scheduler.client.status == "running":
+                raise
+            raise self.scheduler.failure(GONE) from None
 
     def _next_done(self):
         """The next future that is done; DrystoneError when no more can be expected."""
@@ -117,31 +126,26 @@ class _Tasks:
         while True:
             with suppress(queue.Empty):
                 return self.done.get(timeout=CHECK)
-            now = monotonic()
-            if self._ask(self.client.nthreads):
+            now, nthreads = monotonic(), self.scheduler.client.nthreads
+            if self.scheduler.ask(nthreads):
                 self.manned = now
             elif now - self.manned > NO_WORKER:
-                raise self._failure(f"has had no worker for {NO_WORKER:g} s. Start workers")
+                raise self.scheduler.failure(
+                    f"has had no worker for {NO_WORKER:g} s. Start workers"
+                )
             if now - self.heard > LONGEST_CHUNK:
-                raise self._failure(
+                raise self.scheduler.failure(
                     f"has workers, but for {LONGEST_CHUNK:g} s none has finished a chunk of runs. "
                     "See the workers' logs"
                 )
+            self._speak(now)
 
-    def _ask(self, question, *what):
-        """What the scheduler answers; DrystoneError if it does not."""
-        if self.client.status != "running":
-            raise self._failure(GONE)
-        try:
-            return question(*what, callback_timeout=ANSWER)
-        except (OSError, TimeoutError, RuntimeError, self.distributed.CancelledError):
-            raise self._failure(GONE) from None
-
-    def _failure(self, what: str) -> DrystoneError:
-        return DrystoneError(
-            f"the Dask scheduler at {self.address!r} {what}, then go on with resume (--resume): "
-            "all chunks of runs that came back are kept."
-        )
+    def _speak(self, now: float) -> None:
+        if self.manned < now:
+            self.say(f"No worker, for {now - self.manned:.0f} of at most {NO_WORKER:g} s")
+        elif now - self.heard > QUIET:
+            limit = LONGEST_CHUNK
+            self.say(f"No chunk of runs came for {now - self.heard:.0f} of at most {limit:g} s")
 
 
 def compute_remotely(study, roll: str, digest: str, chunk: int) -> bytes:

@@ -22,6 +22,11 @@ DECIDING = {  # entries that decide about the results, in the words of the user
     "python": "the version of Python",
     "machine": "the machine",
 }
+KINDS = {  # what every manifest has, since the first version
+    "format": int, "study": dict, "inputs": dict, "plan": str, "seed": int, "runs": int,
+    "chunk": int, "engine": str, "origin_m": list, "versions": dict, "python": str, "machine": str,
+    "finished": bool,
+}  # fmt: skip
 IDLE = (("runs", "workers"), ("output", "folder"))  # of the study file
 PACKAGES = ("drystone", "numpy", "numba", "scipy", "rasterio", "pyproj", "pyogrio", "pyarrow")
 
@@ -80,12 +85,30 @@ def _without_idle(manifest: dict) -> dict:
 def read_manifest(folder: Path) -> dict | None:
     """The manifest of a folder of results; None if there is none."""
     path = Path(folder) / NAME
-    if not path.exists():
-        return None
     try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
+        if not path.exists():
+            return None
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
         raise InputError(f"{path} cannot be read. Delete the folder, or choose another.") from None
+    wrong = [key for key, kind in KINDS.items() if not _is(manifest, key, kind)]
+    if wrong:
+        raise InputError(
+            f"{path} is not the manifest of a run of Drystone ({wrong[0]} is missing or not what "
+            "a run writes). Choose another folder, or restore the file."
+        )
+    return manifest
+
+
+def _is(manifest, key: str, kind: type) -> bool:
+    if not isinstance(manifest, dict):
+        return False
+    value = manifest.get(key)
+    if key == "origin_m":
+        return isinstance(value, list) and all(isinstance(x, int | float) for x in value)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, kind)
 
 
 def write_manifest(folder: Path, manifest: dict) -> None:

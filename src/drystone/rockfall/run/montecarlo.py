@@ -11,12 +11,14 @@ the disk.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from drystone.errors import DrystoneError, InputError
+from drystone.model.checks import integer, of_kind
+from drystone.model.signatures import public
+from drystone.rockfall.input_files import as_path
 from drystone.rockfall.results.results import Results
 from drystone.rockfall.run.chunk import compute_chunk, make_context
 from drystone.rockfall.run.manifest import differences, make_manifest, read_manifest, write_manifest
@@ -29,10 +31,20 @@ from drystone.rockfall.run.part_files import (
     write_whole,
 )
 from drystone.rockfall.run.plan import ROLL, Plan, make_plan
+from drystone.rockfall.run.progress_bar import ProgressBar
+from drystone.rockfall.run.result_folder import (
+    make_parts,
+    part_path,
+    remove_leftovers,
+    remove_parts,
+    require_usable,
+)
 from drystone.rockfall.run.workers import compute_on_workers
+from drystone.rockfall.study.schema import MOST_WORKERS
 from drystone.rockfall.study.study import Study
 
 
+@public
 def run_study(
     study: Study,
     out: str | Path,
@@ -41,33 +53,44 @@ def run_study(
     progress: bool = True,
     resume: bool = False,
     roll: str = ROLL,
+    tls: dict[str, str | Path] | None = None,
 ) -> Results:
     """Roll all rocks of `study` and write all its results into the folder `out`.
 
+    It overwrites nothing: where `out` holds files of these names that no run has made, it is
+    refused, and at the end only part files of its own are removed.
+
     workers    processes; None for what the study says, or all cores
     cluster    address of a Dask scheduler, which is used instead
+    tls        files for an encrypted cluster: ca_file, cert and key, as Dask calls them
     progress   show a bar on stderr
     resume     go on with what an interrupted run has left in `out`
     roll       module:function of the engine that rolls many rocks
     """
-    out, workers = Path(out), worker_count(workers if workers is not None else study.runs.workers)
+    of_kind("study", study, Study, "a Study, as Study.load() reads it")
+    out = as_path("out", out)
+    workers = worker_count(workers if workers is not None else study.runs.workers)
     plan = make_plan(study, roll)
     manifest = make_manifest(study, plan)
     if _finished(out, manifest):
+        remove_leftovers(out, plan.chunks)
         return Results(out)
     if resume:
         _check_code(out, manifest, study, plan)
-    parts = _prepare(out, manifest, resume)
-    done = _verified(parts, plan)
-    left = [chunk for chunk in range(plan.chunks) if chunk not in done]
-    with _kept(parts, plan), _bar(progress, plan, done) as advance:
-        for chunk, content in _compute(study, plan, left, workers, cluster):
-            write_whole(_part_path(parts, chunk), content)
-            advance(len(plan.runs(chunk)))
+    require_usable(out, manifest, resume)
+    with _computer(study, plan, workers, cluster, tls) as compute:
+        parts = _begin(out, manifest)
+        done = _verified(parts, plan)
+        left = [chunk for chunk in range(plan.chunks) if chunk not in done]
+        with _kept(parts, plan), ProgressBar(progress, plan, done) as bar:
+            with closing(compute(left, bar.say)) as answers:
+                for chunk, content in answers:
+                    write_whole(part_path(parts, chunk), content)
+                    bar.advance(len(plan.runs(chunk)))
     with _kept(parts, plan), _writable(out):
-        merge_parts([_part_path(parts, k) for k in range(plan.chunks)], plan, out)
+        merge_parts([part_path(parts, k) for k in range(plan.chunks)], plan, out)
         write_manifest(out, manifest | {"finished": True})
-        shutil.rmtree(parts)
+        remove_parts(out, plan.chunks)
     return Results(out)
 
 
@@ -75,20 +98,28 @@ def worker_count(asked: int | None) -> int:
     """How many processes; all cores that this process may use by default."""
     if asked is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    if isinstance(asked, bool) or not isinstance(asked, int) or asked < 1:
-        raise InputError(f"workers is {asked!r}, must be an integer, 1 at least.")
-    return asked
+    return integer("workers", asked, 1, MOST_WORKERS)
 
 
-def _compute(study, plan, chunks, workers, cluster) -> Iterator[tuple[int, bytes]]:
+@contextmanager
+def _computer(study, plan: Plan, workers: int, cluster: str | None, tls):
+    """A function that yields (chunk, content) of chunks. A cluster is reached first: with a wrong
+    address nothing is written."""
+    if cluster is None:
+        if tls is not None:
+            raise InputError("tls was given without a cluster. Give the cluster's address too.")
+        yield lambda chunks, say: _compute_here(study, plan, chunks, workers, say)
+        return
+    from drystone.rockfall.run.cluster import compute_on_cluster, connect
+
+    with connect(cluster, tls) as scheduler:
+        yield lambda chunks, say: compute_on_cluster(study, plan, chunks, scheduler, say)
+
+
+def _compute_here(study, plan, chunks, workers, say) -> Iterator[tuple[int, bytes]]:
     if not chunks:
         return
-    if cluster is not None:
-        from drystone.rockfall.run.cluster import compute_on_cluster
-
-        yield from compute_on_cluster(study, plan, chunks, cluster)
-        return
-    # The first one here: it compiles the kernels once for all, and finds what is wrong at once.
+    # The first one here: it compiles once for all, and finds what is wrong at once.
     context = make_context(study, plan)
     yield chunks[0], pack_part(compute_chunk(context, chunks[0]))
     if workers == 1:
@@ -97,11 +128,7 @@ def _compute(study, plan, chunks, workers, cluster) -> Iterator[tuple[int, bytes
         return
     del context
     if len(chunks) > 1:
-        yield from compute_on_workers(study, plan, chunks[1:], workers)
-
-
-def _part_path(parts: Path, chunk: int) -> Path:
-    return parts / f"chunk-{chunk:06d}.part"
+        yield from compute_on_workers(study, plan, chunks[1:], workers, say)
 
 
 def _finished(out: Path, manifest: dict) -> bool:
@@ -121,12 +148,12 @@ def _check_code(out: Path, manifest: dict, study, plan: Plan) -> None:
         return
     same_code = before | {"code": manifest["code"]}
     if differences(same_code, manifest):
-        return  # _prepare() says in what
+        return  # require_usable() says in what
     done = _verified(out / "parts", plan)
     if done:
         chunk = min(done)
         content = pack_part(compute_chunk(make_context(study, plan), chunk))
-        if content != _part_path(out / "parts", chunk).read_bytes():
+        if content != part_path(out / "parts", chunk).read_bytes():
             runs = plan.runs(chunk)
             raise InputError(
                 f"{out} holds an unfinished run begun with another version of Drystone, which "
@@ -136,38 +163,31 @@ def _check_code(out: Path, manifest: dict, study, plan: Plan) -> None:
     write_manifest(out, same_code)
 
 
-def _prepare(out: Path, manifest: dict, resume: bool) -> Path:
-    """The folder of the parts; raises InputError rather than touch another run's results."""
-    before, parts = read_manifest(out), out / "parts"
-    if before is not None:
-        state = "results" if before.get("finished") else "an unfinished run"
-        changed = differences(before, manifest)
-        if changed:
-            raise InputError(
-                f"{out} holds {state} of another study: {' and '.join(changed)} changed since. "
-                f"Choose another folder, or delete it first."
-            )
-        if not resume:
-            raise InputError(f"{out} holds {state}. Go on with it (--resume), or delete it first.")
+def _begin(out: Path, manifest: dict) -> Path:
+    """From here on the folder holds an unfinished run: its manifest, then its parts."""
     try:
-        parts.mkdir(parents=True, exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise disk_error(parts, error) from None
+        raise disk_error(out, error) from None
     write_manifest(out, manifest | {"finished": False})
-    return parts
+    return make_parts(out)
 
 
 def _verified(parts: Path, plan: Plan) -> set[int]:
     """The chunks that are there and whole; damaged ones are removed, to be computed again."""
     done = set()
     for chunk in range(plan.chunks):
-        path = _part_path(parts, chunk)
+        path = part_path(parts, chunk)
         if path.exists():
             try:
                 read_part(path)
                 done.add(chunk)
             except DamagedPart:
                 path.unlink()
+            except OSError as error:
+                raise InputError(
+                    f"{path} cannot be read ({error.strerror}). Make it readable, or remove it."
+                ) from None
     return done
 
 
@@ -200,30 +220,3 @@ def _writable(out: Path):
         if not isinstance(error, OSError) and library not in ("pyogrio", "rasterio", "pyarrow"):
             raise
         raise disk_error(getattr(error, "filename", None) or out, error) from None
-
-
-@contextmanager
-def _bar(shown: bool, plan: Plan, done: set[int]):
-    """A function to call with the number of runs that got done."""
-    if not shown:
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as TimeLeft
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"), TimeLeft(),
-    )  # fmt: skip
-    before = sum(len(plan.runs(chunk)) for chunk in done)
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("Compiling, first runs", total=plan.count, completed=before, rate="")
-
-        def advance(count: int) -> None:
-            # rich's own speed: over the last half minute, and only of what was done now
-            bar.update(task, advance=count, description="Rolling")
-            speed = bar.tasks[0].speed
-            bar.update(task, rate=f"{speed:.1f} runs/s" if speed else "")
-
-        yield advance

@@ -49,15 +49,18 @@ def unpack_part(content, what: str = "part", verify: bool = True) -> dict[str, n
     whole = len(view) >= PREFIX and bytes(view[:8]) == MAGIC
     if not whole or (verify and hashlib.sha256(view[40:]).digest() != bytes(view[8:40])):
         raise DamagedPart(f"{what} is damaged: its checksum is not that of its content.")
-    size = int.from_bytes(view[40:48], "little")
-    start = PREFIX + size
-    arrays = {}
-    for name, entry in json.loads(bytes(view[PREFIX:start])).items():
-        shape = tuple(entry["shape"])
-        arrays[name] = np.frombuffer(
-            view, _dtype(entry["dtype"]), int(np.prod(shape)), start + entry["offset"]
-        ).reshape(shape)
-    return arrays
+    start = PREFIX + int.from_bytes(view[40:48], "little")
+    try:
+        entries = json.loads(bytes(view[PREFIX:start]))
+        return {name: _array(view, start, entry) for name, entry in entries.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DamagedPart(f"{what} is damaged: its header cannot be read ({error}).") from None
+
+
+def _array(view, start: int, entry: dict) -> np.ndarray:
+    shape = tuple(entry["shape"])
+    count, offset = int(np.prod(shape)), start + entry["offset"]
+    return np.frombuffer(view, _dtype(entry["dtype"]), count, offset).reshape(shape)
 
 
 def _dtype(described):

@@ -15,8 +15,9 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from time import monotonic
 
 from drystone.errors import DrystoneError, SimulationError
 from drystone.rockfall.run.plan import LONGEST_CHUNK
@@ -24,6 +25,7 @@ from drystone.rockfall.run.plan import LONGEST_CHUNK
 # A chunk whose workers died this often is not a worker's mishap (memory, a kill) any more.
 ATTEMPTS = 3
 KILLED = 10.0  # [s] until a killed process has ended; a disk that hangs may keep it longer
+QUIET = 30.0  # [s] without a chunk, until the wait is spoken of
 LENGTH = 8  # bytes before each message that say how long it is
 
 
@@ -145,28 +147,37 @@ class _Pool:
         self.stopped.set()
         for worker in list(self.workers):
             worker.stop()
-        for thread in self.threads:
-            thread.join()
+        for thread in self.threads:  # daemons: one that a hung disk holds does not hold us
+            thread.join(2.0 * KILLED)
 
 
-def compute_on_workers(study, plan, chunks: list[int], count: int) -> Iterator[tuple[int, bytes]]:
+def compute_on_workers(
+    study, plan, chunks: list[int], count: int, say: Callable[[str], None]
+) -> Iterator[tuple[int, bytes]]:
     """(chunk, content of its part file) of all `chunks`, in the order in which they get done."""
     pool = _Pool(study, plan, chunks, min(count, len(chunks)))
     try:
         for _ in chunks:
-            try:
-                chunk, answer = pool.done.get(timeout=LONGEST_CHUNK)
-            except queue.Empty:
-                raise SimulationError(
-                    f"for {LONGEST_CHUNK:g} s no worker has finished a chunk of runs; one may be "
-                    "stuck. All chunks done before are kept. See what the processes wait for, then "
-                    "go on with resume (--resume)."
-                ) from None
+            chunk, answer = _next_answer(pool, say)
             if isinstance(answer, Exception):
                 raise answer
             yield chunk, answer
     finally:
         pool.stop()
+
+
+def _next_answer(pool: _Pool, say):
+    begun = monotonic()
+    while (waited := monotonic() - begun) < LONGEST_CHUNK:
+        with suppress(queue.Empty):
+            return pool.done.get(timeout=min(QUIET, LONGEST_CHUNK - waited))
+        waited = monotonic() - begun
+        say(f"No chunk of runs for {waited:.0f} of at most {LONGEST_CHUNK:g} s")
+    raise SimulationError(
+        f"for {LONGEST_CHUNK:g} s no worker has finished a chunk of runs; one may be stuck. All "
+        "chunks done before are kept. See what the processes wait for, then go on with resume "
+        "(--resume)."
+    )
 
 
 def serve() -> None:

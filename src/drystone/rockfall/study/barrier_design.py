@@ -25,7 +25,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import choice
+from drystone.model.checks import (
+    choice,
+    float_array,
+    integer,
+    not_negative,
+    number,
+    of_kind,
+    positive,
+    within,
+)
+from drystone.model.signatures import public
 from drystone.rockfall.results.percentiles import Estimate, estimate
 
 SOURCE = "UNI 11211-4, factors as in Rocscience's UNI 11211-4 design page for RocFall"
@@ -36,6 +46,7 @@ LEAST_FREE_BORDER = 0.5  # f_min [m]
 SHARES = (0.95, 0.99)
 
 
+@public
 @dataclass(frozen=True)
 class DesignFactors:
     """What is known of the site, in the words of the standard."""
@@ -50,9 +61,8 @@ class DesignFactors:
         choice("topography", self.topography, SURVEY)
         choice("block_survey", self.block_survey, SURVEY)
         choice("simulation", self.simulation, SIMULATION)
-        if not self.unit_weight >= 1.0:
-            raise InputError(f"unit_weight is {self.unit_weight:g}, must be at least 1.0.")
-        if self.percentile not in SHARES:
+        within("unit_weight", self.unit_weight, 1.0)
+        if number("percentile", self.percentile) not in SHARES:
             raise InputError(f"percentile is {self.percentile:g}, must be 0.95 or 0.99.")
 
     @property
@@ -84,6 +94,7 @@ class DesignValues:
         return self.velocity_estimate.enough and self.height_estimate.enough
 
 
+@public
 def design_values(
     speed: ArrayLike,
     height: ArrayLike,
@@ -98,9 +109,11 @@ def design_values(
     mass            of the design block [kg]
     runs            all runs, with those that did not reach the line
     """
-    factors = factors or DesignFactors()
-    if not mass > 0.0:
-        raise InputError(f"mass of the design block is {mass:g} kg, must be > 0.")
+    factors = DesignFactors() if factors is None else factors
+    of_kind("factors", factors, DesignFactors, "DesignFactors, or None")
+    mass = positive("mass of the design block", mass, "kg")
+    runs, seed = integer("runs", runs, 1), integer("seed", seed, 0)
+    speed, height = float_array("speed", speed), float_array("height", height)
     v = estimate(speed, factors.percentile, runs, seed)
     h = estimate(height, factors.percentile, runs, seed)
     v_d, h_d, m_d = v.value * factors.motion, h.value * factors.motion, mass * factors.mass
@@ -171,6 +184,7 @@ class Verification:
         return self.energy_ok and self.height_ok and self.distance_ok is not False
 
 
+@public
 def verify_barrier(
     values: DesignValues,
     energy: float,
@@ -187,10 +201,14 @@ def verify_barrier(
     distance           D_A, from the barrier to what it protects [m]
     design_elongation  D_d, after the standard [m]
     """
-    if not energy_factor >= 1.0:
-        raise InputError(f"energy_factor is {energy_factor:g}, must be at least 1.0.")
-    if not free_border >= LEAST_FREE_BORDER:
-        raise InputError(f"free_border is {free_border:g} m, must be at least 0.5 m.")
+    of_kind("values", values, DesignValues, "what design_values() returns")
+    energy, height = not_negative("energy", energy), not_negative("height", height)
+    energy_factor = within("energy_factor", energy_factor, 1.0)
+    free_border = within("free_border [m]", free_border, LEAST_FREE_BORDER)
+    if distance is not None:
+        distance = not_negative("distance", distance)
+    if design_elongation is not None:
+        design_elongation = not_negative("design_elongation", design_elongation)
     allowed, needed = energy / energy_factor, values.height + free_border
     known = distance is not None and design_elongation is not None
     return Verification(

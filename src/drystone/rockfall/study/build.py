@@ -7,6 +7,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.model.checks import choice, did_you_mean
 from drystone.rockfall.engine.barriers import Wall, line_wall, mesh_wall
+from drystone.rockfall.input_files import is_file, read_utf8
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.study.barrier_design import DesignCase, DesignFactors
 from drystone.rockfall.study.sources import area_source, line_source, point_source
@@ -54,7 +55,10 @@ def make_options(kind, given: dict):
         whole = isinstance(defaults[key], int)
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
             raise InputError(f"{key} is {value!r}, must be a {'whole ' if whole else ''}number.")
-        values[key] = value if whole else float(value)
+        try:
+            values[key] = value if whole else float(value)
+        except OverflowError:
+            raise InputError(f"{key} is beyond 1e308, must be a finite number.") from None
     return kind(**values).check()
 
 
@@ -85,23 +89,22 @@ def triangle_ids(study, given) -> np.ndarray | None:
     ids = np.full(count, NONE, dtype=np.int32)
     if isinstance(given, dict):
         for name, rows in given.items():
-            rows = np.array(rows, dtype=np.int64)
-            if len(rows) and not (rows.min() >= 0 and rows.max() < count):
+            if rows and not (min(rows) >= 0 and max(rows) < count):
                 raise InputError(
                     f"{study.name}: materials.triangles.{name}: triangles go from 0 to "
-                    f"{count - 1}, but {rows.max() if rows.max() >= count else rows.min()} is "
-                    f"named."
+                    f"{count - 1}, but {max(rows) if max(rows) >= count else min(rows)} is named."
                 )
-            ids[rows] = study.material_names.index(name)
+            ids[np.array(rows, dtype=np.int64)] = study.material_names.index(name)
         return ids
     return _ids_of_file(study, given, ids)
 
 
 def _ids_of_file(study, file: str, ids: np.ndarray) -> np.ndarray:
     path = study.folder / file
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(f"{study.name}: materials.triangles: there is no file {path}.")
-    names = path.read_text().split("\n")
+    with study.blaming("materials.triangles"):
+        names = read_utf8(path).split("\n")
     names = names[:-1] if names and not names[-1].strip() else names
     if len(names) != len(ids):
         raise InputError(
@@ -139,13 +142,23 @@ def _regions_of_file(study, part) -> list[Region]:
         names = [str(name) for name in features.column(part.column)]
     priority = np.full(count, part.priority)
     if part.priority_column is not None:
-        priority = np.asarray(features.column(part.priority_column), dtype=np.float64)
+        priority = _numbers(features, part.priority_column)
     found = []
     for k, (shape, name) in enumerate(zip(features.shapes, names, strict=True)):
         choice(f"{features.name}, polygon {k + 1}: material", name, study.material_names)
         require_area(f"{features.name}, polygon {k + 1}", shape)
         found.append(Region(shape, study.material_names.index(name), float(priority[k])))
     return found
+
+
+def _numbers(features, key: str) -> np.ndarray:
+    try:
+        values = np.asarray(features.column(key), dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.full(1, np.nan)
+    if not np.isfinite(values).all():
+        raise InputError(f"{features.name}: its column {key!r} must hold a number in every row.")
+    return values
 
 
 def texture(study, part) -> Texture:
@@ -197,7 +210,7 @@ def walls(study, part) -> list[Wall]:
             line_wall(study.slope, line, part.height, part.thickness) for line in lines(study, part)
         ]
     path = study.folder / part.mesh
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(f"there is no file {path}.")
     vertices, triangles = read_closed_mesh(path)
     line = None if part.line is None else lines(study, part)[0]

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drystone.model.checks import of_kind
+from drystone.model.signatures import public
 from drystone.rockfall.engine.event_log import FOUND
 from drystone.rockfall.engine.lift_start import lift_starts
 from drystone.rockfall.engine.rock import pack_rocks
@@ -27,9 +29,10 @@ class Checked(NamedTuple):
     findings: list[Finding]
 
 
+@public
 def check_study(study: Study) -> Checked:
     """All of a study but the runs; raises InputError for what cannot work."""
-    slope = study.slope
+    slope = of_kind("study", study, Study, "a Study, as Study.load() reads it").slope
     surface, barriers = study.surface, study.barriers
     lines, zones = study.check_lines, study.forest.drag
     options = study.options

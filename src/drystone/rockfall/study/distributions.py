@@ -202,12 +202,15 @@ def _require_sense(kind: str, n: tuple, low: float, high: float) -> None:
 
 
 def _finite(what: str, value) -> float:
-    infinite = what in ("min", "max") and value in (-inf, inf)
+    infinite = what in ("min", "max") and isinstance(value, float) and abs(value) == inf
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(f"{what} is {value!r}, must be a number.".lstrip())
-    if not (isfinite(value) or infinite):
-        raise InputError(f"{what} is {value!r}, must be a finite number.".lstrip())
-    return float(value)
+    try:
+        if isfinite(value) or infinite:
+            return float(value)
+    except OverflowError:
+        raise InputError(f"{what} is beyond 1e308, must be a finite number.".lstrip()) from None
+    raise InputError(f"{what} is {value!r}, must be a finite number.".lstrip())
 
 
 def _clip(share: float) -> float:

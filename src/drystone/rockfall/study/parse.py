@@ -10,25 +10,31 @@ from pydantic import BaseModel, ValidationError
 
 from drystone.errors import InputError
 from drystone.model.checks import did_you_mean
+from drystone.rockfall.input_files import is_file, read_utf8
 from drystone.rockfall.study.schema import StudyFile
 
 
 def read_study_file(path: Path) -> StudyFile:
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(f"There is no study file {path}. Make one: drystone rockfall new DIR")
+    text = read_utf8(path)
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except UnicodeDecodeError:
-        raise InputError(f"{path.name} is not a text file in UTF-8.") from None
-    except tomllib.TOMLDecodeError as error:
+        table = tomllib.loads(text)
+    except ValueError as error:  # also of integers with thousands of digits
         raise InputError(f"{path.name} is not TOML: {str(error).rstrip('.')}.") from None
+    except RecursionError:
+        raise InputError(f"{path.name}: its brackets are nested too deep for a study.") from None
     return check_table(table, path.name)
 
 
 def check_table(table: dict, name: str) -> StudyFile:
     """The models of a table; an error names every wrong entry, a line for each."""
+    if not isinstance(table, dict):
+        raise InputError(f"{name} is {_shown(table)}, must be a dict with the parts of a study.")
     try:
         return StudyFile.model_validate(table)
+    except RecursionError:
+        raise InputError(f"{name}: its entries are nested too deep for a study.") from None
     except ValidationError as error:
         entries = error.errors()
         meant = {_meant(entry) for entry in entries}
@@ -103,5 +109,8 @@ def _lower(sentence: str) -> str:
 
 
 def _shown(value) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits
+        return "a value that cannot be shown"
     return text if len(text) <= 60 else text[:57] + "..."

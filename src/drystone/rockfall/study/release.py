@@ -36,7 +36,7 @@ class Release:
 
     def start(self, slope, u: dict[str, float], more: np.random.Generator):
         """The rock of a run and its start; `more` draws other places if the first is too narrow."""
-        from drystone.rockfall.engine.roll import Start
+        from drystone.rockfall.engine.roll import Start, start_row
 
         rock = pick(self.groups, u["rock"]).make(u)
         centre, normal = self._centre(slope, rock, u, more)
@@ -44,7 +44,9 @@ class Release:
         own = quaternion_from_matrix(rock.axes)
         orientation = quaternion_product(tuple(self._orientation(u)), tuple(own))
         velocity, spin = self._velocity(normal, u), self._spin(u)
-        return rock, Start(tuple(centre), tuple(velocity), orientation, tuple(spin))
+        start = Start(tuple(centre), tuple(velocity), orientation, tuple(spin))
+        start_row(start)  # refuses what no rock has, here where the source can be named
+        return rock, start
 
     def _centre(self, slope, rock, u, more):
         """Centre of mass of the rock, and the normal of the ground there."""

@@ -7,7 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.checks import point_array
 from drystone.rockfall.engine.rock import Rock
+from drystone.rockfall.input_files import is_file, read_utf8
+from drystone.rockfall.mesh_files import load_mesh
 from drystone.rockfall.study.schema import RockPart
 
 # Longest axis first. Plates and columns as rockfall/engine/rock.py has them; they are chamfered
@@ -17,6 +20,8 @@ MAKERS = {
     "ellipsoid": Rock.ellipsoid, "block": Rock.block, "chamfered": Rock.chamfered,
     "platy": Rock.chamfered, "elongated": Rock.chamfered,
 }  # fmt: skip
+SMALLEST, LARGEST = 1e-4, 1e4  # [m] a grain of sand, a mountain
+LIGHTEST, DENSEST = 1e-3, 1e6  # [kg/m³] far beyond gas and metal
 VARIABLES = ("axis.1", "axis.2", "axis.3", "size", "density")  # names of what is drawn
 
 
@@ -39,6 +44,7 @@ class RockGroup:
             volume = part.volume.draw(u["size"])
         elif part.mass is not None:
             volume = part.mass.draw(u["size"]) / density
+        self._require_size(axes, volume, density)
         # Rocks that are alike are the same object, which compiled code then stores once.
         if self._last[0] != (axes, volume, density):
             self._last = (axes, volume, density), self._made(axes, volume, density)
@@ -55,6 +61,19 @@ class RockGroup:
             rock = rock.with_volume(volume)
         return replace(rock, density=density, inertia=rock.inertia * (density / rock.density))
 
+    def _require_size(self, axes, volume, density) -> None:
+        sizes = [*axes] if volume is None else [volume ** (1.0 / 3.0)]
+        for size in sizes:
+            if not SMALLEST <= size <= LARGEST:
+                raise InputError(
+                    f"rock {self.name} is {size:g} m large, must be {SMALLEST:g} to {LARGEST:g} m."
+                )
+        if not LIGHTEST <= density <= DENSEST:
+            raise InputError(
+                f"rock {self.name} has a density of {density:g} kg/m³, must be {LIGHTEST:g} to "
+                f"{DENSEST:g} kg/m³."
+            )
+
     def _axes(self, u) -> tuple[float, float, float]:
         part = self.part
         keys = VARIABLES[:3]
@@ -68,7 +87,7 @@ class RockGroup:
         return tuple(longest * x / max(ratio) for x in ratio)
 
     def _read(self) -> Rock:
-        if not self.file.is_file():
+        if not is_file(self.file):
             raise InputError(f"there is no file {self.file}.")
         if self.part.shape == "mesh":
             return Rock.from_file(self.file, scale=self.part.scale)
@@ -82,13 +101,13 @@ def _shaped(shape: str, x: float, y: float, z: float) -> Rock:
 
 def _points(path: Path) -> np.ndarray:
     """Points of a scan: a mesh or point cloud file, or text with x, y, z a line."""
-    import trimesh
-
-    try:
-        if path.suffix.lower() in (".xyz", ".txt", ".csv"):
-            text = path.read_text().replace(",", " ").replace(";", " ")
+    if path.suffix.lower() in (".xyz", ".txt", ".csv"):
+        text = read_utf8(path).replace(",", " ").replace(";", " ")
+        try:
             return np.array(text.split(), dtype=np.float64).reshape(-1, 3)
-        return np.array(trimesh.load(path, process=False).vertices, dtype=np.float64)
-    except Exception as error:  # every format has errors of its own
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"{path.name} cannot be read as points: {reason}.") from None
+        except ValueError as error:
+            raise InputError(f"{path.name} cannot be read as points: {error}.") from None
+    scan = load_mesh(path, "points", process=False)
+    if hasattr(scan, "geometry"):  # a scene of several things
+        scan = scan.to_geometry()
+    return point_array(f"points of {path.name}", getattr(scan, "vertices", ()), 4)

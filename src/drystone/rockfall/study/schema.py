@@ -22,6 +22,12 @@ from drystone.rockfall.study.distributions import Distribution, fixed, read_dist
 
 ROCK_DENSITY = 2670.0  # [kg/m³] the common assumption (DEMAND C2)
 
+# Every worker holds 100 bytes a run for the Latin hypercube, and the statistics 200: 1 GB at most.
+MOST_RUNS = 5_000_000
+MOST_WORKERS = 1024  # processes of one machine; each takes 200 MB and more
+MOST_SEED = 2**128 - 1  # what a generator of NumPy takes in whole
+LEAST_STEP = 1e-4  # [s] a hundredth of the time step in contact: finer points say nothing
+
 
 def _bounded(low: float, high: float, what: str, open_low: bool = False):
     """A check that no value of a distribution can lie outside."""
@@ -250,16 +256,16 @@ class CheckLinePart(Part):
 
 
 class Runs(Part):
-    count: Annotated[int, Field(ge=1)]
-    seed: Annotated[int, Field(ge=0)] = 1
+    count: Annotated[int, Field(ge=1, le=MOST_RUNS)]
+    seed: Annotated[int, Field(ge=0, le=MOST_SEED)] = 1
     sampling: Literal["monte-carlo", "latin-hypercube"] = "latin-hypercube"
-    workers: Annotated[int, Field(ge=1)] | None = None
+    workers: Annotated[int, Field(ge=1, le=MOST_WORKERS)] | None = None
 
 
 class Output(Part):
     folder: Name = "results"
     cell: Above | None = Field(None, alias="cell_m")  # None: that of the terrain
-    step: Above = Field(0.1, alias="step_s")
+    step: Annotated[float, Field(ge=LEAST_STEP, allow_inf_nan=False)] = Field(0.1, alias="step_s")
     ascii_grids: bool = False  # rasters as ESRI .asc too
 
 

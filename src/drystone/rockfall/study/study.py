@@ -14,6 +14,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import choice
+from drystone.model.signatures import public
 from drystone.rockfall.engine.barriers import (
     Barriers,
     Wall,
@@ -23,6 +24,7 @@ from drystone.rockfall.engine.barriers import (
     join_walls,
 )
 from drystone.rockfall.engine.forest_drag import Forest, build_forest
+from drystone.rockfall.input_files import as_path
 from drystone.rockfall.study import build
 from drystone.rockfall.study.barrier_design import DesignCase
 from drystone.rockfall.study.parse import check_table, read_study_file
@@ -49,6 +51,7 @@ class MaterialValues(NamedTuple):
     friction: np.ndarray  # (k,)
 
 
+@public
 class Study:
     """A checked study; `settings` holds its file's models."""
 
@@ -56,7 +59,8 @@ class Study:
         self, settings: StudyFile, folder: str | Path = ".", name: str = "study.toml"
     ) -> None:
         # Absolute, for workers may have another working folder.
-        self.settings, self.folder, self.name = settings, Path(folder).absolute(), name
+        self.settings, self.name = settings, name
+        self.folder = as_path("folder", folder).absolute()
         self.terrain, self.runs = settings.terrain, settings.runs
         self.rocks, self.sources = settings.rocks, settings.sources
         self._check_names()
@@ -64,7 +68,7 @@ class Study:
     @classmethod
     def load(cls, path: str | Path) -> "Study":
         """From a TOML file; file names in it are relative to its folder."""
-        path = Path(path)
+        path = as_path("study", path)
         return cls(read_study_file(path), path.parent, path.name)
 
     @classmethod
@@ -253,6 +257,8 @@ class Study:
 
     def sample(self, run: int) -> "tuple[Rock, Start, MaterialValues]":
         """(rock, start, material values) of a run, from the seed and its number alone."""
+        if isinstance(run, bool) or not isinstance(run, int | np.integer):
+            raise InputError(f"run is {run!r}, must be the number of a run.")
         if not 0 <= run < self.runs.count:
             raise InputError(f"there is no run {run}: they go from 0 to {self.runs.count - 1}.")
         u = self.sampler.draw(run)

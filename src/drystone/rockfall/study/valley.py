@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.signatures import public
+from drystone.rockfall.input_files import as_path
 
 CELL = 2.0  # [m]
 COLUMNS, ROWS = 200, 230
@@ -120,9 +122,10 @@ def valley_heights() -> np.ndarray:
     return np.round(z + 0.2 * (0.2 + steep) * bumps, 2)
 
 
+@public
 def new_study(folder: str | Path) -> Path:
     """Terrain, ground polygons and study.toml in a new folder; the path of the study."""
-    folder = Path(folder)
+    folder = as_path("folder", folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} is there already and not empty. Choose another folder.")
     try:

@@ -37,7 +37,7 @@ def read_crs(what: str, text):
     pyproj = load("pyproj", "A coordinate reference system")
     try:
         return pyproj.CRS.from_user_input(text)
-    except pyproj.exceptions.CRSError:
+    except Exception:  # CRSError, and those of texts that are no WKT at all
         raise InputError(
             f"{what} is {_short(text)!r}, which is unknown. Give a code such as 'EPSG:2056'."
         ) from None

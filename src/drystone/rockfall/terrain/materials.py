@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.jit import kernel
+from drystone.model.checks import float_array, index_rows, integer, number, shown
+from drystone.model.signatures import public
 from drystone.rockfall.terrain.regions import NOWHERE, Region, RegionIndex, build_regions, region_at
 
 NONE = -1  # a triangle or texture cell that says nothing about its material
@@ -51,6 +53,7 @@ class Texture(NamedTuple):
 NO_TEXTURE = Texture(np.empty((0, 0), dtype=np.int32), np.zeros(2), np.ones(2))
 
 
+@public
 def build_surface(
     triangles: np.ndarray,
     normal_restitution: ArrayLike,
@@ -64,25 +67,48 @@ def build_surface(
 
     triangle_material  (m,) ids, NONE where a triangle has none of its own
     """
-    restitution = np.ascontiguousarray(normal_restitution, dtype=np.float64)
-    mu = np.ascontiguousarray(friction, dtype=np.float64)
-    own = _no_ids() if triangle_material is None else _spread(triangles, triangle_material)
+    restitution = float_array("normal_restitution", normal_restitution)
+    mu = float_array("friction", friction)
+    _check_values(restitution, mu)
+    default = integer("default", default, 0, len(mu) - 1)
+    own = _no_ids() if triangle_material is None else _spread(triangles, triangle_material, len(mu))
     rest = (build_regions(list(regions)), *texture, default, restitution, mu)
     return Surface._make((*own, *rest))
 
 
+@public
 def uniform_surface(normal_restitution: float, friction: float) -> Surface:
     """One material everywhere."""
-    return build_surface(np.empty((0, 3), dtype=np.int32), [normal_restitution], [friction])
+    values = (number("normal_restitution", normal_restitution), number("friction", friction))
+    return build_surface(np.empty((0, 3), dtype=np.int32), [values[0]], [values[1]])
+
+
+def _check_values(restitution: np.ndarray, friction: np.ndarray) -> None:
+    """One of each for every material: restitution from 0 to 1, friction of 0 and more."""
+    if restitution.ndim != 1 or restitution.shape != friction.shape or not len(friction):
+        raise InputError(
+            f"normal_restitution and friction have the shapes {restitution.shape} and "
+            f"{friction.shape}, must be one number each for every material."
+        )
+    if not ((restitution >= 0.0) & (restitution <= 1.0)).all():
+        raise InputError(f"normal_restitution is {shown(restitution)}, must be from 0 to 1.")
+    if not ((friction >= 0.0) & np.isfinite(friction)).all():
+        raise InputError(f"friction is {shown(friction)}, must be finite and >= 0.")
 
 
 def _no_ids():
     return np.empty(0, np.int32), np.empty((0, 3), np.int32), np.empty((0, 3), np.int32)
 
 
-def _spread(triangles: np.ndarray, ids: np.ndarray):
+def _spread(triangles: np.ndarray, ids: np.ndarray, count: int):
     """Ids of triangles, of their edges and of their corners."""
-    ids = np.asarray(ids, dtype=np.int32)
+    triangles = index_rows("triangles", triangles, np.iinfo(np.int32).max)
+    given = float_array("triangle_material", ids, "integers, the rows of materials")
+    if not ((given >= NONE) & (given < count) & (given == np.floor(given))).all():
+        raise InputError(
+            f"triangle_material is {shown(ids)}, must be materials, 0 to {count - 1}, or {NONE}."
+        )
+    ids = given.astype(np.int32)
     if ids.shape != (len(triangles),):
         raise InputError(
             f"{ids.size} material ids were given for {len(triangles)} triangles; one each is "

@@ -6,9 +6,11 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import point_array
+from drystone.rockfall.mesh_files import SUFFIXES as SUFFIXES
+from drystone.rockfall.mesh_files import load_mesh
 from drystone.shapes.triangle_table import flat_faces, weld
 
-SUFFIXES = (".obj", ".stl", ".ply", ".off", ".glb", ".gltf")
+FARTHEST = 1e8  # [m] of a vertex from the origin of its map: the Earth is 4e7 m around
 
 
 def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -51,19 +53,24 @@ def _welded(path: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _load(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    import trimesh  # slow to import
-
-    try:
-        mesh = trimesh.load(path, force="mesh", process=False)
-    except Exception as error:  # every format has errors of its own
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"{path.name} cannot be read as a mesh: {reason}.") from None
-    if not isinstance(mesh, trimesh.Trimesh) or len(mesh.faces) == 0:
+    mesh = load_mesh(path, force="mesh", process=False)
+    faces = np.asarray(getattr(mesh, "faces", ()), dtype=np.int64)
+    if len(faces) == 0:
         raise InputError(f"{path.name} holds no triangles.")
     vertices = point_array(f"Vertices of {path.name}", mesh.vertices, 3)
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        worst = faces.max() if faces.min() >= 0 else faces.min()
+        raise InputError(
+            f"{path.name}: a triangle names vertex {worst}, but there are {len(vertices)}, from 0."
+        )
+    if np.abs(vertices).max() > FARTHEST:
+        raise InputError(
+            f"{path.name}: a coordinate is {np.abs(vertices).max():.3g} m, must be below "
+            f"{FARTHEST:g} m. Is it in metres?"
+        )
     if not np.ptp(vertices, axis=0).any():
         raise InputError(f"{path.name}: all {len(vertices)} vertices are the same point.")
-    return vertices, np.asarray(mesh.faces, dtype=np.int64)
+    return vertices, faces
 
 
 def _require_one_side(name: str, faces: np.ndarray, count: int) -> None:

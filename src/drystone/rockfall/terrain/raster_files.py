@@ -4,15 +4,25 @@ Every reader gives the same thing: values at cell centres, southern row first, s
 column j stand at (x0 + j dx, y0 + i dy). Where there is no value there is NaN.
 """
 
+import os
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.rockfall.input_files import as_path, is_file, megabytes, read_utf8
 from drystone.rockfall.optional_packages import load
 from drystone.shapes.elevation_grid import read_ascii_grid
 
+# Cells of a raster that a file of no bytes may declare, and for each of its bytes: deflate makes
+# 8000 equal cells of 60 bytes, so that a file of 100 kB could declare gigabytes. Real heights take
+# half a byte or more each. 8 bytes a cell are read, and 150 are needed where there is ground.
+FREE_CELLS, CELLS_PER_BYTE = 30_000_000, 25
+FREE_GROUND, GROUND_PER_BYTE = 4_000_000, 3
+FARTHEST = 1e8  # [m] of a cell from the origin of its map: the Earth is 4e7 m around
 OFF_GRID = 0.01  # of a cell: how far a point of an XYZ file may lie from its place, for rounding
 FEET = ("ft", "foot", "feet", "us-ft", "us survey foot", "usfeet")
 
@@ -24,6 +34,7 @@ class Raster(NamedTuple):
     dx: float  # [m]
     dy: float
     crs: object  # as the file says it (text or WKT), or None
+    size: int = 0  # of all its files [bytes]; 0: that of the one
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -35,13 +46,14 @@ class Raster(NamedTuple):
 
 def read_raster(path, nodata: float | None = None) -> Raster:
     """The first band of a raster file; `nodata` is one more value that means none."""
-    path = Path(path)
-    if not path.is_file():
+    path = as_path("file", path)
+    if not is_file(path):
         raise InputError(f"There is no file {path}.")
     suffix = path.suffix.lower()
     readers = {".asc": _read_ascii, ".agr": _read_ascii, ".xyz": _read_xyz, ".txt": _read_xyz}
     raster = readers.get(suffix, _read_gdal)(path)
     values = raster.values
+    _require_places(path.name, raster)
     if nodata is not None:
         values[values == nodata] = np.nan
     values[np.isinf(values)] = np.nan
@@ -50,11 +62,53 @@ def read_raster(path, nodata: float | None = None) -> Raster:
     return raster
 
 
+def require_ground(path: Path, raster: Raster) -> None:
+    """Ground takes memory cell by cell: as much as the file may well hold, and not more."""
+    there = int(np.isfinite(raster.values).sum())
+    if there > FREE_GROUND + GROUND_PER_BYTE * (raster.size or _size([path])):
+        raise _too_large(path, f"{there:,} cells with ground")
+
+
+def judge_cells(path: Path, file) -> None:
+    """InputError, before anything is read, if an open raster declares more than it can hold."""
+    blocks = max(rows * columns for rows, columns in file.block_shapes)
+    cells = max(file.width * file.height, blocks)
+    if cells > FREE_CELLS + CELLS_PER_BYTE * _size(file.files):  # a VRT names its files
+        raise _too_large(path, f"{file.width:,} x {file.height:,} cells")
+
+
+def _size(files) -> int:
+    sizes = 0
+    for file in files:
+        with suppress(OSError):
+            sizes += os.path.getsize(file)
+    return sizes
+
+
+def _too_large(path: Path, what: str) -> InputError:
+    return InputError(
+        f"{path.name} declares {what} in a file of {megabytes(_size([path]))}, more than heights "
+        f"can be packed. If it is right, write it uncompressed: gdal_translate -co COMPRESS=NONE "
+        f"{path.name} plain.tif"
+    )
+
+
+def _require_places(name: str, raster: Raster) -> None:
+    places = (*raster.box, raster.dx, raster.dy)
+    if not all(map(isfinite, places)) or max(map(abs, places)) > FARTHEST:
+        raise InputError(
+            f"{name}: its cells reach from {raster.box[:2]} to {raster.box[2:]} m, must be finite "
+            f"and below {FARTHEST:g} m. Is its place in metres?"
+        )
+    if not (raster.dx > 0.0 and raster.dy > 0.0):
+        raise InputError(f"{name}: its cells are {raster.dx:g} x {raster.dy:g} m, must be > 0.")
+
+
 def _read_ascii(path: Path) -> Raster:
     """ESRI ASCII grid. GDAL would round its heights to float32; we keep every digit."""
     heights, side, (x, y) = read_ascii_grid(path)
     sidecar = path.with_suffix(".prj")
-    crs = sidecar.read_text() if sidecar.is_file() else None
+    crs = read_utf8(sidecar) if is_file(sidecar) else None
     return Raster(np.ascontiguousarray(heights[::-1]), x, y, side, side, crs)
 
 
@@ -63,20 +117,29 @@ def _read_gdal(path: Path) -> Raster:
     try:
         with rasterio.open(path) as file:
             transform, count = file.transform, file.count
+            if count < 1:
+                raise InputError(f"{path.name} holds no band of heights.")
+            if file.dtypes[0].startswith("complex"):
+                raise InputError(f"{path.name}: its heights are complex numbers, must be real.")
+            judge_cells(path, file)
+            size = _size(file.files)
             values = file.read(1, masked=True).astype(np.float64)
             values = values.filled(np.nan) * file.scales[0] + file.offsets[0]
             unit, crs = file.units[0], file.crs
-    except rasterio.errors.RasterioError as error:
+    except InputError:
+        raise
+    except Exception as error:  # GDAL's drivers raise errors of many kinds
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(f"{path.name} cannot be read as a raster: {reason}.") from None
-    if count < 1 or transform.is_identity:
+    if transform.is_identity:
         raise InputError(
             f"{path.name} says nothing about where it lies (no geotransform). Georeference it, for "
             f"example with gdal_translate -a_ullr."
         )
     if unit and unit.lower() in FEET:
         raise InputError(f"{path.name}: its heights are in {unit}, must be in metres. Convert it.")
-    return _upright(path.name, values, transform, crs.to_wkt() if crs else None)
+    raster = _upright(path.name, values, transform, crs.to_wkt() if crs else None)
+    return raster._replace(size=size)
 
 
 def _upright(name: str, values: np.ndarray, transform, crs) -> Raster:
@@ -119,16 +182,25 @@ def _read_xyz(path: Path) -> Raster:
 
 
 def _xyz_columns(path: Path) -> np.ndarray:
-    lines = path.read_text(errors="replace").replace(",", " ").replace(";", " ").splitlines()
+    lines = (
+        path.read_text("utf-8-sig", errors="replace")
+        .replace(",", " ")
+        .replace(";", " ")
+        .splitlines()
+    )
     if lines and not _numeric(lines[0]):
         lines = lines[1:]  # a head that names the columns
     try:
         columns = np.array(" ".join(lines).split(), dtype=np.float64).reshape(-1, 3)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(
             f"{path.name}: must be three numbers a line: x, y, height. Other files are named "
             f".tif, .asc, .obj, .stl or .ply."
         ) from None
+    if np.abs(columns[np.isfinite(columns[:, :2]).all(axis=1), :2]).max(initial=0.0) > FARTHEST:
+        raise InputError(
+            f"{path.name}: a coordinate is beyond {FARTHEST:g} m. Are its columns x, y, height?"
+        )
     if len(columns) < 4 or not np.isfinite(columns[:, :2]).all():
         raise InputError(f"{path.name}: holds {len(columns)} points; at least 4 finite are needed.")
     return columns
@@ -137,7 +209,7 @@ def _xyz_columns(path: Path) -> np.ndarray:
 def _numeric(line: str) -> bool:
     try:
         return len([float(word) for word in line.split()]) > 0
-    except ValueError:
+    except (ValueError, OverflowError):
         return False
 
 
@@ -149,6 +221,8 @@ def _axis(name: str, axis: str, values: np.ndarray) -> tuple[float, float, np.nd
     if len(steps) == 0:
         raise InputError(f"{name}: all points have the same {axis}: not a grid.")
     step = float(np.median(steps))
+    if len(places) > len(steps) + 1 and np.ptp(places) / step > 1e9:
+        raise InputError(f"{name}: its points are not on a regular grid in {axis}.")
     number = np.rint((values - places[0]) / step).astype(np.int64)
     step = (places[-1] - places[0]) / number.max()  # not of the rounding of one pair
     off = np.abs(values - (places[0] + number * step)).max()

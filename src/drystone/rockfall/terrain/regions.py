@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.jit import kernel
+from drystone.model.checks import of_kind
 from drystone.rockfall.optional_packages import load
 
 NOWHERE = -1
@@ -56,6 +57,7 @@ def build_regions(regions: list[Region]) -> RegionIndex:
 def _rim(polygon) -> np.ndarray:
     """(e, 4) edges of all rings, holes included."""
     shapely = load("shapely", "Geometry")
+    of_kind("polygon", polygon, shapely.Polygon | shapely.MultiPolygon, "a polygon of shapely")
     edges = []
     for part in shapely.get_parts(polygon):
         for ring in (part.exterior, *part.interiors):

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import point_array, positive, vector
+from drystone.model.checks import float_array, index_rows, point_array, positive, vector
+from drystone.model.signatures import public
+from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.terrain.crs import LOCAL, choose_crs
 from drystone.rockfall.terrain.mesh_slope import SUFFIXES, read_mesh
 from drystone.rockfall.terrain.plan_index import PlanIndex, build_plan_index, highest_over
-from drystone.rockfall.terrain.raster_files import Raster, read_raster
+from drystone.rockfall.terrain.raster_files import Raster, read_raster, require_ground
 
 HEIGHTS = (-1000.0, 9000.0)  # [m] deepest mine and highest mountain; beyond is undeclared NoData
 ON_NODE = 1e-9  # of a cell: a point so near a node is on it, and gets its height to the last digit
@@ -33,6 +35,7 @@ class HeightGrid(NamedTuple):
     dy: float
 
 
+@public
 @dataclass(frozen=True, eq=False)
 class Slope:
     """Ground that rocks fall on.
@@ -62,8 +65,8 @@ class Slope:
                 say in which system it is, which meshes, XYZ and ASCII grids without .prj do not
         nodata  one more height that means none, where the file does not declare it
         """
-        path = Path(path)
-        if not path.is_file():
+        path = as_path("terrain", path)
+        if not is_file(path):
             raise InputError(f"There is no terrain file {path}.")
         if path.suffix.lower() in SUFFIXES:
             vertices, triangles = read_mesh(path)
@@ -71,6 +74,7 @@ class Slope:
             system = choose_crs(path.name, None, crs, box)
             return cls.from_mesh(vertices, triangles, system, path.name)
         raster = read_raster(path, nodata)
+        require_ground(path, raster)
         _require_heights(path.name, raster.values)
         system = choose_crs(path.name, raster.crs, crs, raster.box)
         return _from_raster(raster, system, path.name)
@@ -90,18 +94,15 @@ class Slope:
         origin  world x, y of the south-western node z[0, 0]
         crs     code, pyproj CRS, or None for local metres
         """
-        try:
-            z = np.array(z, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("z must be an array of heights (rows, columns).") from None
+        z = float_array("z", z, "an array of heights (rows, columns)")
         if z.ndim != 2 or min(z.shape) < 2:
             raise InputError(f"z has shape {z.shape}, must be (rows, columns), 2 at least each.")
-        dx, dy = vector("cell", cell, 2) if np.ndim(cell) else (cell, cell)
+        dx, dy = vector("cell", cell, 2) if hasattr(cell, "__len__") else (cell, cell)
         x, y = vector("origin", origin, 2)
         dx, dy = positive("cell in x", dx), positive("cell in y", dy)
         raster = Raster(z, x, y, dx, dy, None)
         _require_heights(name, z)
-        system = choose_crs(name, None, crs or LOCAL, raster.box)
+        system = choose_crs(name, None, LOCAL if crs is None else crs, raster.box)
         return _from_raster(raster, system, name)
 
     @classmethod
@@ -115,10 +116,10 @@ class Slope:
         vertices = point_array(f"{name}: vertices", vertices, 3)
         _require_heights(name, vertices[:, 2])
         low, high = vertices[:, :2].min(axis=0), vertices[:, :2].max(axis=0)
-        system = choose_crs(name, None, crs or LOCAL, (*low, *high))
+        system = choose_crs(name, None, LOCAL if crs is None else crs, (*low, *high))
         origin = _round_origin(low, high)
         vertices -= origin
-        triangles = np.ascontiguousarray(triangles, dtype=np.int32)
+        triangles = index_rows(f"{name}: triangles", triangles, len(vertices)).astype(np.int32)
         return cls(vertices, triangles, origin, system, None, name)
 
     def __repr__(self) -> str:
@@ -146,7 +147,10 @@ class Slope:
 
     def height(self, x: ArrayLike, y: ArrayLike) -> np.ndarray:
         """Height of the highest surface over local x, y [m]; NaN in holes and outside."""
-        x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
+        x, y = float_array("x", x), float_array("y", y)
+        if x.shape != y.shape and x.ndim and y.ndim:
+            raise InputError(f"x has shape {x.shape} and y {y.shape}, must be the same.")
+        x, y = np.broadcast_arrays(x, y)
         if self.grid is not None:
             return _grid_height(self.grid, x, y)
         height = np.empty(x.size)

@@ -1,15 +1,16 @@
 """Points, lines and polygons in local coordinates, from GIS files or from the study itself."""
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import did_you_mean
+from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.terrain.crs import to_slope
 
+FARTHEST = 1e8  # [m] from the origin of a map: the Earth is 4e7 m around
 KINDS = {
     "point": ("Point", "MultiPoint"),
     "line": ("LineString", "MultiLineString"),
@@ -35,8 +36,8 @@ def read_features(path, slope, kinds) -> Features:
 
     kinds  which may be in it, of "point", "line" and "polygon"
     """
-    path = Path(path)
-    if not path.is_file():
+    path = as_path("file", path)
+    if not is_file(path):
         raise InputError(f"There is no file {path}.")
     shapely, pyogrio = load("shapely", "Geometry"), load("pyogrio", f"Reading {path.name}")
     try:
@@ -44,12 +45,21 @@ def read_features(path, slope, kinds) -> Features:
     except Exception as error:  # GDAL's drivers raise errors of many kinds
         reason = " ".join(str(error).split()).partition(";")[0].rstrip(".")
         raise InputError(f"{path.name} cannot be read as a vector file: {reason}.") from None
-    shapes = shapely.from_wkb(geometry if geometry is not None else [])
+    try:
+        shapes = shapely.from_wkb(geometry if geometry is not None else [])
+    except shapely.errors.ShapelyError as error:
+        raise InputError(f"{path.name}: a geometry is damaged ({error}).") from None
     there = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
     shapes = shapes[there]
     if len(shapes) == 0:
         raise InputError(f"{path.name} holds no geometry.")
     _require_kind(path.name, shapes, kinds)
+    places = shapely.get_coordinates(shapes)
+    if not (np.isfinite(places).all() and np.abs(places).max() < FARTHEST):
+        raise InputError(
+            f"{path.name}: a coordinate is {_worst(places):g}, must be finite and below "
+            f"{FARTHEST:g} m."
+        )
     table = {str(key): values[there] for key, values in zip(info["fields"], fields, strict=True)}
     return Features(path.name, _to_local(path.name, shapes, info["crs"], slope), table)
 
@@ -62,7 +72,13 @@ def points_of(what: str, rows, slope) -> np.ndarray:
     array = np.array(rows, dtype=np.float64)
     if not np.isfinite(array).all():
         raise InputError(f"{what}: all its numbers must be finite.")
+    if np.abs(array).max() > FARTHEST:
+        raise InputError(f"{what}: a coordinate is {_worst(array):g}, beyond {FARTHEST:g} m.")
     return array - slope.origin[: array.shape[1]]
+
+
+def _worst(places: np.ndarray) -> float:
+    return float(places.flat[np.argmax(np.where(np.isfinite(places), np.abs(places), np.inf))])
 
 
 def polygon_of(what: str, rows, slope):
