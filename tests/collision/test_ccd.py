@@ -184,3 +184,31 @@ def test_a_stream_that_is_held_up_gains_no_energy():
         before = after
         stopped += world.info.stopped
     assert stopped > 450
+
+
+PAST = {"position": (0, 0, 0.2), "velocity": (1e8, 3, 1)}
+ROUND = {"position": (0.3, 0, 0), "spin": (1e9, 2e8, -3e8)}
+
+
+@pytest.mark.parametrize("motion", [PAST, ROUND])
+def test_a_step_that_cannot_be_swept_comes_back_and_says_so(motion):
+    """Millions of samples would be needed: the pair is held where it was looked at, and named."""
+    ring = trimesh.creation.torus(0.1, 0.03, major_sections=16, minor_sections=8)
+    mesh = ds.Mesh(ring.vertices, ring.faces)
+    world = ds.World(gravity=(0, 0, 0), sleeping=False)
+    world.add_body(mesh, name="one")
+    other = world.add_body(mesh, name="other", **motion)
+    info = world.step()
+    assert info.given_up == 1 and not info.converged
+    assert set(info.unresolved_pairs[0]) == {"one", "other"}
+    assert np.linalg.norm(other.position) < 20.0
+
+
+def test_a_bound_on_sweeps_is_told_to_who_wants_to_be_told():
+    ring = trimesh.creation.torus(0.1, 0.03, major_sections=16, minor_sections=8)
+    mesh = ds.Mesh(ring.vertices, ring.faces)
+    world = ds.World(gravity=(0, 0, 0), sleeping=False, on_nonconverged="raise")
+    world.add_body(mesh, name="one")
+    world.add_body(mesh, name="other", **ROUND)
+    with pytest.raises(ds.SimulationError, match="It gave up one and other"):
+        world.step()

@@ -23,6 +23,8 @@ SMALL = {
     "bunny-bowl": {"count": 4},
     "torus-pile": {"count": 18, "per_side": 3},
     "torus-chain": {"count": 4},
+    "chain-net": {"rows": 2},
+    "wrecking-ball": {"count": 3},
     "loop": {"turn_deg": 2.0},
     "gears": {"rows": 2},
     "mechanism": {"pebble": False},

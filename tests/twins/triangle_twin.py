@@ -61,6 +61,8 @@ def meet(
         contact_first=np.zeros(count, dtype=np.int32),
         slot=np.full((slots * count, 7), np.nan),
         toi=np.zeros(count),
+        unresolved=np.zeros(count, dtype=np.int32),
+        given_up=np.zeros(count, dtype=np.int32),
         **(nothing_kept(count) if kept is None else kept),
     )
     collide_meshes(tables, _typed(boxes), pair, axis, near, count)

@@ -13,9 +13,8 @@ like any other. The TOI of pairs of meshes is found in ccd_mesh.py.
 from math import inf, sqrt
 
 from drystone.collision.ccd_mesh import find_mesh_tois, has_mesh_toi
-from drystone.collision.narrowphase.collide import collide_near
-from drystone.collision.narrowphase.collide_2d import collide_flat
-from drystone.collision.narrowphase.mesh.collide import NEAREST_ONLY, collide_meshes, has_meshes
+from drystone.collision.displaced_pair import collide_displaced
+from drystone.collision.narrowphase.mesh.collide import has_meshes
 from drystone.collision.narrowphase.mesh.constants import MAX_MARGIN
 from drystone.collision.swept_motion import (
     DEEP,
@@ -30,7 +29,16 @@ from drystone.collision.swept_motion import (
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import cross, dot, load, sub
-from drystone.model.arrays import FIXED, INFO_IMPACTS, INFO_NEAR, KINEMATIC, MESH, MIDPOINT, TERRAIN
+from drystone.model.arrays import (
+    FIXED,
+    INFO_GIVEN_UP,
+    INFO_IMPACTS,
+    INFO_NEAR,
+    KINEMATIC,
+    MESH,
+    MIDPOINT,
+    TERRAIN,
+)
 
 PASSES = 4  # a body that was stopped may be hit by one behind it
 
@@ -38,24 +46,12 @@ PASSES = 4  # a body that was stopped may be hit by one behind it
 @kernel
 def _gap_at(share, a, b, margin, shapes, outlines, state, motion, ccd, dt):
     """Least gap of two shapes after this share of the step, and its normal; `margin` if larger."""
-    boxes, near, fraction = ccd.boxes, ccd.near, ccd.fraction
-    place_at(share, a, shapes, state, motion, fraction, dt, boxes.pose, a)
-    place_at(share, b, shapes, state, motion, fraction, dt, boxes.pose, b)
-    boxes.spread[a], boxes.spread[b] = margin, 0.0
-    for k in range(8):
-        ccd.axis[0, k] = 0.0
-    if max(shapes.kind[a], shapes.kind[b]) == MESH:
-        ccd.axis[0, 0] = NEAREST_ONLY  # the nearest point of a mesh will do
-    ccd.pair[0, 0], ccd.pair[0, 1] = a, b
-    near.slot_count[0] = 0
-    if outlines is None:
-        collide_near(shapes, boxes, ccd.pair, ccd.axis, near, 1)
-        if has_meshes(shapes):
-            collide_meshes(shapes, boxes, ccd.pair, ccd.axis, near, 1)
-    else:
-        collide_flat(shapes, outlines, boxes, ccd.pair, near, 1)
+    pose, near, fraction = ccd.boxes.pose, ccd.near, ccd.fraction
+    place_at(share, a, shapes, state, motion, fraction, dt, pose, a)
+    place_at(share, b, shapes, state, motion, fraction, dt, pose, b)
+    found = collide_displaced(a, b, margin, True, shapes, outlines, ccd)
     gap, nx, ny, nz = margin, 0.0, 0.0, 0.0
-    for row in range(near.slot_count[0]):
+    for row in range(found):
         if near.slot[row, 6] < gap:
             gap = near.slot[row, 6]
             nx, ny, nz = near.slot[row, 3], near.slot[row, 4], near.slot[row, 5]
@@ -64,14 +60,17 @@ def _gap_at(share, a, b, margin, shapes, outlines, state, motion, ccd, dt):
 
 @kernel
 def _time_of_impact(a, b, skin, deep, shapes, outlines, state, motion, ccd, dt):
-    """Share of the step that shapes a and b can move before they meet, 1 if they do not."""
+    """Share of the step that shapes a and b can move before they meet, 1 if they do not.
+
+    And whether it was given up, after MAX_ADVANCES.
+    """
     ax, ay, az, swing_a = span_of(shapes.body[a], a, shapes, motion, ccd.fraction, dt)
     bx, by, bz, swing_b = span_of(shapes.body[b], b, shapes, motion, ccd.fraction, dt)
     x, y, z, swing = ax - bx, ay - by, az - bz, swing_a + swing_b
     most = sqrt(x * x + y * y + z * z) + swing
     thin = min(shapes.thickness[a], shapes.thickness[b])
     if most < FAST * thin:
-        return 1.0
+        return 1.0, False
     convex = max(shapes.kind[a], shapes.kind[b]) < TERRAIN
     farthest = MAX_MARGIN * thin if max(shapes.kind[a], shapes.kind[b]) == MESH else inf
     share, deepest = 0.0, 0.0
@@ -83,13 +82,13 @@ def _time_of_impact(a, b, skin, deep, shapes, outlines, state, motion, ccd, dt):
             if gap < margin:
                 deepest = min(gap, 0.0) - deep * thin
         if gap <= deepest:
-            return share
+            return share, False
         # Convex shapes stay apart along the normal they have now, whatever else comes nearest.
         closing = min(most, nx * x + ny * y + nz * z + swing) if convex else most
         if closing * (1.0 - share) <= gap - deepest:
-            return 1.0
+            return 1.0, False
         share += (gap - deepest) / closing
-    return share
+    return share, True
 
 
 @kernel
@@ -153,9 +152,10 @@ def _stop_pairs(shapes, outlines, bodies, state, settings, work, first_pass):
             share, of = near.toi[k], ccd.fraction_before
         else:
             skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
-            share = _time_of_impact(
+            share, given_up = _time_of_impact(
                 a, b, skin, deep, shapes, outlines, state, work.motion, ccd, settings.dt
             )
+            near.given_up[k] = max(near.given_up[k], 1 if given_up else 0)
         if share < 1.0:
             _stop(i, j, share, of, kind, state.position, work.motion.move, ccd)
             _stop(j, i, share, of, kind, state.position, work.motion.move, ccd)
@@ -213,10 +213,12 @@ def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
 
     Returns how many pairs did.
     """
-    ccd = work.ccd
-    n, total = state.position.shape[0], 0
+    ccd, near, info = work.ccd, work.near, work.log.info
+    n, total, near_count = state.position.shape[0], 0, int(work.log.info[INFO_NEAR])
     for b in range(n):
         ccd.fraction[b], ccd.changed[b] = 1.0, 0
+    for k in range(near_count):
+        near.given_up[k] = 0
     for number in range(PASSES):
         for b in range(n):
             ccd.changed_before[b], ccd.changed[b] = ccd.changed[b], 0
@@ -224,15 +226,17 @@ def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
         if outlines is None and has_meshes(shapes):
             find_mesh_tois(
                 shapes, work.boxes, state, settings, work.motion, ccd.fraction,
-                ccd.changed_before, work.near, int(work.log.info[INFO_NEAR]), number == 0,
+                ccd.changed_before, near, near_count, number == 0,
             )  # fmt: skip
         stopped = _stop_pairs(shapes, outlines, bodies, state, settings, work, number == 0)
         if stopped == 0:
             break
         total += stopped
         _hold_joined(joints, n, ccd.fraction, ccd.changed)
+    for k in range(near_count):
+        info[INFO_GIVEN_UP] += near.given_up[k]
     if total > 0:
-        impacts = int(work.log.info[INFO_IMPACTS])
+        impacts = int(info[INFO_IMPACTS])
         for b in range(n):
             if ccd.fraction[b] < 1.0:
                 _shorten(b, state.twist, work.motion, impacts, ccd.fraction[b], settings)

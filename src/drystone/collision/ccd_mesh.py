@@ -41,6 +41,11 @@ _CHUNK = 64  # pairs per task, taken from all over the list as in mesh/collide.p
 SAMPLE, MOST_SAMPLES = 1.0, 16
 MOST_DEEP, LITTLE = 0.5, 0.05  # see _depth_allowed()
 ADVANCES = 8  # of a pair, then it is sampled likewise
+# Samples of a pair, and of all fast pairs of a pass together, of which each gets its part: some
+# tenths of a second. A pair that needs more is stopped where the last one was, and said to be given
+# up: at 1e8 m/s it would need millions, and the step would not come back.
+PAIR_SAMPLES, STEP_SAMPLES, LEAST_SAMPLES = 256, 8192, 16
+MOST_PIECES = 1e15  # that a path is thought to be divided into: an integer
 SKIPPED = 2.0  # TOI of a pair that is none of meshes, or slow
 
 
@@ -52,6 +57,7 @@ class Sweep(NamedTuple):
     motion: Motion
     fraction: np.ndarray  # (n,) share of the step that each body moves
     dt: float  # [s]
+    samples: int  # that a pair may take
     pose: np.ndarray  # (2, 12) scratch
     work: Workspace
 
@@ -95,6 +101,8 @@ def _pair_after(share, a, b, sweep):
 def _sampled_toi(begin, a, b, most, thin, depth, tolerance, sweep):
     """Share of the step that meshes a and b can move before they are deeper than `depth`.
 
+    And whether that is all that was looked at.
+
     begin      share that they have moved
     most       how far their surfaces can move in the step [m]
     tolerance  how near to that depth they are stopped, along their path [m]
@@ -104,24 +112,27 @@ def _sampled_toi(begin, a, b, most, thin, depth, tolerance, sweep):
     # What is deeper than can be pushed out is not seen, so that none may pass between two samples.
     seen = max_depth(shapes, a, b, radius) - depth
     if seen < (thin if depth > thin else LITTLE * thin):
-        return 1.0  # it is beyond the middle, or nearly as deep as is seen: no sample would help
-    pieces = ceil(path / min(SAMPLE * thin, seen))
+        # It is beyond the middle, or nearly as deep as is seen: no sample would help.
+        return 1.0, False
+    pieces = ceil(min(path / min(SAMPLE * thin, seen), MOST_PIECES))
+    taken = min(pieces, sweep.samples)
     # What was less deep in the last sample is not deeper than that now: a plate may lie flat there.
     reach = depth + path / pieces
     last, share = begin, begin
-    for i in range(pieces):
+    for i in range(taken):
         last, share = share, begin + (1.0 - begin) * (i + 1) / pieces
         if penetrates_by(depth, shapes, _pair_after(share, a, b, sweep), reach, work):
             break
     else:
-        return 1.0
+        return (share, True) if taken < pieces else (1.0, False)
     while (share - last) * most > tolerance:
         middle = 0.5 * (last + share)
         if penetrates_by(depth, shapes, _pair_after(middle, a, b, sweep), reach, work):
             share = middle
         else:
             last = middle
-    return last if last > begin else share  # never nothing: bodies that stand still stay there
+    # Never nothing: bodies that stand still stay there.
+    return (last if last > begin else share), False
 
 
 @kernel
@@ -136,7 +147,10 @@ def _depth_allowed(now):
 
 @kernel
 def _time_of_impact(k, a, b, skin, boxes, near, sweep):
-    """Share of the step that meshes a and b can move before they meet, 1 if they do not."""
+    """Share of the step that meshes a and b can move before they meet, 1 if they do not.
+
+    And whether it was given up: they can move no farther than was looked at.
+    """
     shapes, motion, fraction, dt = sweep.shapes, sweep.motion, sweep.fraction, sweep.dt
     ax, ay, az, swing_a = span_of(shapes.body[a], a, shapes, motion, fraction, dt)
     bx, by, bz, swing_b = span_of(shapes.body[b], b, shapes, motion, fraction, dt)
@@ -144,20 +158,20 @@ def _time_of_impact(k, a, b, skin, boxes, near, sweep):
     most = sqrt(x * x + y * y + z * z) + swing_a + swing_b
     thin = min(shapes.thickness[a], shapes.thickness[b])
     if most < FAST * thin:
-        return 1.0
+        return 1.0, False
     gap, seen = _known_gap(k, a, b, shapes, boxes, sweep.state.pair_axis, near)
     deepest = -max(skin, DEEP_UNSEEN * thin)
     if seen:
         deepest = -_depth_allowed(-min(gap, 0.0) / thin) * thin
         if most <= thin + min(gap, 0.0):
-            return 1.0
+            return 1.0, False
         if most <= MOST_SAMPLES * SAMPLE * thin:
             return _sampled_toi(0.0, a, b, most, thin, -deepest, DEEP * thin, sweep)
     share, known = 0.0, seen
     for _ in range(ADVANCES):
         advance = gap - deepest
         if most * (1.0 - share) <= advance:
-            return 1.0
+            return 1.0, False
         share += advance / most
         margin = most * (1.0 - share) + skin
         # Where they overlap, triangles are behind each other by as much.
@@ -166,8 +180,24 @@ def _time_of_impact(k, a, b, skin, boxes, near, sweep):
         gap = nearest_gap(shapes, pair, margin, reach, sweep.work)
         known = gap < margin
         if gap <= deepest:
-            return share
+            return share, False
     return _sampled_toi(share, a, b, most, thin, -deepest, DEEP_UNSEEN * thin, sweep)
+
+
+@kernel
+def _is_fast(a, b, shapes, boxes):
+    """Whether a pair of meshes may move so far in this step that its TOI is needed."""
+    thin = min(shapes.thickness[a], shapes.thickness[b])
+    return has_mesh_toi(shapes, a, b) and boxes.reach[a] + boxes.reach[b] > FAST * thin
+
+
+@kernel
+def _samples_of_each(near_count, shapes, boxes, pair, near):
+    """How many samples a fast pair may take, by their number."""
+    fast = 1
+    for k in range(near_count):
+        fast += 1 if _is_fast(pair[near.pair[k], 0], pair[near.pair[k], 1], shapes, boxes) else 0
+    return max(LEAST_SAMPLES, min(PAIR_SAMPLES, STEP_SAMPLES // fast))
 
 
 @kernel(_nrt=True)
@@ -175,14 +205,14 @@ def _find_every(
     task, tasks, near_count, shapes, boxes, state, settings, motion, fraction, changed, near,
     first_pass,
 ):  # fmt: skip
-    sweep = Sweep(shapes, state, motion, fraction, settings.dt, np.empty((2, 12)), make_workspace())
+    samples = _samples_of_each(near_count, shapes, boxes, state.pair, near)
+    sweep = Sweep(
+        shapes, state, motion, fraction, settings.dt, samples, np.empty((2, 12)), make_workspace()
+    )
     for k in range(task, near_count, tasks):
         near.toi[k] = SKIPPED
         a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
-        if not has_mesh_toi(shapes, a, b):
-            continue
-        thin = min(shapes.thickness[a], shapes.thickness[b])
-        if boxes.reach[a] + boxes.reach[b] <= FAST * thin:
+        if not _is_fast(a, b, shapes, boxes):
             continue
         i, j = shapes.body[a], shapes.body[b]
         anew = (i >= 0 and changed[i] == 1) or (j >= 0 and changed[j] == 1)
@@ -191,7 +221,8 @@ def _find_every(
         if shapes.kind[a] != MESH:
             a, b = b, a
         skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
-        near.toi[k] = _time_of_impact(k, a, b, skin, boxes, near, sweep)
+        near.toi[k], given_up = _time_of_impact(k, a, b, skin, boxes, near, sweep)
+        near.given_up[k] = max(near.given_up[k], 1 if given_up else 0)
 
 
 @parallel_kernel

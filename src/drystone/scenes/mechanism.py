@@ -1,12 +1,13 @@
-"""Gears as meshes: a machine of rack, gears, cam and follower held by contacts alone; a pyramid."""
+"""Machines of meshes held by contacts alone: rack, gears and cam; a pyramid; arms on pins."""
 
-from math import cos, pi
+from math import cos, pi, sin
 
 import numpy as np
 
 import drystone as ds
 from drystone.scenes.meshes.extrusions import egg, extrude, plate
 from drystone.scenes.meshes.gears import gear_outline, rack_lines
+from drystone.scenes.meshes.revolutions import revolve
 from drystone.scenes.scene import Scene
 
 MODULE, BACKLASH = 0.02, 0.001  # [m]
@@ -139,7 +140,62 @@ def fill_gears(world, rows=4, teeth=18, friction=0.5, thickness=0.08):
                 world.add_body(shape, iron, position=position, name=f"gear {row}.{i}.{j}")
 
 
+ARM, ARM_WIDTH, ARM_THICK = 0.5, 0.12, 0.04  # [m] length from pin to pin, half width, thickness
+PIN, PIN_PLAY = 0.05, 0.0005  # [m] radius of a pin, and how much wider its bore is
+
+
+def arm_outline(sections=32):
+    """A bar from the pin at the origin to one at -z, that is -y here, at the angles of a bore."""
+    far = ARM + ARM_WIDTH
+    w = ARM_WIDTH
+    corners = np.arctan2([-far, -far, w, w], [-w, w, w, -w])
+    even = 2 * pi * np.arange(sections) / sections - pi
+    angle = np.unique(np.round(np.concatenate([even, corners]), 12))
+    c, s = np.cos(angle), np.sin(angle)
+    up = np.where(s > 0.0, ARM_WIDTH, far) / np.maximum(np.abs(s), 1e-12)
+    return np.minimum(up, ARM_WIDTH / np.maximum(np.abs(c), 1e-12))[:, None] * np.stack([c, s], 1)
+
+
+def pin_mesh(sections=32) -> ds.Mesh:
+    """A pin along y with a flange at either end, between which an arm has its play."""
+    half, flange = ARM_THICK / 2 + PIN_PLAY, 1.6 * PIN
+    end = half + 0.3 * ARM_THICK
+    profile = [(flange, -end), (flange, -half), (PIN, -half), (PIN, half), (flange, half)]
+    return upright_mesh(*revolve([*profile, (flange, end)], sections))
+
+
+def fill_pinned_pendulum(world, angle_deg=60.0, friction=0.0, sections=32):
+    """A double pendulum: two arms with a bore each, on pins that are 0.5 mm thinner all around.
+
+    The first hangs on a fixed pin and carries the pin of the second. Both are let go at
+    `angle_deg` from the vertical.
+    """
+    steel = ds.Material(density=7800, friction=friction)
+    arm = upright_mesh(*plate(arm_outline(sections), PIN + PIN_PLAY, ARM_THICK))
+    pin, lean = pin_mesh(sections), pi / 180 * angle_deg
+    turned = (cos(lean / 2), 0.0, -sin(lean / 2), 0.0)
+    along = np.array([sin(lean), 0.0, -cos(lean)])
+    world.add_fixed(pin, steel, position=(0.0, 0.0, 0.0), orientation=turned, name="pin")
+    beside = ARM_THICK * 1.3 + PIN_PLAY  # of the second arm and its pin, in y
+    first = ds.Compound((arm, (0.0, 0.0, 0.0)), (pin, (0.0, beside, -ARM)))
+    # Each arm hangs: the upper side of its bore lies on the pin.
+    world.add_body(first, steel, position=PIN_PLAY * along, orientation=turned, name="first arm")
+    place = (ARM + 2 * PIN_PLAY) * along + (0.0, beside, 0.0)
+    world.add_body(arm, steel, position=place, orientation=turned, name="second arm")
+
+
 SCENES = [
+    Scene(
+        "pinned-pendulum",
+        "double pendulum of two arms on pins, held by contacts alone",
+        fill_pinned_pendulum,
+        seconds=4.0,
+        ranges={"sections": (8, None)},
+        expect="it swings on, no arm leaves its pin, no energy is gained",
+        source="after rigid-ipc (Ferguson et al. 2021), arms on pins",
+        picture_time=0.3,
+        view=(0.0, -1.0, 0.15),
+    ),
     Scene(
         "mechanism",
         "rack, gears, cam and follower, held by contacts alone; a pebble jams them",

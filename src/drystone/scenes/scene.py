@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from drystone.errors import InputError
 from drystone.model.checks import did_you_mean, flag, integer, within
+from drystone.model.signatures import public
 
 if TYPE_CHECKING:
     from drystone.world.world import World
@@ -17,6 +18,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 _READABLE = (bool, int, float, str)
 
 
+@public
 @dataclass(frozen=True)
 class Scene:
     """A scene by name. `fill(world, **options)` places the bodies; its keywords are the options."""

@@ -24,6 +24,7 @@ from drystone.collision.narrowphase.mesh.constants import (
     WANTED,
 )
 from drystone.collision.narrowphase.mesh.motion_bound import set_motion
+from drystone.collision.narrowphase.mesh.overlap import overlap_depth, pierces
 from drystone.collision.narrowphase.mesh.penetration_direction import drop_far_sides, has_exit
 from drystone.collision.narrowphase.mesh.reduction import drop_hidden
 from drystone.collision.narrowphase.mesh.triangle_cache import cache_triangles, collide_cached
@@ -147,12 +148,13 @@ def penetrates_by(depth, shapes, pair, reach, work):
     """Whether two surfaces that overlap by about `reach` or less do so by `depth` at least [m]."""
     start(work.query, reach, -depth, -depth, ALL)
     count = traverse(shapes, pair, work)
-    if count == 0:
-        return False
-    # The exits of what is less deep may hide some of these.
-    start(work.query, reach, 0.0, 0.0, ALL)
-    count = traverse(shapes, pair, work)
-    return has_exit(shapes, pair, work.rows, count, depth, ROUNDING * pair.radius, work.stack)
+    if count > 0:
+        # The exits of what is less deep may hide some of these.
+        start(work.query, reach, 0.0, 0.0, ALL)
+        count = traverse(shapes, pair, work)
+        if has_exit(shapes, pair, work.rows, count, depth, ROUNDING * pair.radius, work.stack):
+            return True
+    return overlap_depth(shapes, pair, work) >= depth  # where there are no features
 
 
 @inner_kernel
@@ -163,4 +165,6 @@ def nearest_gap(shapes, pair, margin, reach, work):
     gap = margin
     for i in range(count):
         gap = min(gap, work.rows[i, 6])
+    if gap > 0.0 and pierces(shapes, pair, work):  # where there are no features
+        gap = -overlap_depth(shapes, pair, work)
     return gap

@@ -11,8 +11,13 @@ motion it gets all that it has (motion_bound.py).
 Row p of `axis` remembers of a pair that was apart (kind APART) a lower bound of its distance and
 the relative pose at that time. As long as the two have not moved by as much, no
 contact is possible. Of one with its nearest contact alone (NEARBY) it is the distance. It does not
-change what is found, but for pairs that overlap by more than can be pushed out (DEPTH): they have
-no contacts, and count as apart until they have moved.
+change what is found. Of a pair that touches (TOUCHING) it is how far the two have moved since all
+their overlaps were known to have contacts.
+
+Contacts come from features, which need not be there where surfaces overlap. So whatever is not
+known to be apart, and was not looked at since it has moved by more than UNSEEN, is searched for
+overlaps that no feature holds (overlap.py). What was apart and has moved by less than its distance
+is still apart: bodies at rest are not searched at all.
 
 Pairs with a mesh of the other generator are those of collision/narrowphase/sdf/collide.py.
 """
@@ -38,6 +43,7 @@ from drystone.collision.narrowphase.mesh.constants import (
     WANTED,
 )
 from drystone.collision.narrowphase.mesh.motion_bound import fall_of
+from drystone.collision.narrowphase.mesh.overlap import add_overlaps
 from drystone.collision.narrowphase.mesh.plane import plane_mesh
 from drystone.collision.narrowphase.mesh.reduction import tilt_within, write_reduced
 from drystone.collision.narrowphase.mesh.triangle_cache import cache_closest, cached_distance
@@ -59,6 +65,10 @@ NEAREST_ONLY = 3.0  # beside APART, TOUCHING: the nearest contact alone is wante
 # Contacts count that are nearer than the two approach there by themselves and this share of the
 # margin, for what others may do to them.
 STRUCK = 0.05
+# How far a pair that touches may move until it is searched for overlaps without contacts, as a
+# share of the thinner one's half thickness: one that has come in by so little leaves where it
+# came in.
+UNSEEN = 0.05
 
 
 @kernel
@@ -119,6 +129,20 @@ def _candidates(
 
 
 @kernel
+def _path_unseen(axis, p, moved, kind):
+    """How far a pair has moved since its overlaps were known [m]; 0 if it is apart for sure.
+
+    kind  what the features say that it is now
+    """
+    before, known = axis[p, 0], axis[p, 1]
+    if before == APART or before == NEARBY:
+        return 0.0 if known > moved else inf
+    if before == TOUCHING and kind == TOUCHING:
+        return known + moved
+    return inf
+
+
+@kernel
 def _surface_contacts(
     # in; sign: -1 if a is the second shape of the pair
     shapes, boxes, a, b, margin, close, sign,
@@ -141,7 +165,13 @@ def _surface_contacts(
         if (kind == APART or kind == NEARBY) and axis[p, 1] - moved > margin + small:
             return 0
         count, kind = _candidates(shapes, boxes, pair, margin, close, moved, axis, p, near, work)
-        remember(axis, p, kind, work.query[BOUND], ts, rs)
+        path, bound = _path_unseen(axis, p, moved, kind), work.query[BOUND]
+        if path > UNSEEN * min(shapes.thickness[a], shapes.thickness[b]):
+            seen, path = count, 0.0
+            count, near.unresolved[k] = add_overlaps(shapes, pair, count, work)
+            if count > seen or near.unresolved[k] > 0:  # and again in the next step
+                kind, path = TOUCHING, inf
+        remember(axis, p, kind, path if kind == TOUCHING else bound, ts, rs)
     first, most = near.slot_first[k], near.slot_first[k + 1] - near.slot_first[k]
     return write_reduced(
         work.rows, count, pose_position(pose, a), pose_rotation(pose, a), sign, small,
@@ -155,7 +185,7 @@ def _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near):
     for k in range(task, near_count, tasks):
         p = near.pair[k]
         a, b = pair[p, 0], pair[p, 1]
-        margin, sign = spread[a] + spread[b], 1.0
+        margin, sign, near.unresolved[k] = spread[a] + spread[b], 1.0, 0
         if kind[a] != MESH:
             a, b, sign = b, a, -1.0
         if kind[a] != MESH:

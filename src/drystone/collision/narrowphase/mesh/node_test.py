@@ -24,8 +24,8 @@ COSINE, SINE, SPHERE = np.uint64(8 * WIDTH), np.uint64(9 * WIDTH), np.uint64(10 
 ASIDE_COSINE, ASIDE_SINE = np.uint64(11 * WIDTH), np.uint64(12 * WIDTH)
 
 
-@kernel(forceinline=True)
-def _box_gaps(wide_box, first, x, half, r, gap):
+@inner_kernel(forceinline=True)
+def box_gaps(wide_box, first, x, half, r, gap):
     """How far the eight boxes of a wide node are from a box of another BVH, at least.
 
     Largest gap along the six face axes (SAT), or distance of the one from a box around the other.
@@ -156,7 +156,7 @@ def test_wide_node(
     half = (wide_box[at + HALF_X], wide_box[at + HALF_Y], wide_box[at + HALF_Z])
     x, box = add(mul(r, x), t), np.uint64(node * BOX_FLOATS)
     first = np.uint64(node * CONE_COLUMNS * WIDTH)
-    _box_gaps(wide_box, box, x, half, r, gap)
+    box_gaps(wide_box, box, x, half, r, gap)
     if cone[child, 8] == NO_CONE:
         _box_cone_gaps(wide_cone, first, x, half, r, reach, gap, limit)
         return

@@ -6,6 +6,12 @@ import numpy as np
 
 from drystone.collision.narrowphase.mesh.bvh_traversal import BATCH, STACK
 from drystone.collision.narrowphase.mesh.constants import DEPTH, QUERY_SIZE
+from drystone.collision.narrowphase.mesh.intersection import (
+    LOOP_COLUMNS,
+    MOST_LOOPS,
+    MOST_SEGMENTS,
+    SEGMENT_COLUMNS,
+)
 from drystone.collision.narrowphase.mesh.triangle_features import COLUMNS, POINTS
 from drystone.jit import inner_kernel
 from drystone.jit.vec import mul_t, scale
@@ -44,6 +50,9 @@ class Workspace(NamedTuple):
     leaf: np.ndarray  # (2 BATCH,) pairs of leaves
     leaf_front: np.ndarray  # (BATCH,) how near they must be if in front of each other
     nearest: np.ndarray  # (COLUMNS,) a row that is put aside
+    contour: np.ndarray  # (MOST_SEGMENTS, SEGMENT_COLUMNS) see intersection.py
+    loop: np.ndarray  # (MOST_LOOPS, LOOP_COLUMNS)
+    queue: np.ndarray  # (MOST_SEGMENTS,)
 
 
 @inner_kernel
@@ -81,4 +90,6 @@ def make_workspace():
         np.empty(WIDTH), np.empty(WIDTH),
         np.empty((MOST_MESH_CANDIDATES, 4)), np.empty((STACK, 2), np.int32), np.empty((STACK, 2)),
         np.empty(2 * BATCH, np.int32), np.empty(BATCH), np.empty(COLUMNS),
+        np.empty((MOST_SEGMENTS, SEGMENT_COLUMNS)), np.empty((MOST_LOOPS, LOOP_COLUMNS)),
+        np.empty(MOST_SEGMENTS, np.int32),
     )  # fmt: skip
