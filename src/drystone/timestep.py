@@ -36,19 +36,26 @@ from drystone.model.arrays import (
     COUNTER_STEP,
     FLAG_COLLIDED,
     INFO_CONTACTS,
+    INFO_ENERGY_SHARE,
     INFO_FAILED_BODY,
+    INFO_GIVEN_UP,
     INFO_IMPACTS,
     INFO_ISLANDS,
+    INFO_JOINT_SHARE,
     INFO_NEAR,
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
     INFO_NONCONVERGED,
+    INFO_OVERLAPS,
     INFO_PENETRATION,
     INFO_PUSHES,
     INFO_RESIDUAL,
     INFO_STOPPED,
     INFO_SWEEPS,
+    INFO_TOTAL_GIVEN_UP,
     INFO_TOTAL_SWEEPS,
+    INFO_TOTAL_UNRESOLVED,
+    INFO_UNRESOLVED,
     INFO_WANTED,
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
@@ -60,6 +67,8 @@ from drystone.motion.displacement import choose_schemes, displace_bodies
 from drystone.motion.finalize import find_nonfinite, move_bodies
 from drystone.motion.sleeping import fall_asleep, wake_touched
 from drystone.motion.stabilization import add_baumgarte, push_apart
+from drystone.solvers.articulated.energy_balance import balance_energies, draw_budgets
+from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.rattle import project_velocities, rattle_islands
 from drystone.solvers.articulated.solve_islands import (
     fill_joint_rows,
@@ -68,7 +77,7 @@ from drystone.solvers.articulated.solve_islands import (
 )
 from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
-from drystone.solvers.impact import solve_impacts
+from drystone.solvers.impact import solve_impacts, solve_impacts_solids
 from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
@@ -83,6 +92,10 @@ STAGES = (
 # What a stage returns. It ran out of capacity: info[INFO_WANTED] says how much it needs, and the
 # step is begun again when the caller has grown the arrays.
 DONE, MORE_PAIRS, MORE_SLOTS, MORE_CONTACTS, NOT_FINITE = range(5)
+
+# A step that begins with a contact deeper than so many skins is not converged: 1 % of the radius of
+# the smaller body, with the default skin.
+DEEP_SKINS = 333.0
 
 
 @kernel
@@ -195,7 +208,7 @@ def constraints(model, state, settings, work, joint_work):
     )  # fmt: skip
     info[INFO_ISLANDS] = graph.tally[TALLY_ISLANDS]
     if joint_work is not None:
-        fill_joint_rows(joint_work, joints, bodies, state, settings, mass)
+        fill_joint_rows(joint_work, joints, state, settings)
     assemble_rows(
         model.pairing, state, mass, work.contact_list, rows, bodies.radius, count, settings.skin,
         settings.dt,
@@ -206,11 +219,15 @@ def constraints(model, state, settings, work, joint_work):
 
 
 @kernel
-def impacts(state, settings, work, joint_work):
+def impacts(model, outlines, state, settings, work, joint_work):
     """Impacts within the step, at their times of impact; then the warm start is applied."""
     since, motion, rows, log = ticks(), work.motion, work.rows, work.log
-    count = int(log.info[INFO_CONTACTS])
-    log.info[INFO_IMPACTS] = solve_impacts(state, settings, motion, rows, count, joint_work)
+    shapes, bodies = model.shapes, model.bodies
+    if outlines is None:
+        rounds = solve_impacts_solids(shapes, bodies, state, settings, work, joint_work)
+    else:
+        rounds = solve_impacts(shapes, outlines, bodies, state, settings, work, joint_work)
+    log.info[INFO_IMPACTS] = rounds
     push_all(rows, work.graph.tally[TALLY_SLABS], motion.mass, motion.twist)
     if joint_work is not None:
         start_joints(joint_work, state, motion.mass, motion.twist)
@@ -251,8 +268,9 @@ def solve(model, state, settings, work, joint_work):
         )  # fmt: skip
     if joint_work is not None:
         most, worst, islands, steps = solve_articulated(
-            joint_work, model.joints, model.bodies, state, rows, groups, settings, island, motion
-        )
+            joint_work, model.joints, model.bodies, state, rows, groups, int(info[INFO_IMPACTS]),
+            settings, island, motion,
+        )  # fmt: skip
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         sweeps, residual = max(sweeps, most), max(residual, worst)
@@ -282,7 +300,7 @@ def ccd(model, outlines, state, settings, work):
     """Continuous collision detection: bodies that would pass through each other stop there."""
     since, info = ticks(), work.log.info
     shapes, bodies, joints = model.shapes, model.bodies, model.joints
-    info[INFO_STOPPED] = 0
+    info[INFO_STOPPED], info[INFO_GIVEN_UP] = 0, 0
     near, near_count = work.near, int(info[INFO_NEAR])
     if settings.ccd != 0 and some_fast(
         near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach
@@ -304,19 +322,22 @@ def finalize(model, state, settings, work, joint_work, elements):
     )
     if info[INFO_FAILED_BODY] >= 0:
         return NOT_FINITE
-    _report(info, rows.gap, settings)
     store_contacts(
         model.shapes.body, bodies.kind, state, work.near, work.contact_list, rows,
         int(info[INFO_NEAR]), int(info[INFO_CONTACTS]),
     )  # fmt: skip
     if joint_work is not None:
+        groups = graph.tally[TALLY_GROUPS]
         store_joints(joint_work, joints, state)
+        draw_budgets(joint_work, bodies, state, rows, groups, settings, motion)
     move_bodies(bodies, state, motion, settings.dt)
     if joint_work is not None:
         project_velocities(
-            joint_work, joints, bodies, state, rows, graph.tally[TALLY_GROUPS], settings,
-            work.island, motion,
-        )  # fmt: skip
+            joint_work, joints, bodies, state, rows, groups, settings, work.island, motion
+        )
+        balance_energies(joint_work, bodies, state, rows, groups, info)
+        report_joint_errors(joint_work, joints, bodies, state, settings.dt, info)
+    _report(info, rows, work.near.unresolved, has_meshes(model.shapes), settings)
     if settings.sleeping == 1:
         fall_asleep(bodies, state, settings, graph)
     settle_forces(elements, bodies, state, motion.scheme, settings.dt)
@@ -325,15 +346,23 @@ def finalize(model, state, settings, work, joint_work, elements):
 
 
 @kernel
-def _report(info, gap, settings):
-    deepest, residual = 0.0, info[INFO_RESIDUAL]
+def _report(info, rows, unresolved, meshed, settings):
+    deepest, residual, overlaps, pairs = 0.0, info[INFO_RESIDUAL], 0, 0
     for r in range(int(info[INFO_CONTACTS])):
-        deepest = min(deepest, gap[r])
-    info[INFO_PENETRATION] = -deepest
+        deepest = min(deepest, rows.gap[r])
+        overlaps += 1 if rows.gap[r] < -DEEP_SKINS * rows.skin[r] and rows.skin[r] > 0.0 else 0
+    if meshed:
+        for k in range(int(info[INFO_NEAR])):
+            pairs += 1 if unresolved[k] > 0 else 0
+    info[INFO_PENETRATION], info[INFO_OVERLAPS], info[INFO_UNRESOLVED] = -deepest, overlaps, pairs
     info[INFO_WORST_RESIDUAL] = max(info[INFO_WORST_RESIDUAL], residual)
     info[INFO_WORST_PENETRATION] = max(info[INFO_WORST_PENETRATION], -deepest)
     info[INFO_TOTAL_SWEEPS] += info[INFO_SWEEPS]
-    if not residual <= settings.tolerance:
+    info[INFO_TOTAL_UNRESOLVED] += pairs
+    info[INFO_TOTAL_GIVEN_UP] += info[INFO_GIVEN_UP]
+    joined = info[INFO_JOINT_SHARE] <= 1.0 and info[INFO_ENERGY_SHARE] <= 1.0
+    left = overlaps + pairs + info[INFO_GIVEN_UP]
+    if not (residual <= settings.tolerance and joined) or left > 0:
         info[INFO_NONCONVERGED] += 1
 
 
@@ -368,7 +397,7 @@ def advance(model, outlines, state, settings, work, joint_work, elements, steps)
         if status != DONE:
             return done, status
         _constraints(model, state, settings, work, joint_work)
-        _impacts(state, settings, work, joint_work)
+        _impacts(model, outlines, state, settings, work, joint_work)
         _rattle(model, state, settings, work, joint_work)
         _solve(model, state, settings, work, joint_work)
         _displace(model, state, settings, work, joint_work)

@@ -57,6 +57,7 @@ def test_projection_is_the_closest_point(mu):
 def test_projection_keeps_the_axis():
     assert project_on_cone(2.0, 0.0, 0.0, 0.3) == (2.0, 0.0, 0.0)
     assert project_on_cone(-2.0, 0.0, 0.0, 0.3) == (0.0, 0.0, 0.0)
+    assert project_on_cone(-2.0, 0.0, 0.0, 0.0) == (0.0, 0.0, 0.0)  # without friction as well
 
 
 @given(seeds, st.sampled_from(FRICTIONS))

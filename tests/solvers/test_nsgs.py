@@ -133,3 +133,19 @@ def test_no_contacts_are_no_problem():
     world.step()
     impulse, info = ds.solve(world.problem())
     assert impulse.shape == (0, 3) and info.converged and info.residual == 0.0
+
+
+@pytest.mark.parametrize("solver", ["nsgs", "auto"])
+def test_a_history_does_not_change_the_solve(pyramid, solver):
+    """Groups stop by themselves and sweep deeper than the tolerance, with a history or without."""
+    for problem in (pyramid, box_stack([1.0, 30.0, 1.0])):
+        plain, info = ds.solve(problem, solver)
+        impulse, observed = ds.solve(problem, solver, history=True)
+        assert impulse.tobytes() == plain.tobytes()
+        unlike = {"history": None, "seconds": 0.0}
+        assert observed._replace(**unlike) == info._replace(**unlike)
+        course = observed.history
+        assert course.iteration[0] == 0 and course.iteration[-1] == info.iterations
+        assert course.residual[0] == residual(problem, np.zeros_like(plain))
+        assert course.residual[-1] == info.residual
+        assert len(course.iteration) > 3

@@ -26,8 +26,12 @@ def inertia_times(b, v, mass):
 
 
 @inner_kernel
-def fill_block(r, body, frame, arm, mass, block):
-    """Diagonal block of the Delassus matrix J M⁻¹ Jᵀ of contact `r`."""
+def fill_block(r, body, frame, arm, mass, one, two, block):
+    """Diagonal block of the Delassus matrix J M⁻¹ Jᵀ of contact `r`.
+
+    one, two  squares of the lengths of its tangents: 1, unless elliptic friction has made one
+              shorter for an impact
+    """
     for k in range(6):
         block[r, k] = 0.0
     n = (frame[r, 0], frame[r, 1], frame[r, 2])
@@ -47,9 +51,9 @@ def fill_block(r, body, frame, arm, mass, block):
         block[r, 0] += mass[b, 0] + dot(ln, jn)
         block[r, 1] += dot(ln, j1)
         block[r, 2] += dot(ln, j2)
-        block[r, 3] += mass[b, 0] + dot(l1, j1)
+        block[r, 3] += mass[b, 0] * one + dot(l1, j1)
         block[r, 4] += dot(l1, j2)
-        block[r, 5] += mass[b, 0] + dot(l2, j2)
+        block[r, 5] += mass[b, 0] * two + dot(l2, j2)
 
 
 @kernel
@@ -114,7 +118,7 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
                 for k in range(3):
                     rows.arm[r, 3 * side + k] = contact[c, k] - position[b, k]
         rows.approach[r] = _approach(r, touch.body, c, rows.frame, rows.arm, state.twist)
-        fill_block(r, rows.body, rows.frame, rows.arm, mass, rows.delassus)
+        fill_block(r, rows.body, rows.frame, rows.arm, mass, 1.0, 1.0, rows.delassus)
         invert_block(r, rows.delassus, rows.inverse)
         one, two = touch.material[c, 0], touch.material[c, 1]
         rows.friction[r] = pairing.friction[one, two]

@@ -90,7 +90,7 @@ def push(r, pn, p1, p2, body, frame, arm, mass, twist):
 def project_on_cone(pn, p1, p2, mu):
     """Closest point to (pn, p1, p2) in the friction cone |p_t| <= mu p_n."""
     pt = sqrt(p1 * p1 + p2 * p2)
-    if pt <= mu * pn:
+    if pt <= mu * pn and pn >= 0.0:  # without friction 0 <= -0 holds for what pulls
         return pn, p1, p2
     if mu * pt <= -pn:  # in the polar cone: everything is cut away
         return 0.0, 0.0, 0.0

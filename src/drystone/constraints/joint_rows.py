@@ -20,6 +20,8 @@ from drystone.model.joint_arrays import JointRows, Joints, joint_rows
 # for it lies below the tolerance by orders of magnitude.
 SOFTNESS = 1e-11
 
+BY_RATTLE, BY_SECANT = 1, 2  # JointWork.done
+
 
 @table
 class JointWork(NamedTuple):
@@ -35,12 +37,21 @@ class JointWork(NamedTuple):
     row_list: np.ndarray  # (rows,) int32: rows of the blocks in that list
     row_first: np.ndarray  # (nodes + 1,) int32: first of each block of that list in row_list
     island_group: np.ndarray  # (n + 1,) int32: group of an island with joints, -1 for others
-    done: np.ndarray  # (n + 2,) int32: 1 for groups that RATTLE has integrated in this step
+    done: np.ndarray  # (n + 2,) int32: for groups integrated smoothly, BY_RATTLE or BY_SECANT
     residual: np.ndarray  # (n + 2,) of these [m/s], [rad/s]
     stabilize: np.ndarray  # (n + 2,) int32: 1 for groups with position errors after the step
     curve: np.ndarray  # (rows, 3) State.joint_curve of this step, stored when it is finalized
-    added_inertia: np.ndarray  # (n + 1,) added to the moments of inertia
-    #                              (solvers/articulated/geometric_stiffness.py) [kg m²]
+    # bodies on which joints pull hard, while secant.py iterates, see
+    # solvers/articulated/geometric_stiffness.py
+    stiffened: np.ndarray  # (n + 1,) int32: 1 if something is added
+    added_inertia: np.ndarray  # (n + 1, 6) added to the inertia: xx xy xz yy yz zz [kg m²]
+    free_spin: np.ndarray  # (n + 1, 3) free spin without that [rad/s]
+    last_twist: np.ndarray  # (n + 1, 6) velocities of the last iterate
+    smooth: np.ndarray  # (n + 2,) int32: 1 for groups that RATTLE declined but that move smoothly
+    kept_linear: np.ndarray  # (rows, 3) rows of the solve while stabilization.py uses others
+    kept_angular: np.ndarray  # (rows, 6)
+    energy: np.ndarray  # (n + 2, 4) of groups: see solvers/articulated/energy_balance.py [J]
+    body_list: np.ndarray  # (n + 1,) int32: scratch, bodies of a group
     stamp: np.ndarray  # (n + 2,) int64: last visit of each body, and the number of this visit
     start_twist: np.ndarray  # (n + 1, 6) velocities at the start of the step that fit the joints
     end_position: np.ndarray  # (n + 1, 3) predicted poses at the end of the step
@@ -88,7 +99,15 @@ def new_joint_work(joints: Joints, table) -> JointWork:
         residual=np.zeros(bodies + 2),
         stabilize=np.zeros(bodies + 2, np.int32),
         curve=np.zeros((joints.row_first[-1], 3)),
-        added_inertia=np.zeros(bodies + 1),
+        stiffened=np.zeros(bodies + 1, np.int32),
+        added_inertia=np.zeros((bodies + 1, 6)),
+        free_spin=np.zeros((bodies + 1, 3)),
+        last_twist=np.zeros((bodies + 1, 6)),
+        smooth=np.zeros(bodies + 2, np.int32),
+        kept_linear=np.zeros((joints.row_first[-1], 3)),
+        kept_angular=np.zeros((joints.row_first[-1], 6)),
+        energy=np.zeros((bodies + 2, 4)),
+        body_list=np.zeros(bodies + 1, np.int32),
         stamp=np.zeros(bodies + 2, np.int64),
         start_twist=np.zeros((bodies + 1, 6)),
         end_position=np.zeros((bodies + 1, 3)),

@@ -5,7 +5,7 @@ from math import isfinite
 from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import load, rotate_quaternion, rotation_matrix
-from drystone.model.arrays import COUNTER_STEP, HELD, RATTLED
+from drystone.model.arrays import COUNTER_STEP, HELD, KINEMATIC, RATTLED
 from drystone.motion.integrate import carry_spin
 
 
@@ -38,7 +38,7 @@ def _rotate_body(b, bodies, state, motion, dt):
     free = move[b, 3] == mean[b, 0] and move[b, 4] == mean[b, 1] and move[b, 5] == mean[b, 2]
     if inertia[0] == inertia[1] and inertia[1] == inertia[2]:
         later = spin  # joints may have changed it since motion.later
-    elif not free:
+    elif not free or (motion.scheme[b] == HELD and bodies.kind[b] != KINEMATIC):
         t = motion.rotation_matrix
         r_old = (
             t[b, 0], t[b, 1], t[b, 2], t[b, 3], t[b, 4], t[b, 5], t[b, 6], t[b, 7], t[b, 8],

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import Any
 
+from drystone.model.signatures import public
+
 SOLVERS: dict[str, type[Any]]
 
 # Where the class of each solver is. They are imported, and SOLVERS, {name: class}, is made of them,
@@ -42,4 +44,4 @@ def find_solver(name: str) -> type[Any]:
 
 def _find(place: str) -> type[Any]:
     module, _, name = place.rpartition(".")
-    return getattr(import_module(f"{__name__}.{module}"), name)
+    return public(getattr(import_module(f"{__name__}.{module}"), name))

@@ -5,9 +5,10 @@ Gauss-Seidel sweeps without a matrix, and Newton for the islands where they stal
 unconverged goes on to the hybrid of newton/hybrid.py, which sweeps on W itself, with Anderson
 acceleration, and has room for larger islands; beyond that to prox-newton, which has sparse factors.
 So do problems that are given as a matrix, have joints (which have no sweeps), or are to be solved
-to a relative error or with a history: `info.method` then begins with "hybrid".
+to a relative error: `info.method` then begins with "hybrid".
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import ClassVar
@@ -17,7 +18,7 @@ import numpy as np
 from drystone.constraints.error_measures import MEASURE_NATURAL, MEASURES
 from drystone.constraints.laws import law_errors
 from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import ContactProblem, History, SolveInfo, solve_info
+from drystone.constraints.problem import ContactProblem, SolveInfo, solve_info
 from drystone.constraints.residual import measure, measures_of, residual
 from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
@@ -31,7 +32,7 @@ from drystone.solvers.newton.hybrid import (
     solve_each_island,
 )
 from drystone.solvers.newton.island_delassus import solve_by_newton
-from drystone.solvers.nsgs import rows_of
+from drystone.solvers.nsgs import rows_of, with_history
 from drystone.solvers.options import check_options, refuse_elliptic
 
 MANY_SWEEPS = 10_000  # of an island that Newton does not solve
@@ -60,30 +61,42 @@ class Auto:
         refuse_elliptic(problem, "auto")
         if problem.block_count == 0:
             return solve_info(True, 0, 0.0, 0, 0.0, np.zeros(MEASURES), 0, "auto")
+        start = impulse.copy()
+        info = self._solve(problem, impulse)
+        if not self.history:
+            return info
+        return with_history(problem, start, self._shorter(problem, start), impulse, info)
+
+    def _solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
+        info = None
         if isinstance(problem, ContactProblem) and self._as_in_a_step(problem):
             info = self._solve_rows(problem, impulse)
             if info.converged:
                 return info
-        q = problem.q()
-        figures = self._figures(problem, q, impulse) if self.history else ()
-        rows, iterations, seconds, work = [(0, 0.0, 0.0, *figures)], 0, 0.0, 0.0
-        for tolerance in self._stages(figures):
-            since = perf_counter()
-            report, more = replace(self, tolerance=tolerance)._solve(problem, q, impulse)
-            seconds, work = seconds + perf_counter() - since, work + more
-            iterations += int((report.sweeps + report.steps).max())
-            figures = self._figures(problem, q, impulse)
-            rows.append((iterations, seconds, work, *figures))
+        since, q = perf_counter(), problem.q()
+        report, work = self._solve_hybrid(problem, q, impulse)
+        seconds, iterations = perf_counter() - since, int((report.sweeps + report.steps).max())
+        if info is not None:  # what the kernels of the step took before
+            work, seconds = work + info.work, seconds + info.seconds
+            iterations += info.iterations
+        figures = self._figures(problem, q, impulse)
         return solve_info(
             self._error(figures) <= self.tolerance, iterations, figures[0], problem.contact_count,
             problem.gap.min(initial=0.0), figures[1:], len(report.method), "auto",
             f"hybrid: {report.describe()}",
-        )._replace(
-            work=work, seconds=seconds, history=History(*np.array(rows).T) if self.history else None
-        )  # fmt: skip
+        )._replace(work=work, seconds=seconds)  # fmt: skip
 
     def _as_in_a_step(self, problem: ContactProblem) -> bool:
-        return problem.joints is None and self.measure == "velocity" and not self.history
+        return problem.joints is None and self.measure == "velocity"
+
+    def _shorter(self, problem, start) -> Iterator["Auto"]:
+        """The same solve to larger tolerances, a digit each, as entries of a history."""
+        if not self.tolerance > 0.0:
+            return
+        first = self._error(self._figures(problem, problem.q(), start))
+        digits = np.log10(max(first, self.tolerance) / self.tolerance)
+        for k in range(int(np.ceil(digits)) - 1, 0, -1):
+            yield replace(self, history=False, tolerance=self.tolerance * 10.0**k)
 
     def _solve_rows(self, p: ContactProblem, impulse: np.ndarray) -> SolveInfo:
         """By the kernels of the step; an island that takes Newton is one of `newton`."""
@@ -112,16 +125,7 @@ class Auto:
     def _error(self, figures) -> float:
         return figures[0] if self.measure == "velocity" else figures[1 + MEASURE_NATURAL]
 
-    def _stages(self, figures) -> list[float]:
-        """Tolerances one after the other: with a history a stop at every digit, to look at it."""
-        if not self.history or not self.tolerance > 0.0:
-            return [self.tolerance]
-        digits = np.log10(max(self._error(figures), self.tolerance) / self.tolerance)
-        return [self.tolerance * 10.0**k for k in range(int(np.ceil(digits)) - 1, 0, -1)] + [
-            self.tolerance
-        ]
-
-    def _solve(self, problem, q, impulse):
+    def _solve_hybrid(self, problem, q, impulse):
         """Improve `impulse`; what became of the islands, and the work in sweeps over all."""
         blocks = block_problem(problem)
         member, start = islands_of(blocks.matrix)

@@ -90,7 +90,9 @@ class Step:
 
     def impacts(self):
         with contact_ellipses(self.model, self.state, self.work, self.ellipses):
-            timestep.impacts(self.state, self.settings, self.work, self.joint_work)
+            timestep.impacts(
+                self._solid, self._outlines, self.state, self.settings, self.work, self.joint_work
+            )
 
     def rattle(self):
         timestep.rattle(self._solid, self.state, self.settings, self.work, self.joint_work)

@@ -7,6 +7,7 @@ first step, since the step finds its stages by the address where they have been 
 (jit/stage.py).
 """
 
+import hashlib
 import logging
 import os
 import subprocess
@@ -32,31 +33,38 @@ from drystone.constraints.error_measures import measure_rows
 from drystone.constraints.joint_rows import new_joint_work
 from drystone.constraints.joints.pack import pack_joints
 from drystone.forces.free_velocity import free_twists
-from drystone.jit import source_digest
+from drystone.jit.disk_cache import target_name
+from drystone.jit.folders import folders
 from drystone.model import arrays, capacity
 from drystone.model.arrays import Settings
 from drystone.motion import displacement, finalize, sleeping, stabilization
 from drystone.shapes.tables import build_shapes
 from drystone.solvers.articulated import rattle
+from drystone.solvers.articulated.energy_balance import balance_energies, draw_budgets
+from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
 from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
-from drystone.solvers.impact import solve_impacts
+from drystone.solvers.impact import solve_impacts_solids
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
 log = logging.getLogger("drystone")
 
 
+# A half takes one minute, on a machine that is taken by others perhaps ten.
+HELPER_SECONDS = 900.0
+
 PLAIN, LINKED, MESHED, FIELDED = "engine", "joints", "meshes", "fields"
 
 
-def _mark(part: str) -> Path:
-    return Path(numba.config.CACHE_DIR) / f"{part}-{source_digest()}"
+def _mark(part: str) -> str:
+    """Name of the file that says so: for this processor, many of which may share a folder."""
+    return f"{part}-{hashlib.blake2b(target_name().encode(), digest_size=6).hexdigest()}.done"
 
 
 def is_compiled(part: str = PLAIN) -> bool:
     """Whether this part of the engine lies compiled on disk, from these very sources."""
-    return bool(numba.config.DISABLE_JIT) or _mark(part).exists()
+    return bool(numba.config.DISABLE_JIT) or folders.has(_mark(part))
 
 
 def compile_engine(linked: bool, meshed: bool, fielded: bool) -> None:
@@ -85,29 +93,31 @@ def _compile(part: str, other_half, half, step) -> None:
         helper = _start_helper(other_half) if other_half else None
     half()
     if helper is not None:
-        helper.wait()
+        _await(helper)
     if other_half:
         other_half()
     if new:
         if step:
             step()
-        _leave_mark(part)
+        folders.write(_mark(part), b"")
 
 
-def _leave_mark(part: str) -> None:
+def _await(helper: subprocess.Popen) -> None:
+    """Wait for the other half; what it has not done by then is compiled here."""
     try:
-        _mark(part).parent.mkdir(parents=True, exist_ok=True)
-        _mark(part).touch()
-    except OSError:
-        pass  # a folder that cannot be written: the next process compiles again
+        helper.wait(HELPER_SECONDS)
+    except subprocess.TimeoutExpired:
+        helper.kill()
+        helper.wait()
 
 
 def _start_helper(function) -> subprocess.Popen | None:
-    if (os.cpu_count() or 1) < 2:
+    shared = folders.shared_with()
+    if shared is None or (os.cpu_count() or 1) < 2:
         return None
     folder = str(Path(drystone.__file__).parents[1])
     environment = os.environ | {
-        "NUMBA_CACHE_DIR": str(numba.config.CACHE_DIR),
+        "NUMBA_CACHE_DIR": shared,
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
     }
     command = [
@@ -196,22 +206,23 @@ def run_dynamics() -> None:
         model.pairing, state, motion.mass, work.contact_list, rows, bodies.radius, 0, settings.skin,
         settings.dt,
     )  # fmt: skip
-    solve_impacts(state, settings, motion, rows, 0, None)
     push_all(rows, 0, motion.mass, motion.twist)
     solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
     _solve_by_newton(None)
     displacement.displace_bodies(bodies, state, motion, 0, settings.dt)
     stabilization.push_apart(motion, rows, 0, 0, settings)
-    stop_fast_solids(model.shapes, bodies, model.joints, state, settings, work)
+    measure_rows(
+        0, rows.body, rows.frame, rows.arm, rows.bias, rows.friction, rows.impulse, motion.twist,
+        motion.free, work.log.measures,
+    )  # fmt: skip
     contacts.store_contacts(
         model.shapes.body, bodies.kind, state, work.near, work.contact_list, rows, 0, 0
     )
     finalize.move_bodies(bodies, state, motion, settings.dt)
     sleeping.fall_asleep(bodies, state, settings, work.graph)
-    measure_rows(
-        0, rows.body, rows.frame, rows.arm, rows.bias, rows.friction, rows.impulse, motion.twist,
-        motion.free, work.log.measures,
-    )  # fmt: skip
+    # Last, for they call the narrow phase: run_geometry() has compiled it by now.
+    solve_impacts_solids(model.shapes, bodies, state, settings, work, None)
+    stop_fast_solids(model.shapes, bodies, model.joints, state, settings, work)
 
 
 def _solve_by_newton(joint_work) -> None:
@@ -234,7 +245,8 @@ def _linked_arguments():
 def run_joint_solver() -> None:
     """The solver of islands with joints, on nothing."""
     _solve_by_newton(empty_joint_work())
-    solve_articulated(*_linked_arguments())
+    *linked, settings, island, motion = _linked_arguments()
+    solve_articulated(*linked, 0, settings, island, motion)
     rattle.rattle_islands(*_linked_arguments())
 
 
@@ -243,10 +255,12 @@ def run_joint_rows() -> None:
     rattle.project_velocities(*_linked_arguments())
     stabilize_joints(*_linked_arguments())
     model, state, work = _empty_world()
-    solve_impacts(state, Settings(), work.motion, work.rows, 0, empty_joint_work())
-    fill_joint_rows(
-        empty_joint_work(), model.joints, model.bodies, state, Settings(), work.motion.mass
-    )
+    solve_impacts_solids(model.shapes, model.bodies, state, Settings(), work, empty_joint_work())
+    joint_work, bodies, rows, info = empty_joint_work(), model.bodies, work.rows, work.log.info
+    fill_joint_rows(joint_work, model.joints, state, Settings())
+    draw_budgets(joint_work, bodies, state, rows, 0, Settings(), work.motion)
+    balance_energies(joint_work, bodies, state, rows, 0, info)
+    report_joint_errors(joint_work, model.joints, bodies, state, 0.0, info)
     _order_contacts(empty_joint_work())
 
 

@@ -7,16 +7,27 @@ import numpy as np
 from drystone.constraints.problem import SolveInfo, solve_info
 from drystone.model.arrays import (
     INFO_CONTACTS,
+    INFO_ENERGY_MADE,
+    INFO_ENERGY_SHARE,
     INFO_FAILED_BODY,
+    INFO_GIVEN_UP,
     INFO_ISLANDS,
+    INFO_JOINT_ERROR,
+    INFO_JOINT_SHARE,
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
     INFO_NONCONVERGED,
+    INFO_OVERLAPS,
     INFO_PENETRATION,
     INFO_RESIDUAL,
     INFO_STOPPED,
     INFO_SWEEPS,
+    INFO_TOTAL_GIVEN_UP,
     INFO_TOTAL_SWEEPS,
+    INFO_TOTAL_UNRESOLVED,
+    INFO_UNRESOLVED,
+    INFO_WORST_ENERGY_MADE,
+    INFO_WORST_JOINT_ERROR,
     INFO_WORST_PENETRATION,
     INFO_WORST_RESIDUAL,
     Work,
@@ -35,9 +46,13 @@ class StepReport(NamedTuple):
     nonconverged: int  # steps that did not reach the tolerance
     worst_residual: float  # [m/s]
     worst_penetration: float  # [m]
+    worst_joint_error: float  # [m]
+    worst_energy_made: float  # in one step [J]
     sweeps: int  # in all steps together
     contacts: int  # of the last step
     hashes: np.ndarray  # (done,) uint64 if settings.hashing, else empty
+    unresolved: int = 0  # pairs of meshes, in all steps together, see SolveInfo
+    given_up: int = 0  # likewise
 
 
 def step_report(work, settings, done, failed, hashes, solver) -> StepReport:
@@ -51,20 +66,36 @@ def step_report(work, settings, done, failed, hashes, solver) -> StepReport:
         failed_body=body,
         failed_contact=_contact_of(work, body) if failed else -1,
         info=solve_info(
-            info[INFO_RESIDUAL] <= settings.tolerance, info[INFO_SWEEPS], info[INFO_RESIDUAL],
+            _is_good(info, settings), info[INFO_SWEEPS], info[INFO_RESIDUAL],
             info[INFO_CONTACTS], -info[INFO_PENETRATION], measures, info[INFO_ISLANDS],
             solver, _method(info),
-        )._replace(stopped=int(info[INFO_STOPPED])),
+        )._replace(
+            stopped=int(info[INFO_STOPPED]), overlaps=int(info[INFO_OVERLAPS]),
+            unresolved=int(info[INFO_UNRESOLVED]), given_up=int(info[INFO_GIVEN_UP]),
+            joint_error=info[INFO_JOINT_ERROR], energy_made=info[INFO_ENERGY_MADE],
+        ),
         nonconverged=int(info[INFO_NONCONVERGED]),
         worst_residual=info[INFO_WORST_RESIDUAL],
         worst_penetration=info[INFO_WORST_PENETRATION],
+        worst_joint_error=info[INFO_WORST_JOINT_ERROR],
+        worst_energy_made=info[INFO_WORST_ENERGY_MADE],
         sweeps=int(info[INFO_TOTAL_SWEEPS]),
         contacts=int(info[INFO_CONTACTS]),
         hashes=np.concatenate(hashes) if hashes else _NO_HASHES,
+        unresolved=int(info[INFO_TOTAL_UNRESOLVED]),
+        given_up=int(info[INFO_TOTAL_GIVEN_UP]),
     )  # fmt: skip
 
 
 _NO_HASHES = np.zeros(0, np.uint64)
+
+
+def _is_good(info, settings) -> bool:
+    """Whether the last step was solved to the tolerance, joints fit, no energy was made and nothing
+    was given up."""
+    left = info[INFO_OVERLAPS] + info[INFO_UNRESOLVED] + info[INFO_GIVEN_UP]
+    solved = info[INFO_RESIDUAL] <= settings.tolerance and left == 0
+    return bool(solved and info[INFO_JOINT_SHARE] <= 1.0 and info[INFO_ENERGY_SHARE] <= 1.0)
 
 
 def _method(info) -> str:

@@ -196,7 +196,9 @@ def test_history_tells_the_course(problem, kind):
     course = info.history
     assert info.converged
     error = course.residual if kind == "velocity" else course.natural_map
-    assert error[-1] <= 1e-7 < error[:-1].min()
+    assert error[-1] <= 1e-7 < error[0]
+    if kind == "relative":  # else every group sweeps on below the tolerance
+        assert 1e-7 < error[:-1].min()
     assert course.iteration[0] == 0 and course.iteration[-1] == info.iterations
     assert (np.diff(course.iteration) > 0).all() and (np.diff(course.seconds) >= 0).all()
     np.testing.assert_array_equal(course.iteration, course.work)

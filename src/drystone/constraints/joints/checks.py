@@ -2,11 +2,13 @@
 
 from math import inf, isnan, sqrt
 
+import numpy as np
+
 from drystone.constraints.joints.drives import check_drive
 from drystone.constraints.joints.pack import Coordinate
 from drystone.errors import InputError
 from drystone.model.attachment import axes_along, fix_to_bodies
-from drystone.model.checks import not_negative, vector
+from drystone.model.checks import as_float, not_negative, shown, vector
 
 
 def check_axis(what: str, value) -> tuple[float, float, float]:
@@ -37,16 +39,13 @@ def check_limits(what: str, value, unit: str = "rad", least: float = -inf) -> tu
     """(lower, upper) with ∓inf where there is none."""
     if value is None:
         return -inf, inf
-    try:
-        lower, upper = value
-        lower = -inf if lower is None else float(lower)
-        upper = inf if upper is None else float(upper)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"{what} is {value!r}, must be (lower, upper) in {unit}; None for a side without limit."
-        ) from None
+    must = f"(lower, upper) in {unit}; None for a side without limit"
+    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
+        raise InputError(f"{what} is {shown(value)}, must be {must}.")
+    lower = -inf if value[0] is None else as_float(what, value[0], must)
+    upper = inf if value[1] is None else as_float(what, value[1], must)
     if isnan(lower) or isnan(upper) or lower == inf or upper == -inf:
-        raise InputError(f"{what} is {value!r}, must be numbers in {unit}, or None for no limit.")
+        raise InputError(f"{what} is {shown(value)}, must be {must}.")
     if lower > upper:
         raise InputError(
             f"{what} is ({lower:g}, {upper:g}) {unit}, the lower is above the upper; "

@@ -10,12 +10,14 @@ that any stiffness k and damping d are stable (CLINE 2.50 to 2.55 for a single r
 """
 
 from dataclasses import dataclass
-from math import inf, isnan
+from math import inf
 
 from drystone.errors import InputError
-from drystone.model.checks import check_spring, number, vector
+from drystone.model.checks import as_float, check_spring, number, shown, vector
+from drystone.model.signatures import public
 
 
+@public
 @dataclass(frozen=True)
 class Motor:
     """Holds a speed as long as it is strong enough.
@@ -40,6 +42,7 @@ class Motor:
         return _bound(self.max_force, self.max_torque)
 
 
+@public
 @dataclass(frozen=True)
 class Servo:
     """Pulls towards a position like a spring with a damper, as long as it is strong enough.
@@ -76,7 +79,7 @@ def check_drive(what: str, drive, count: int = 1):
         return None
     if not isinstance(drive, Motor | Servo):
         raise InputError(
-            f"{what} is {drive!r}, must be Motor(speed=...), Servo(target=..., ...) or None."
+            f"{what} is {shown(drive)}, must be Motor(speed=...), Servo(target=..., ...) or None."
         )
     goal, name = (drive.speed, "speed") if isinstance(drive, Motor) else (drive.target, "target")
     given = len(goal) if isinstance(goal, tuple) else 1
@@ -86,7 +89,7 @@ def check_drive(what: str, drive, count: int = 1):
 
 
 def _scalar_or_vector(what: str, value):
-    if hasattr(value, "__len__") and not isinstance(value, str):
+    if hasattr(value, "__len__"):
         return vector(what, value)
     return number(what, value)
 
@@ -94,14 +97,13 @@ def _scalar_or_vector(what: str, value):
 def _check_bounds(who: str, force, torque) -> None:
     if force is not None and torque is not None:
         raise InputError(
-            f"{who}: max_force is {force!r} and max_torque is {torque!r}, give only one: a force "
-            f"for joints that slide, a torque for joints that rotate."
+            f"{who}: max_force is {shown(force)} and max_torque is {shown(torque)}, give only one: "
+            f"a force for joints that slide, a torque for joints that rotate."
         )
     for name, value in (("max_force", force), ("max_torque", torque)):
-        if value is None or value == inf:
-            continue
-        if not isinstance(value, float | int) or isnan(value) or value < 0.0:
-            raise InputError(f"{who}: {name} is {value!r}, must be >= 0, or None for no limit.")
+        must = "a number >= 0, or None for no limit"
+        if value is not None and not as_float(f"{who}: {name}", value, must) >= 0.0:
+            raise InputError(f"{who}: {name} is {shown(value)}, must be {must}.")
 
 
 def _bound(force, torque) -> float:

@@ -37,10 +37,13 @@ from drystone.model.joint_arrays import (
     SPRING,
     UNIVERSAL,
 )
+from drystone.model.signatures import public
 
 # Every joint. Saved worlds (world/io/serialize_joints.py), spanning trees
 # (constraints/kinematic_trees.py) and two dimensions read their list here.
 JOINTS = (Hinge, Slider, Fixed, Distance, SpringDamper, Ball, Universal, Cylindrical, Planar)
+for _joint in JOINTS:
+    public(_joint)
 
 
 def flat_kind(joint) -> tuple[int, int]:

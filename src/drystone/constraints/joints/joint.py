@@ -18,6 +18,7 @@ from drystone.jit.vec import mul, rotation_matrix
 from drystone.model.attachment import HERE, NO_TURN, is_world, pose_of
 from drystone.model.checks import frozen
 from drystone.model.joint_arrays import ROW_DRIVE
+from drystone.model.signatures import public
 
 
 class Flat(NamedTuple):
@@ -28,6 +29,7 @@ class Flat(NamedTuple):
     tree: tuple[int, int, int] | None = None  # as Joint._tree
 
 
+@public
 class Joint:
     """Readings and checks shared by all joints. `World.add_joint` puts a joint into a world."""
 

@@ -11,8 +11,10 @@ from drystone.errors import InputError
 from drystone.jit.vec import rotation_matrix
 from drystone.model.attachment import axes_along
 from drystone.model.checks import positive
+from drystone.model.signatures import public
 
 
+@public
 @dataclass(frozen=True)
 class SwingTwist:
     """How far a Ball may go.

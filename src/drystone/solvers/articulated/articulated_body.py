@@ -101,7 +101,7 @@ def momentum_of(b, bodies, rotation, added, v, w):
     r = _matrix(rotation, b)
     own, i = mul_t(r, w), _moments(b, bodies)
     spin = mul(r, (i[0] * own[0], i[1] * own[1], i[2] * own[2]))
-    return scale(v, 1.0 / bodies.inv_mass[b]), mad(spin, w, added[b])
+    return scale(v, 1.0 / bodies.inv_mass[b]), add(spin, _symmetric_times(added, b, 0, w))
 
 
 @kernel(inline="always")
@@ -264,8 +264,8 @@ def eliminate(t, joints, bodies, rotation, added, rows, trees, driven):
     for k in range(last - 1, first - 1, -1):
         j = trees.joint[k]
         c = trees.child[j]
-        for m in (15, 18, 20):
-            trees.inertia[c, m] += added[c]
+        for m in range(6):
+            trees.inertia[c, 15 + m] += added[c, m]
         spins = _pose_joint(j, joints, rows, trees)
         for m in range(trees.held[j, 2]):
             w = spins[0] if m == 0 else (spins[1] if m == 1 else spins[2])
@@ -273,8 +273,8 @@ def eliminate(t, joints, bodies, rotation, added, rows, trees, driven):
         if k > first or root >= 0:
             _hang_on(j, trees)
     if root >= 0:
-        for m in (15, 18, 20):
-            trees.inertia[root, m] += added[root]
+        for m in range(6):
+            trees.inertia[root, 15 + m] += added[root, m]
         _factor_root(t, root, trees)
 
 

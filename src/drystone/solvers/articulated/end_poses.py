@@ -1,7 +1,8 @@
 """Poses at the end of the step, predicted, and the position errors that joints have there.
 
-For RATTLE (rattle.py), which corrects the velocities until these errors are gone, and for
-post-stabilization (stabilization.py), which corrects the displacements.
+For RATTLE (rattle.py) and the secant iteration (secant.py), which correct the velocities until
+these errors are gone, and for post-stabilization (stabilization.py), which corrects the
+displacements.
 """
 
 from drystone.constraints.joints.fill_rows import fill_joint
@@ -15,10 +16,11 @@ SMALL_ERROR = 1e-7
 
 
 @inner_kernel
-def predict_poses(first, last, bodies, state, joint_work, motion, displace, dt):
+def predict_poses(first, last, bodies, state, joint_work, motion, displace, old, impacts, dt):
     """Poses of the bodies of the blocks first .. last after the step.
 
-    displace  compute their displacements from the velocities first
+    displace  compute their displacements from the velocities first: from those at the start of the
+              step, `old`, and those that are solved; with so many impacts
 
     Returns the largest angle by which a body rotates [rad].
     """
@@ -32,7 +34,7 @@ def predict_poses(first, last, bodies, state, joint_work, motion, displace, dt):
                 continue
             stamp[b] = stamp[mark]
             if displace:
-                displace_body(b, bodies, joint_work.start_twist, motion, 0, dt)
+                displace_body(b, bodies, old, state.rotation, motion, impacts, dt)
             move, q = motion.move, state.rotation
             for k in range(3):
                 joint_work.end_position[b, k] = state.position[b, k] + dt * move[b, k]
@@ -59,12 +61,18 @@ def fill_end_rows(first, last, joints, joint_work, dt):
 
 
 @inner_kernel(inline="always")
+def error_made(r, error, joint_work):
+    """Position error `error` of row `r` after the step, less what was there before it."""
+    before = joint_work.rows.error[r]
+    return error - (before if abs(before) > SMALL_ERROR else 0.0)
+
+
+@inner_kernel(inline="always")
 def note_error(r, error, joint_work, dt):
     """Bias by which row `r` has no position error after the step, where it had `error`.
 
     Returns the size of that error, less what was there before the step [m], [rad].
     """
-    before = joint_work.rows.error[r]
-    off = error - (before if abs(before) > SMALL_ERROR else 0.0)
+    off = error_made(r, error, joint_work)
     joint_work.bias_change[r] = 2.0 * off / dt
     return abs(off)

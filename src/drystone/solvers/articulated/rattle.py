@@ -14,20 +14,21 @@ rows of the joints is solved: rattle_tree.py by the articulated body algorithm w
 a tree, rattle_matrix.py by banded factors of the Delassus matrix of the island.
 
 An island is declined, and left to solve_islands.py as it was found, if something touches it, a
-limit is reached, joints are far open or pull hard on light bodies (geometric_stiffness.py), or the
-iterations do not converge. Nothing here writes State but project_velocities(), which is part of the
-end of the step: the rest goes to JointWork.
+limit is reached, joints are far open, or the iterations do not converge; and if joints pull hard on
+light bodies (geometric_stiffness.py) or bodies rotate far in the step, where RATTLE may gain energy
+without bound: such islands are smooth, and secant.py has them. Nothing here writes State but
+project_velocities(), which is part of the end of the step: the rest goes to JointWork.
 """
 
 import numpy as np
 
-from drystone.constraints.joint_rows import contacts_of, nodes_of, start_group
-from drystone.jit import kernel
+from drystone.constraints.joint_rows import BY_RATTLE, contacts_of, nodes_of, start_group
+from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import DEFAULT_DRIFT, MIDPOINT, RATTLED
 from drystone.model.joint_arrays import ROW_EQUALITY
 from drystone.solvers.articulated.end_poses import predict_poses
-from drystone.solvers.articulated.geometric_stiffness import has_added_inertia, is_stiff
+from drystone.solvers.articulated.geometric_stiffness import is_stiff
 from drystone.solvers.articulated.rattle_matrix import (
     correct_island,
     displace_island,
@@ -52,6 +53,7 @@ from drystone.solvers.articulated.rattle_tree import (
 MAX_ITERATIONS = 10  # of the position errors; each gains two digits or more
 CONVERGED = 1e-9  # [m], [rad]: a correction that will leave no more than that is the last
 LARGEST_ERROR = 1e-5  # [m], [rad]: may be left after all iterations, for stabilization.py
+LARGEST_ANGLE = 0.2  # [rad] by which bodies may rotate: the energy errs by about its cube / 24
 OPEN_JOINT = 1e-3  # [m], [rad]: joints with a larger position error are closed by it first
 
 
@@ -72,7 +74,7 @@ def _is_smooth(g, rows, joint_work, settings):
     if settings.newton == 0 or settings.drift != DEFAULT_DRIFT:
         return False
     (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
-    if lo < hi or has_added_inertia(first, last, joint_work):
+    if lo < hi:
         return False
     return not _is_open(first, last, joint_work)
 
@@ -123,8 +125,8 @@ def _take_start(first, last, joint_work, twist):
                     joint_work.start_twist[b, k] = twist[b, k]
 
 
-@kernel
-def _mark_bodies(first, last, joint_work, motion, scheme):
+@inner_kernel
+def mark_bodies(first, last, joint_work, motion, scheme):
     for d in range(first, last):
         for side in range(2):
             b = joint_work.node_body[joint_work.node_list[d], side]
@@ -141,7 +143,11 @@ def _close_joints(g, t, n, joints, bodies, state, rows, joint_work, settings, wo
     """
     (first, last), error, dt = nodes_of(g, joint_work), np.inf, settings.dt
     for _ in range(MAX_ITERATIONS):
-        angle = predict_poses(first, last, bodies, state, joint_work, motion, True, dt)
+        angle = predict_poses(
+            first, last, bodies, state, joint_work, motion, True, joint_work.start_twist, 0, dt
+        )
+        if not angle <= LARGEST_ANGLE:
+            return -1
         if t >= 0:
             error = tree_errors(t, joints, joint_work, dt)
         else:
@@ -175,7 +181,8 @@ def _rattle_island(g, joints, bodies, state, rows, joint_work, settings, work, m
         good = n > 0
     if not good:
         return np.inf
-    _mark_bodies(first, last, joint_work, motion, RATTLED)
+    mark_bodies(first, last, joint_work, motion, RATTLED)
+    joint_work.smooth[g] = 1
     left = _close_joints(g, t, n, joints, bodies, state, rows, joint_work, settings, work, motion)
     if left < 0:
         return np.inf
@@ -211,11 +218,11 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
                 g, joints, bodies, state, rows, joint_work, settings, work, motion
             )
         if error <= settings.tolerance:
-            joint_work.done[g], joint_work.residual[g] = 1, error
+            joint_work.done[g], joint_work.residual[g] = BY_RATTLE, error
             continue
         _clear_biases(first, last, joint_work, smooth)
         if smooth:  # leave it as it was found
-            _mark_bodies(first, last, joint_work, motion, MIDPOINT)
+            mark_bodies(first, last, joint_work, motion, MIDPOINT)
             start_group(first, last, joint_work, state, motion)
     return tried
 

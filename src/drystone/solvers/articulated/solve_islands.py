@@ -1,6 +1,12 @@
 """Articulated islands: contacts, joints, limits and drives of an island as one problem.
 
-Each island is handed down this ladder until its residual is below the tolerance:
+An island that RATTLE has not integrated is solved in rounds, with rows that become secants of the
+poses before and after the step (secant.py), until its joints fit after it: by the midpoint rule if
+RATTLE found that it moves smoothly, else, or if that fails, with the displacement of the end of the
+step. Where rounds do not converge, as in a column that buckles within the step, the rows of the
+start are solved, and stabilization.py and energy_balance.py have the rest.
+
+In each round it is handed down this ladder until its residual is below the tolerance:
 
     method                  tried if                          why
     ----------------------  --------------------------------  -------------------------------------
@@ -27,19 +33,46 @@ stores them when the step is finalized.
 import numpy as np
 
 from drystone.constraints.coulomb import push_rows
-from drystone.constraints.joint_rows import contacts_of, nodes_of, start_group
+from drystone.constraints.joint_rows import BY_SECANT, contacts_of, nodes_of, start_group
 from drystone.constraints.joints.fill_rows import fill_joint, is_filled, note_filled
 from drystone.jit import kernel
 from drystone.jit.stage import stage
-from drystone.model.arrays import BAUMGARTE, HELD
-from drystone.model.joint_arrays import PLANAR
-from drystone.solvers.articulated.geometric_stiffness import add_inertia
+from drystone.model.arrays import (
+    BAUMGARTE,
+    DEFAULT_DRIFT,
+    END_OF_STEP,
+    HELD,
+    MIDPOINT,
+    RATTLED,
+)
+from drystone.model.joint_arrays import PLANAR, ROW_LIMIT
+from drystone.solvers.articulated.end_poses import fill_end_rows, predict_poses
+from drystone.solvers.articulated.geometric_stiffness import (
+    relax_bodies,
+    stiffen_bodies,
+    stiffness_defect,
+)
+from drystone.solvers.articulated.rattle import mark_bodies
+from drystone.solvers.articulated.secant import (
+    CLOSED,
+    MAX_ROUNDS,
+    MOST_FIRM,
+    NEARLY_CLOSED,
+    PATIENCE,
+    forget_factors,
+    keep_iterate,
+    set_secant_rows,
+    solve_anew,
+    start_poses,
+    worst_error,
+)
 from drystone.solvers.articulated.tree_contacts import solve_tree_contacts
 from drystone.solvers.articulated.tree_delassus import W_GROUP, WITH_DRIVES
 from drystone.solvers.gauss_seidel.joint_sweep import sweep_linked
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, DEEPEST
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
+DEFECT = 10.0  # what residual() may see of a stiffness_defect(), on long arms: some 5 times it
 FEW = 4  # contacts with which joints are solved to DEEPEST of the tolerance; with more, to DEEPER
 
 
@@ -50,7 +83,7 @@ def _start_step(joint_work, state):
         for k in range(3):
             joint_work.curve[r, k] = state.joint_curve[r, k]
     for g in range(joint_work.done.shape[0]):
-        joint_work.done[g] = 0
+        joint_work.done[g], joint_work.smooth[g] = 0, 0
     trees = joint_work.trees
     trees.count[W_GROUP] = 0
     for t in range(trees.ready.shape[0]):
@@ -59,8 +92,8 @@ def _start_step(joint_work, state):
 
 
 @stage
-def fill_joint_rows(joint_work, joints, bodies, state, settings, mass):
-    """Rows of all joints at the start of a step; added inertia of bodies on which they pull."""
+def fill_joint_rows(joint_work, joints, state, settings):
+    """Rows of all joints at the start of a step."""
     rows, filled, trees, dt = joint_work.rows, joint_work.filled, joint_work.trees, settings.dt
     _start_step(joint_work, state)
     for j in range(joints.kind.shape[0]):
@@ -71,7 +104,6 @@ def fill_joint_rows(joint_work, joints, bodies, state, settings, mass):
             note_filled(joints, j, state.position, state.rotation, dt, filled)
             if trees.tree[j] >= 0:
                 trees.ready[trees.tree[j]] = 0
-    add_inertia(joints, joint_work, bodies, state, mass, dt)
     if settings.drift == BAUMGARTE:
         for r in range(rows.error.shape[0]):
             rows.bias[r] += settings.baumgarte * rows.error[r]
@@ -93,11 +125,13 @@ def store_joints(joint_work, joints, state):
 
 
 @kernel
-def _mark_held(first, last, joints, joint_work, scheme):
-    """Flag the bodies of joints that the midpoint rule would open.
+def _mark_held(g, joints, rows, joint_work, scheme, whole):
+    """Flag the bodies of joints that the midpoint rule would open, and if `whole` all that touch.
 
-    Not those that a plane of the fixed world holds: whatever moves along it, its mean does too.
+    Not those that a plane of the fixed world holds: whatever moves along it, its mean does too. A
+    box that moved by the mean on a bridge that moves by the end of the step would be lifted.
     """
+    (first, last), (lo, hi), some = nodes_of(g, joint_work), contacts_of(g, rows), False
     for d in range(first, last):
         node = joint_work.node_list[d]
         j = joint_work.node_joint[node]
@@ -105,8 +139,13 @@ def _mark_held(first, last, joints, joint_work, scheme):
         fixed = joint_work.node_body[node, 0] == scheme.shape[0] - 1
         if joints.kind[j] == PLANAR and held == 3 and fixed:
             continue
+        some = True
         for side in range(2):
             scheme[joint_work.node_body[node, side]] = HELD
+    if some and whole:
+        for r in range(lo, hi):
+            for side in range(2):
+                scheme[rows.body[r, side]] = max(scheme[rows.body[r, side]], END_OF_STEP)
 
 
 @kernel
@@ -158,26 +197,145 @@ def _sweep(g, rows, joint_work, settings, motion):
 
 
 @kernel
-def _solve_group(g, joints, bodies, state, rows, joint_work, settings, work, motion):
+def _climb_down(g, joints, bodies, state, rows, joint_work, settings, work, motion):
     """Down the ladder; residual, sweeps, islands that needed Newton, its steps."""
-    first, last = nodes_of(g, joint_work)
     error, sweeps, islands, steps, tolerance = np.inf, 0, 0, 0, settings.tolerance
-    joint_work.stabilize[g] = 1
-    _mark_held(first, last, joints, joint_work, motion.scheme)
     if settings.newton == 1:
         error, islands, steps = _try_trees(
             g, joints, bodies, state, rows, joint_work, tolerance, work, motion
         )
     if settings.newton == 1 and not error <= tolerance:
         error, more, taken = _try_newton(g, rows, joint_work, tolerance, work, motion)
-        islands, steps = islands + more, steps + taken
+        islands, steps = max(islands, more), steps + taken
     if not error <= tolerance:
         error, sweeps = _sweep(g, rows, joint_work, settings, motion)
     return error, sweeps, islands, steps
 
 
+@kernel
+def _iterate(
+    g, share, old, impacts, joints, bodies, state, rows, joint_work, settings, work, motion
+):  # fmt: skip
+    """Solve group `g` with rows that become secants, until its joints fit after the step.
+
+    share   of the solved velocities in the displacement, old   velocities at its start
+
+    Returns whether they do, residual, sweeps, islands, steps.
+    """
+    (first, last), dt = nodes_of(g, joint_work), settings.dt
+    off, error, most, islands, steps, best, since = np.inf, np.inf, 0, 0, 0, np.inf, 0
+    near, firm, far = 0.0, 1.0, np.inf
+    keep_iterate(first, last, joint_work, old)
+    start_poses(first, last, state, joint_work)
+    for k in range(MAX_ROUNDS):
+        stiff = stiffen_bodies(
+            first, last, joints, state, joint_work.end_rotation, joint_work, motion,
+            firm * share, dt,
+        )  # fmt: skip
+        if k > 0 or stiff:
+            solve_anew(g, rows, joint_work, motion)
+        error, sweeps, more, taken = _climb_down(
+            g, joints, bodies, state, rows, joint_work, settings, work, motion
+        )
+        most, islands, steps = max(most, sweeps), max(islands, more), steps + taken
+        left = DEFECT * stiffness_defect(first, last, bodies, joint_work, motion.twist)
+        relax_bodies(first, last, bodies, state, joint_work, motion)
+        keep_iterate(first, last, joint_work, motion.twist)
+        predict_poses(first, last, bodies, state, joint_work, motion, True, old, impacts, dt)
+        fill_end_rows(first, last, joints, joint_work, dt)
+        off = worst_error(first, last, joint_work)
+        # A solve that leaves an error of the velocities leaves one of the positions too.
+        closed = max(CLOSED, 2.0 * dt * error)
+        near, error = max(NEARLY_CLOSED, closed), max(error, left / DEFECT)
+        last_far, far = far, max(off / closed, left / settings.tolerance)
+        if far <= 1.0:
+            break
+        if far < 0.5 * best:
+            best, since = far, 0
+        elif far > last_far:  # rounds that go to and fro are damped by more stiffness
+            firm = min(2.0 * firm, MOST_FIRM)
+        since += 1
+        if not far < np.inf or since > PATIENCE or k == MAX_ROUNDS - 1:
+            break
+        set_secant_rows(first, last, joints, state, joint_work, motion, share, dt)
+    joint_work.trees.count[W_GROUP] = 0
+    return off <= near and error <= settings.tolerance, error, most, islands, steps
+
+
+@kernel
+def _fill_again(g, joints, state, rows, joint_work, motion, dt):
+    """Rows at the start of the step and the warm start, for contacts a cold one: rounds that did
+    not converge may have left any impulses."""
+    (first, last), (lo, hi), before = nodes_of(g, joint_work), contacts_of(g, rows), -1
+    for r in range(lo, hi):
+        for k in range(3):
+            rows.impulse[r, k] = 0.0
+    for d in range(first, last):
+        j = joint_work.node_joint[joint_work.node_list[d]]
+        if j != before:
+            fill_joint(joints, j, state.position, state.rotation, dt, joint_work.rows)
+        before = j
+    start_group(first, last, joint_work, state, motion)
+    forget_factors(first, last, joint_work)
+
+
+@kernel
+def _at_limit(first, last, joint_work):
+    rows = joint_work.rows
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if rows.kind[r] == ROW_LIMIT and rows.impulse[r] != 0.0:
+            return True
+    return False
+
+
+@kernel
+def _solve_smooth(g, joints, bodies, state, rows, joint_work, settings, work, motion):
+    """Midpoint rule with secants, where nothing touches; whether it went well, and the rest."""
+    first, last = nodes_of(g, joint_work)
+    mark_bodies(first, last, joint_work, motion, RATTLED)
+    good, error, sweeps, islands, steps = _iterate(
+        g, 0.5, joint_work.start_twist, 0, joints, bodies, state, rows, joint_work, settings, work,
+        motion,
+    )  # fmt: skip
+    if good and not _at_limit(first, last, joint_work):
+        joint_work.done[g], joint_work.residual[g] = BY_SECANT, error
+        return True, error, sweeps, islands, steps
+    mark_bodies(first, last, joint_work, motion, MIDPOINT)
+    _fill_again(g, joints, state, rows, joint_work, motion, settings.dt)
+    return False, error, sweeps, islands, steps
+
+
+@kernel
+def _solve_group(
+    g, impacts, joints, bodies, state, rows, joint_work, settings, work, motion
+):  # fmt: skip
+    """Impulses of one group; residual, sweeps, islands that needed Newton, its steps."""
+    joint_work.stabilize[g] = 1
+    if joint_work.smooth[g] == 1:
+        good, error, sweeps, islands, steps = _solve_smooth(
+            g, joints, bodies, state, rows, joint_work, settings, work, motion
+        )
+        if good:
+            return error, sweeps, islands, steps
+    closes = settings.drift == DEFAULT_DRIFT
+    _mark_held(g, joints, rows, joint_work, motion.scheme, closes)
+    if closes:
+        good, error, sweeps, islands, steps = _iterate(
+            g, 1.0, state.twist, impacts, joints, bodies, state, rows, joint_work, settings, work,
+            motion,
+        )  # fmt: skip
+        if good:
+            return error, sweeps, islands, steps
+        _fill_again(g, joints, state, rows, joint_work, motion, settings.dt)
+        solve_anew(g, rows, joint_work, motion)
+    return _climb_down(g, joints, bodies, state, rows, joint_work, settings, work, motion)
+
+
 @stage
-def solve_articulated(joint_work, joints, bodies, state, rows, groups, settings, work, motion):
+def solve_articulated(
+    joint_work, joints, bodies, state, rows, groups, impacts, settings, work, motion
+):  # fmt: skip
     """Solve all groups with joints that RATTLE has not integrated.
 
     Returns the most sweeps, the largest residual, islands that needed Newton, its steps.
@@ -190,7 +348,7 @@ def solve_articulated(joint_work, joints, bodies, state, rows, groups, settings,
         error, sweeps, more, taken = joint_work.residual[g], 0, 0, 0
         if joint_work.done[g] == 0:
             error, sweeps, more, taken = _solve_group(
-                g, joints, bodies, state, rows, joint_work, settings, work, motion
+                g, impacts, joints, bodies, state, rows, joint_work, settings, work, motion
             )
         rows.group_residual[g], rows.group_sweeps[g] = error, sweeps
         islands, steps, most = islands + more, steps + taken, max(most, sweeps)

@@ -1,0 +1,254 @@
+"""Balance of energy of articulated islands over a step, and the net under the schemes.
+
+No joint, contact or limit does work that is positive, so that an island cannot have more energy
+after the step than before it and what gravity and constant forces have given. The schemes obey that
+but for small terms: RATTLE keeps its energy over long times only; the rotation of asymmetric
+bodies, and displacements that close joints or undo overlaps, are no part of their balance. So the
+balance is drawn here, when poses and velocities are known:
+
+    made = E' - E - work of gravity and constant forces
+
+What is made is taken out of the velocities, by one factor for all bodies of the island; of an
+island that hangs on nothing, which keeps its momentum, out of the motion relative to that of a
+rigid body first. What cannot be taken, because too little moves, is reported. Islands integrated by
+RATTLE, whose energy errs both ways, also get back what they have lost: the projection onto the
+surface of constant energy [Hairer2006].
+
+Islands with drives, with forces of elements or on kinematic bodies that move have other sources of
+energy, and are left alone.
+"""
+
+from math import inf, sqrt
+
+from drystone.constraints.joint_rows import BY_RATTLE, contacts_of, nodes_of
+from drystone.jit import kernel
+from drystone.jit.stage import stage
+from drystone.jit.vec import add, cross, dot, mad, mul, mul_t, rotation_matrix, scale, sub
+from drystone.model.arrays import (
+    BAUMGARTE,
+    INFO_ENERGY_MADE,
+    INFO_ENERGY_SHARE,
+    INFO_WORST_ENERGY_MADE,
+    KINEMATIC,
+    NO_DRIFT,
+)
+from drystone.model.joint_arrays import ROW_DRIVE, ROW_FRICTION, ROW_SPRING
+
+# Of the energy in play: kinetic before and after, and what lifts each body by its own radius. A
+# step that makes more than this share, and cannot take it back, has not converged.
+ENERGY_TOLERANCE = 1e-6
+ROUNDING = 1e-13  # share of the energy in play that may be rounding
+MOST_RETURNED = 1e-2  # share of the kinetic energy that RATTLE may get back in one step
+
+# Columns of JointWork.energy: kinetic energy before the step and the work, infinite if it is not
+# balanced; energy in play; 1 if it hangs on something; 1 if what it lost may be given back.
+BUDGET, IN_PLAY, GROUNDED, RETURNED = range(4)
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@kernel
+def _visit(b, count, bodies, state, joint_work, energy, g):
+    """List body `b` of group `g` if it is dynamic and new; returns how many are listed."""
+    stamp, mark = joint_work.stamp, joint_work.stamp.shape[0] - 1
+    if b == bodies.kind.shape[0]:
+        energy[g, GROUNDED] = 1.0
+        return count
+    if stamp[b] == stamp[mark]:
+        return count
+    stamp[b] = stamp[mark]
+    if bodies.kind[b] == KINEMATIC:
+        energy[g, GROUNDED] = 1.0
+        for k in range(6):
+            if state.twist[b, k] != 0.0:
+                energy[g, BUDGET] = inf
+        return count
+    joint_work.body_list[count] = b
+    return count + 1
+
+
+@kernel
+def _list_bodies(g, bodies, state, rows, joint_work):
+    """List the dynamic bodies of group `g` and note what it hangs on; how many they are."""
+    (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
+    stamp, energy, count = joint_work.stamp, joint_work.energy, 0
+    stamp[stamp.shape[0] - 1] += 1
+    for d in range(first, last):
+        for side in range(2):
+            b = joint_work.node_body[joint_work.node_list[d], side]
+            count = _visit(b, count, bodies, state, joint_work, energy, g)
+    for r in range(lo, hi):
+        for side in range(2):
+            count = _visit(rows.body[r, side], count, bodies, state, joint_work, energy, g)
+    return count
+
+
+@kernel
+def _angular_momentum(b, bodies, q, w):
+    """Of body `b` about its centre of mass, with the spin `w`."""
+    m, i = rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies.inertia
+    own = mul_t(m, w)
+    return mul(m, (i[b, 0] * own[0], i[b, 1] * own[1], i[b, 2] * own[2]))
+
+
+@kernel
+def _kinetic(b, bodies, q, twist):
+    v, w = (twist[b, 0], twist[b, 1], twist[b, 2]), (twist[b, 3], twist[b, 4], twist[b, 5])
+    return 0.5 * (dot(v, v) / bodies.inv_mass[b] + dot(w, _angular_momentum(b, bodies, q, w)))
+
+
+@kernel
+def _work(b, bodies, state, motion, settings):
+    """Work of gravity and of constant forces on body `b` in this step; infinite if others act."""
+    total, m, dt = 0.0, 1.0 / bodies.inv_mass[b], settings.dt
+    gravity = (settings.gravity_x, settings.gravity_y, settings.gravity_z)
+    for k in range(6):
+        if motion.force[b, k] != state.force[b, k]:
+            return inf
+        total += dt * state.force[b, k] * motion.move[b, k]
+    for k in range(3):
+        total += dt * m * gravity[k] * motion.move[b, k]
+    return total
+
+
+@kernel
+def _note_rows(g, joint_work, energy):
+    """Whether drives act, which are other sources of energy, or friction, which is a sink."""
+    (first, last), rows = nodes_of(g, joint_work), joint_work.rows
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if rows.impulse[r] == 0.0:
+            continue
+        if rows.kind[r] == ROW_DRIVE or rows.kind[r] == ROW_SPRING:
+            energy[g, BUDGET] = inf
+        elif rows.kind[r] == ROW_FRICTION:
+            energy[g, RETURNED] = 0.0
+
+
+@stage
+def draw_budgets(joint_work, bodies, state, rows, groups, settings, motion):
+    """What each articulated island may have as kinetic energy after the step; before the move."""
+    energy = joint_work.energy
+    weight = sqrt(settings.gravity_x**2 + settings.gravity_y**2 + settings.gravity_z**2)
+    for g in range(groups):
+        first, last = nodes_of(g, joint_work)
+        if first == last:
+            continue
+        smooth = joint_work.done[g] != 0
+        energy[g, BUDGET], energy[g, IN_PLAY], energy[g, GROUNDED] = 0.0, 0.0, 0.0
+        if settings.drift == NO_DRIFT or settings.drift == BAUMGARTE:
+            energy[g, BUDGET] = inf  # schemes to be seen as they are
+        energy[g, RETURNED] = 1.0 if joint_work.done[g] == BY_RATTLE else 0.0
+        _note_rows(g, joint_work, energy)
+        for k in range(_list_bodies(g, bodies, state, rows, joint_work)):
+            b = joint_work.body_list[k]
+            # The velocities that a smooth step has begun with fit the joints; what did not is lost.
+            if smooth:
+                kinetic = _kinetic(b, bodies, state.rotation, joint_work.start_twist)
+            else:
+                kinetic = _kinetic(b, bodies, state.rotation, state.twist)
+            energy[g, BUDGET] += kinetic + _work(b, bodies, state, motion, settings)
+            energy[g, IN_PLAY] += kinetic + weight * bodies.radius[b] / bodies.inv_mass[b]
+
+
+@kernel
+def _scale_bodies(count, factor, centre, velocity, spin, state, joint_work):
+    """Scale velocities relative to the rigid motion with this velocity of `centre` and spin."""
+    twist, x = state.twist, state.position
+    for k in range(count):
+        b = joint_work.body_list[k]
+        v = add(velocity, cross(spin, sub((x[b, 0], x[b, 1], x[b, 2]), centre)))
+        for i in range(3):
+            twist[b, i] = v[i] + factor * (twist[b, i] - v[i])
+            twist[b, 3 + i] = spin[i] + factor * (twist[b, 3 + i] - spin[i])
+
+
+@kernel
+def _centre_of(count, bodies, state, joint_work):
+    """Mass, centre of mass and its velocity, of the listed bodies."""
+    mass, centre, velocity, x, t = 0.0, _ZERO, _ZERO, state.position, state.twist
+    for k in range(count):
+        b = joint_work.body_list[k]
+        m = 1.0 / bodies.inv_mass[b]
+        mass += m
+        centre = mad(centre, (x[b, 0], x[b, 1], x[b, 2]), m)
+        velocity = mad(velocity, (t[b, 0], t[b, 1], t[b, 2]), m)
+    return mass, scale(centre, 1.0 / mass), scale(velocity, 1.0 / mass)
+
+
+@kernel
+def _rigid_spin(count, centre, bodies, state, joint_work):
+    """Spin of the rigid motion with the angular momentum of the listed bodies, and its energy."""
+    x, t, q = state.position, state.twist, state.rotation
+    momentum, one, two, three = _ZERO, _ZERO, _ZERO, _ZERO  # and rows of the inertia
+    for k in range(count):
+        b = joint_work.body_list[k]
+        m, arm = 1.0 / bodies.inv_mass[b], sub((x[b, 0], x[b, 1], x[b, 2]), centre)
+        own = _angular_momentum(b, bodies, q, (t[b, 3], t[b, 4], t[b, 5]))
+        momentum = mad(add(momentum, own), cross(arm, (t[b, 0], t[b, 1], t[b, 2])), m)
+        one = add(one, _angular_momentum(b, bodies, q, (1.0, 0.0, 0.0)))
+        two = add(two, _angular_momentum(b, bodies, q, (0.0, 1.0, 0.0)))
+        three = add(three, _angular_momentum(b, bodies, q, (0.0, 0.0, 1.0)))
+        square = m * dot(arm, arm)
+        one = mad((one[0] + square, one[1], one[2]), arm, -m * arm[0])
+        two = mad((two[0], two[1] + square, two[2]), arm, -m * arm[1])
+        three = mad((three[0], three[1], three[2] + square), arm, -m * arm[2])
+    bc = cross(two, three)
+    determinant = dot(one, bc)
+    if not determinant > 0.0:
+        return _ZERO, 0.0
+    spin = scale(bc, momentum[0] / determinant)
+    spin = mad(spin, cross(three, one), momentum[1] / determinant)
+    spin = mad(spin, cross(one, two), momentum[2] / determinant)
+    return spin, 0.5 * dot(spin, momentum)
+
+
+@kernel
+def _factor(kinetic, change):
+    """By which velocities of this kinetic energy have that `change` of it, as far as it goes."""
+    return sqrt(max(kinetic + change, 0.0) / kinetic) if kinetic > 0.0 else 1.0
+
+
+@kernel
+def _change_energy(g, count, change, kinetic, bodies, state, joint_work):
+    """Change the kinetic energy of the listed bodies; returns what could not be taken."""
+    if joint_work.energy[g, GROUNDED] == 1.0:
+        factor = _factor(kinetic, change)
+        _scale_bodies(count, factor, _ZERO, _ZERO, _ZERO, state, joint_work)
+        return max(-kinetic - change, 0.0)
+    mass, centre, velocity = _centre_of(count, bodies, state, joint_work)
+    spin, rotating = _rigid_spin(count, centre, bodies, state, joint_work)
+    free = max(kinetic - 0.5 * mass * dot(velocity, velocity) - rotating, 0.0)
+    _scale_bodies(count, _factor(free, change), centre, velocity, spin, state, joint_work)
+    left = max(-free - change, 0.0)
+    if left > 0.0:
+        factor = _factor(rotating, -left)
+        _scale_bodies(count, factor, centre, velocity, _ZERO, state, joint_work)
+        left = max(left - rotating, 0.0)
+    return left
+
+
+@stage
+def balance_energies(joint_work, bodies, state, rows, groups, info):
+    """Take back what the step has made of energy; report what is left of it."""
+    made_by_all, share, energy = 0.0, 0.0, joint_work.energy
+    for g in range(groups):
+        first, last = nodes_of(g, joint_work)
+        budget = energy[g, BUDGET]
+        if first == last or not abs(budget) < inf:
+            continue
+        count, kinetic = _list_bodies(g, bodies, state, rows, joint_work), 0.0
+        for k in range(count):
+            kinetic += _kinetic(joint_work.body_list[k], bodies, state.rotation, state.twist)
+        made, play, change = kinetic - budget, energy[g, IN_PLAY] + kinetic, 0.0
+        if made > ROUNDING * play:
+            change = -made
+        elif made < -ROUNDING * play and energy[g, RETURNED] == 1.0:
+            change = min(-made, MOST_RETURNED * kinetic)
+        if change == 0.0 or not abs(change) < inf:
+            continue
+        left = _change_energy(g, count, change, kinetic, bodies, state, joint_work)
+        made_by_all += left
+        share = max(share, left / (ENERGY_TOLERANCE * play))
+    info[INFO_ENERGY_MADE], info[INFO_ENERGY_SHARE] = made_by_all, share
+    info[INFO_WORST_ENERGY_MADE] = max(info[INFO_WORST_ENERGY_MADE], made_by_all)
