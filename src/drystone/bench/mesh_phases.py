@@ -20,6 +20,7 @@ from time import perf_counter
 
 import numpy as np
 
+from drystone.model.files import write_text
 from drystone.world.io.text_table import text_table
 
 SCENES = ("chess-drop", "helmets")
@@ -61,8 +62,6 @@ def run_phases(names, scale, threads, sleeping, json_file, plot, screen, results
     scenes = [find_scene(name) for name in names or SCENES]
     if plot is not None:
         check_plots()
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
     all_rows = []
     for scene in scenes:
         rows = []
@@ -71,7 +70,7 @@ def run_phases(names, scale, threads, sleeping, json_file, plot, screen, results
             rows.append(_run_shown(scene.name, method, seconds, threads, sleeping, screen))
             all_rows.append(rows[-1])
             if json_file is not None:  # at once: the next run may take an hour, or be stopped
-                json_file.write_text("".join(json.dumps(row) + "\n" for row in all_rows))
+                write_text(json_file, "".join(json.dumps(row) + "\n" for row in all_rows))
         how = f"sleeping {'on' if sleeping else 'off'}"
         results.print(f"{scene.name}: {scene.summary}, {how}", style="bold", soft_wrap=True)
         results.print(text_table(rows, COLUMNS) + "\n", markup=False, soft_wrap=True)
@@ -313,6 +312,8 @@ def draw_phases(rows, path) -> None:
     """Time and contacts step by step above, resolution against contacts below."""
     from matplotlib.figure import Figure
 
+    from drystone.bench.solver_plots import write_figure
+
     figure = Figure((6 * len(rows), 8), layout="constrained")
     axes = figure.subplots(2, len(rows), squeeze=False)
     for (above, below), row in zip(axes.T, rows, strict=True):
@@ -331,4 +332,4 @@ def draw_phases(rows, path) -> None:
         below.plot(ends, row["base_ms"] + 1e-3 * row["us_per_contact"] * ends)
         title = f"{row['us_per_contact']:.2f} us per contact, R² = {row['r_squared']:.4f}"
         below.set(title=title, xlabel="contacts", ylabel="resolution, ms per step")
-    figure.savefig(path, dpi=120)
+    write_figure(figure, path)

@@ -20,6 +20,7 @@ from drystone.bench.peer_overlap import FOLDER, has_modules
 from drystone.constraints.files.load import load_problem
 from drystone.constraints.residual import relative_error
 from drystone.errors import InputError
+from drystone.model.files import write_text
 from drystone.solvers.auto import Auto
 from drystone.world.io.text_table import text_table
 
@@ -128,7 +129,7 @@ def run_siconos(folder: Path, python: Path, tolerance: float, json_file, screen,
         rows.append(row)
         screen.print(f"{row['problem']}: {row['auto']:.3g} ms", markup=False)
     if json_file is not None:
-        json_file.write_text(json.dumps(rows, indent=1))
+        write_text(json_file, json.dumps(rows, indent=1))
     results.print(text_table(rows, COLUMNS), markup=False, soft_wrap=True)
     results.print(summary(rows, tolerance), markup=False, soft_wrap=True)
 

@@ -205,7 +205,8 @@ def _attempt(problem, solver) -> _Attempt:
     wall -= compiling.duration if compiling.done else 0.0
     finite = bool(np.isfinite(impulse).all())
     measures = measure(problem, impulse)
-    own = residual(problem, impulse, solver.law, getattr(solver, "facets", 0))
+    facets = getattr(solver, "facets", 0)
+    own = residual(problem, impulse, solver.law, facets) if finite else np.inf
     error = measures[MEASURE_NATURAL] if solver.measure == "relative" else own
     return _Attempt(info, float(error), own, measures, wall, compiling.done, finite)
 

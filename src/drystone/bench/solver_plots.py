@@ -1,11 +1,13 @@
 """Plots of a comparison, through matplotlib (the `plot` extra)."""
 
+import io
 from pathlib import Path
 
 import numpy as np
 
 from drystone.bench.solver_comparison import CONVERGED, Outcome, Profile
-from drystone.errors import DrystoneError
+from drystone.errors import DrystoneError, InputError
+from drystone.model.files import write_file
 
 # heading of the axis, entry of the history, entry of the outcome
 AXES = (
@@ -60,7 +62,7 @@ def draw_convergence(outcomes: list[Outcome], measure: str, tolerance: float, pa
     if shown:
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper")
         figure.suptitle(f"{shown[0].problem}: {shown[0].contacts} contacts")
-    figure.savefig(path, dpi=120)
+    write_figure(figure, path)
 
 
 def _course(outcome, of_history, of_outcome, name):
@@ -101,4 +103,13 @@ def draw_profile(profile: Profile, path: Path) -> None:
     axes.set_ylabel(f"share of {len(profile.problems)} problems solved")
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
-    figure.savefig(path, dpi=120)
+    write_figure(figure, path)
+
+
+def write_figure(figure, path: Path) -> None:
+    """Draw in memory, so that a full disk leaves an older plot as it was."""
+    content, kind = io.BytesIO(), path.suffix[1:] or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise InputError(f"{path}: plots cannot be written as {kind!r}; use .png, .svg or .pdf.")
+    figure.savefig(content, format=kind, dpi=120)
+    write_file(path, content.getvalue(), "the plot cannot be written there")

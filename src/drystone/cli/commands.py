@@ -251,6 +251,8 @@ def replay(
         raise typer.Exit(1)
     same = "all bit for bit as recorded" if outcome.verified else "not compared, see --verify"
     results.print(f"{file}: {outcome.steps} steps run again, {same}.", markup=False, soft_wrap=True)
+    if outcome.unchecked:
+        screen.print(outcome.unchecked, style="yellow", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -280,6 +282,26 @@ def hashes(
     differ = run_hashes(names or [], steps, out, against, screen, results)
     if differ:
         screen.print(f"Not as in {against}: {', '.join(differ)}.", style="red", markup=False)
+        raise typer.Exit(1)
+
+
+@app.command("fuzz")
+@plainly
+def run_fuzzer(
+    seconds: Annotated[
+        float | None, typer.Option(min=0.0, help="About how long; 60 if nothing else is said.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Other seeds draw other cases.")] = 0,
+    only: Annotated[
+        list[str] | None, typer.Option(help="A family: arguments, worlds, files, rockfall.")
+    ] = None,
+    cases: Annotated[int | None, typer.Option(min=1, help="So many of every family.")] = None,
+    case: Annotated[int | None, typer.Option(min=0, help="One case again, by its number.")] = None,
+) -> None:
+    """Random worlds, odd arguments, damaged files: each must end well. Findings exit with 1."""
+    from drystone.cli.fuzz import run_fuzz
+
+    if run_fuzz(only or [], seed, cases, seconds, case, screen, results):
         raise typer.Exit(1)
 
 

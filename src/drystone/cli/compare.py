@@ -1,7 +1,6 @@
 """What `drystone compare` does: find the problems, solve them all, print, write JSON and plots."""
 
 import json
-import os
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from pathlib import Path
@@ -25,6 +24,7 @@ from drystone.cli.console import compiling
 from drystone.constraints.problem import ContactProblem
 from drystone.errors import DrystoneError, InputError
 from drystone.model.checks import choice, did_you_mean, positive
+from drystone.model.files import write_text
 from drystone.scenes import SCENES
 from drystone.world.io.text_table import text_table
 
@@ -82,9 +82,8 @@ class Report:
         }
         if self.kind == "folder" and self.outcomes:
             content["profile"] = performance_profile(self.outcomes).rows()
-        part = self.folder / f"{JSON}.part"
-        part.write_text(json.dumps(_plain(content), indent=1, allow_nan=False) + "\n")
-        os.replace(part, self.folder / JSON)
+        text = json.dumps(_plain(content), indent=1, allow_nan=False)
+        write_text(self.folder / JSON, text + "\n")
 
 
 def run_compare(

@@ -4,12 +4,15 @@ Talk and progress go to stderr, results to stdout; wrong input exits with 2.
 """
 
 import functools
-from contextlib import contextmanager
+import os
+import sys
+from contextlib import contextmanager, suppress
 
 import typer
 from rich.console import Console
 
 from drystone.errors import DrystoneError
+from drystone.model.files import reason
 
 screen = Console(stderr=True, highlight=False)
 results = Console(highlight=False)
@@ -27,14 +30,36 @@ def plainly(command):
     @functools.wraps(command)
     def wrapper(*args, **kwargs):
         try:
-            return command(*args, **kwargs)
-        except DrystoneError as error:
-            if Debug.on:
+            result = command(*args, **kwargs)
+            sys.stdout.flush()  # here a full disk can still be said
+            return result
+        except (BrokenPipeError, DrystoneError, OSError) as error:
+            if Debug.on or isinstance(error, BrokenPipeError):  # who reads knows that he left
                 raise
-            screen.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+            _drop_results()
+            screen.print(f"error: {_sentence(error)}", style="red", markup=False, soft_wrap=True)
             raise typer.Exit(2) from None
 
     return wrapper
+
+
+def _sentence(error: Exception) -> str:
+    """What no part of the program said better: mostly a file that cannot be written."""
+    if isinstance(error, DrystoneError):
+        return str(error)
+    where = getattr(error, "filename", None) or "what is written"
+    return f"{where}: {reason(error)}."
+
+
+def _drop_results() -> None:
+    """If the results cannot be written, let Python not try again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with suppress(OSError):
+            sink = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(sink, sys.stdout.fileno())
+            os.close(sink)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from drystone.bench.state_hashes import SCENES, hash_scene
 from drystone.cli.console import compiling
 from drystone.errors import InputError
+from drystone.model.files import read_file, write_text
 
 ROCKFALL = "rockfall"
 
@@ -22,7 +23,7 @@ def run_hashes(names: list[str], steps: int, out: Path | None, against: Path | N
             if against is not None and before.get(name) != line.split()[1]:
                 differ.append(name)
     if out is not None:
-        out.write_text("\n".join(lines) + "\n")
+        write_text(out, "\n".join(lines) + "\n")
     return differ
 
 
@@ -40,10 +41,7 @@ def hash_lines(names: list[str], steps: int) -> Iterator[tuple[str, str]]:
 
 def read_hashes(path: Path) -> dict[str, str]:
     """Hash by name, from a file that --out wrote."""
-    try:
-        lines = path.read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read ({error}).") from None
+    lines = read_file(path).decode("utf-8", "replace").splitlines()
     rows = [line.split() for line in lines if line.strip()]
     if not rows or any(len(row) < 2 for row in rows):
         raise InputError(f"{path}: holds no hashes; write it with drystone hashes --out FILE.")

@@ -10,6 +10,7 @@ from drystone.cli.console import compiling
 from drystone.errors import InputError
 from drystone.jit.threads import use_threads
 from drystone.model.checks import not_negative
+from drystone.model.files import make_folder, write_text
 from drystone.scenes import find_scene
 from drystone.world.run import RunStatistics, progress_bar
 
@@ -37,7 +38,7 @@ def run_scene(
         statistics, states = RunStatistics(world), []
         with ExitStack() as stack:
             if record is not None:
-                record.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(record.parent, "the folder cannot be made")
                 from drystone.world.io.recorder import record as record_world  # HDF5
 
                 stack.enter_context(record_world(world, record, every=every))
@@ -47,7 +48,7 @@ def run_scene(
         results.print(summary_table(name, numbers))
     write_json(json_file, {"scene": name, "options": options} | numbers)
     if picture is not None:
-        picture.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(picture.parent, "the folder cannot be made")
         states.append((world.time, world.positions, world.orientations))
         _draw(world, states, picture, scene, screen)
     if record is not None:
@@ -99,9 +100,13 @@ def summary(statistics, start, finished) -> dict:
         "potential_start_J": start.potential,
         "potential_end_J": end.potential,
         "worst_penetration_mm": 1e3 * statistics.worst_penetration,
+        "worst_joint_error_mm": 1e3 * statistics.worst_joint_error,
+        "worst_energy_made_J": statistics.worst_energy_made,
         "worst_residual_m_s": statistics.worst_residual,
         "tolerance_m_s": world.settings.tolerance,
         "steps_not_converged": statistics.nonconverged,
+        "pairs_unresolved": statistics.unresolved,
+        "pairs_given_up": statistics.given_up,
         "sweeps_per_step": statistics.sweeps / max(statistics.steps, 1),
         "stages_ms": statistics.stages_ms,
         "hash": world.hash(),
@@ -118,10 +123,17 @@ def summary_table(name, f) -> Table:
         "kinetic energy": f"{f['kinetic_start_J']:.4g} -> {f['kinetic_end_J']:.4g} J",
         "potential energy": f"{f['potential_start_J']:.6g} -> {f['potential_end_J']:.6g} J",
         "worst penetration": f"{f['worst_penetration_mm']:.4f} mm",
+        "worst joint error": f"{f['worst_joint_error_mm']:.4f} mm; energy made by a step: "
+        f"{f['worst_energy_made_J']:.3g} J",
         "worst residual": f"{f['worst_residual_m_s']:.2e} m/s, tolerance {f['tolerance_m_s']:.0e}",
         "not converged": f"{f['steps_not_converged']} of {f['steps']} steps, "
         f"{f['sweeps_per_step']:.1f} sweeps per step",
     }
+    if f["pairs_unresolved"] or f["pairs_given_up"]:
+        rows["pairs given up"] = (
+            f"{f['pairs_unresolved']} overlaps without a contact, "
+            f"{f['pairs_given_up']} times of impact not found"
+        )
     for label, value in rows.items():
         table.add_row(label, value)
     total = sum(f["stages_ms"].values()) or 1.0
@@ -137,8 +149,7 @@ def write_json(path, statistics) -> None:
     if str(path) == "-":
         print(text)
     else:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text + "\n")
+        write_text(path, text + "\n")
 
 
 def _draw(world, states, picture, scene, screen):

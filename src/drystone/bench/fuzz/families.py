@@ -1,0 +1,11 @@
+"""All families of cases by name."""
+
+from drystone.bench.fuzz import arguments, files, rockfall_files, worlds
+from drystone.bench.fuzz.case import Family
+
+FAMILIES: dict[str, Family] = {
+    "arguments": arguments.FAMILY,
+    "worlds": worlds.FAMILY,
+    "files": files.FAMILY,
+    "rockfall": rockfall_files.FAMILY,
+}

@@ -1,0 +1,109 @@
+"""Files that are right, for cases to read and to damage: made anew in every process."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+import drystone as ds
+from drystone.bench.fuzz.building_calls import CORNERS, FACES
+
+
+def small_world() -> ds.World:
+    """A box and a sphere on a plane, a mesh on a terrain, a joint, a force, an excluded pair."""
+    world = ds.World(dt=0.01, sleeping=False)
+    wood = ds.Material(density=700, friction=0.4, restitution=0.1, name="wood")
+    world.add_fixed(ds.Plane(offset=-1.0), wood, name="ground")
+    world.add_fixed(ds.Terrain.from_grid(np.zeros((3, 3)), 2.0, (-2, -2)), name="terrain")
+    box = world.add_body(ds.Box(1, 1, 1), wood, position=(0, 0, 0.5), name="box")
+    ball = world.add_body(ds.Sphere(0.3), wood, position=(0, 0, 1.3), name="ball")
+    world.add_body(ds.Mesh(CORNERS, FACES), position=(1, 1, 0.001), name="mesh")
+    world.add_body(ds.ConvexHull(CORNERS), position=(-1, 1, 0.001), name="hull")
+    world.add_joint(ds.Hinge(box, None, (0, 0, 0.5), (0, 0, 1), limits=(-1, 1)))
+    world.add_force(ds.Spring(box, ball, 10.0))
+    world.exclude(box, ball)
+    return world
+
+
+def write_small_files(folder: Path) -> dict[str, Path]:
+    """One file of each kind that the library reads by itself."""
+    world = small_world()
+    world.step()
+    files = {
+        "world": folder / "world.h5",
+        "problem": folder / "problem.h5",
+        "recording": folder / "recording.h5",
+        "stl": folder / "mesh.stl",
+        "lcp": folder / "lcp.dat",
+        "mlcp": folder / "mlcp.dat",
+        "asc": folder / "terrain.asc",
+    }
+    world.problem().save(files["problem"])
+    world.save(files["world"])
+    with ds.record(world, files["recording"], every=2):
+        for k in range(6):
+            world.step()
+            world["ball"].velocity = (0.1 * k, 0, 0)
+    files["stl"].write_text(stl_text())
+    files["lcp"].write_text("2\n0 2 2 2 2\n2 1\n1 2\n-1 -1\n")
+    files["mlcp"].write_text("1 0\n1 1\n0 1 2\n0 1\n0 2 2 2 2\n2 1\n1 2\n-1 -1\n")
+    files["asc"].write_text(asc_text(np.arange(12.0).reshape(3, 4)))
+    return files
+
+
+def stl_text() -> str:
+    lines = ["solid tetrahedron"]
+    for face in FACES:
+        lines += ["facet normal 0 0 0", "outer loop"]
+        lines += ["vertex " + " ".join(map(str, CORNERS[corner])) for corner in face]
+        lines += ["endloop", "endfacet"]
+    return "\n".join([*lines, "endsolid"]) + "\n"
+
+
+def asc_text(heights: np.ndarray) -> str:
+    rows, columns = heights.shape
+    head = (f"ncols {columns}\nnrows {rows}\nxllcorner 2600000\nyllcorner 1200000\n"
+            f"cellsize 2\nNODATA_value -9999\n")  # fmt: skip
+    return head + "\n".join(" ".join(f"{z:g}" for z in row) for row in heights) + "\n"
+
+
+def write_mesh_files(folder: Path) -> list[Path]:
+    """The tetrahedron in the formats that meshes come in, and in an archive."""
+    import trimesh  # slow to import
+
+    mesh = trimesh.Trimesh(CORNERS, FACES, process=False)
+    paths = [folder / f"solid.{kind}" for kind in ("stl", "obj", "ply", "off", "glb")]
+    for path in paths:
+        data: Any = mesh.export(file_type=path.suffix[1:])
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+    text = folder / "text.stl"
+    text.write_text(stl_text())
+    archive = folder / "solid.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("mesh.stl", stl_text())
+    return [*paths, text, archive]
+
+
+def write_problem_files(folder: Path) -> list[Path]:
+    """Two contacts as FCLIB and Siconos write them."""
+    matrix, q, mu = 2.0 * np.eye(6), np.tile((-1.0, 0.1, 0.0), 2), np.array([0.5, 0.7])
+    fclib = folder / "problem.hdf5"
+    with h5py.File(fclib, "w") as file:
+        group = file.create_group("fclib_local")
+        group["spacedim"] = np.array([3], np.int32)
+        vectors, part = group.create_group("vectors"), group.create_group("W")
+        vectors["q"], vectors["mu"] = q, mu
+        for key, number in (("m", 6), ("n", 6), ("nz", -2), ("nzmax", 6)):
+            part[key] = np.array([number], np.int32)
+        part["p"], part["i"] = np.arange(7, dtype=np.int32), np.arange(6, dtype=np.int32)
+        part["x"] = matrix.diagonal()
+    siconos = folder / "problem.dat"
+    dense = f"0\n6\n6\n6\t6\n{_words(matrix)}\n"
+    siconos.write_text(f"3\n2\n{dense}{_words(q)}\n{_words(mu)}\n")
+    return [fclib, siconos]
+
+
+def _words(values: Any) -> str:
+    return " ".join(f"{value:.17e}" for value in np.ravel(values))

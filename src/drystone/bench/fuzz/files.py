@@ -1,0 +1,114 @@
+"""Damaged files for everything that reads one: worlds, recordings, problems, meshes, terrains.
+
+What is read all the same is then used: a world makes a step, a problem is solved.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import drystone as ds
+from drystone.bench.fuzz.case import Case, Family, Misbehaviour
+from drystone.bench.fuzz.damage import damaged_copy, zip_bomb
+from drystone.bench.fuzz.file_seeds import write_mesh_files, write_problem_files, write_small_files
+from drystone.bench.fuzz.hdf5_damage import damage_hdf5
+
+LARGE = 2**20  # bytes; larger files may take more memory than the limit
+
+
+class Reader(NamedTuple):
+    """One of the library's readers."""
+
+    name: str
+    read: Callable[[Path], object]  # reads a file, and uses what was read
+    seeds: tuple[Path, ...]  # files that are right
+    weight: float = 1.0
+
+
+def _step(path: Path) -> None:
+    world = ds.World.load(path)
+    world.step()
+    world.check()
+    world.hash()
+
+
+def _open(path: Path) -> None:
+    with ds.Recording(path) as recording:
+        for k in range(min(len(recording), 3)):
+            recording.positions(k)
+            recording.orientations(k)
+            recording.numbers(k)
+        np.sum(recording.times)
+        np.sum(recording.kinetic)
+        recording.journal()
+        recording.bodies()
+        recording.start().step()
+
+
+def _solve(path: Path) -> None:
+    problem = ds.ContactProblem.load(path)
+    impulse, _ = ds.solve(problem, "nsgs")
+    if not np.isfinite(impulse).all():
+        raise Misbehaviour("not finite", "impulses that are not finite")
+
+
+def _solve_lcp(path: Path) -> None:
+    problem = ds.lcp.load(path)
+    if isinstance(problem, ds.lcp.Lcp):
+        ds.lcp.solve(*problem, limit=1000)
+    else:
+        ds.lcp.solve_mixed(*problem, limit=1000)
+
+
+def _fall(path: Path) -> None:
+    mesh = ds.Mesh.load(path, repair=True)
+    mesh.mass_properties()
+    mesh.parts()
+    mesh.check()
+
+
+def _lie(path: Path) -> None:
+    terrain = ds.Terrain.load(path)
+    terrain.parts()
+    repr(terrain)
+
+
+def readers_of(folder: Path) -> list[Reader]:
+    small, meshes = write_small_files(folder), tuple(write_mesh_files(folder))
+    problems = (small["problem"], *write_problem_files(folder))
+    return [
+        Reader("World.load", _step, (small["world"],), 4),
+        Reader("Recording", _open, (small["recording"],), 3),
+        Reader("replay", lambda path: ds.replay(path), (small["recording"],), 3),
+        Reader("ContactProblem.load", _solve, problems, 4),
+        Reader("lcp.load", _solve_lcp, (small["lcp"], small["mlcp"]), 2),
+        Reader("Mesh.load", _fall, meshes, 3),
+        Reader("Terrain.load", _lie, (*meshes, small["asc"]), 3),
+    ]
+
+
+def run_case(case: Case) -> None:
+    readers: list[Reader] = case.context
+    weights = np.array([reader.weight for reader in readers])
+    reader = readers[case.rng.choice(len(readers), p=weights / weights.sum())]
+    read_damaged(case, reader)
+
+
+def read_damaged(case: Case, reader: Reader) -> None:
+    """Damage a copy of one of the reader's files, and read it."""
+    rng, case.group = case.rng, reader.name
+    seed = reader.seeds[rng.integers(len(reader.seeds))]
+    target = case.folder / seed.name
+    if seed.suffix == ".zip" and rng.random() < 0.05:
+        target.write_bytes(zip_bomb(rng, "mesh.stl"))
+        done = "a GiB in an archive"
+    else:
+        own: Any = damage_hdf5 if seed.suffix in (".h5", ".hdf5") else None
+        done = damaged_copy(rng, seed, target, own)
+    case.note(f"{reader.name} of {seed.name} ({target.stat().st_size} bytes; {done})")
+    reader.read(target)
+
+
+FAMILY = Family(readers_of, run_case, batch=250, megabytes=1024.0)

@@ -1,0 +1,123 @@
+"""The fuzzer: it finds what it should, repeats it alone, and finds nothing in the library."""
+
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import drystone as ds
+from drystone.bench.fuzz import runner
+from drystone.bench.fuzz.arguments import GROUPS
+from drystone.bench.fuzz.case import generator_of
+from drystone.bench.fuzz.damage import damage_bytes, damage_text
+from drystone.bench.fuzz.file_seeds import write_small_files
+from drystone.bench.fuzz.props import Props
+from drystone.bench.fuzz.runner import Tally, fuzz, run_alone, run_batch
+from drystone.cli import app
+from fuzz_family import WAYS
+
+FAKE = "fuzz_family:FAMILY"
+
+
+@pytest.fixture
+def fake_family(monkeypatch):
+    """The worker finds the family of the tests, and hangs are short."""
+    import fuzz_family
+
+    monkeypatch.setenv("PYTHONPATH", str(Path(fuzz_family.__file__).parent))
+    monkeypatch.setattr(runner, "FIRST_PATIENCE", 3.0)
+    monkeypatch.setattr(runner, "PATIENCE", 3.0)
+
+
+def way(number):
+    return WAYS[generator_of(0, FAKE, number).integers(len(WAYS))]
+
+
+def first(wanted):
+    return next(number for number in range(1000) if way(number) == wanted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "ending, kind",
+    [
+        ("result", "result"), ("refused", "refused"), ("exception", "exception"),
+        ("found", "below ground"), ("crash", "crash"), ("hang", "hang"), ("memory", "memory"),
+    ],
+)  # fmt: skip
+def test_every_way_to_end_is_told(fake_family, ending, kind):
+    outcome = run_alone(FAKE, 0, first(ending))
+    assert outcome.kind == kind
+    assert outcome.is_finding == (ending not in ("result", "refused"))
+
+
+@pytest.mark.slow
+def test_a_batch_goes_on_after_crashes_and_hangs(fake_family):
+    count = first("hang") + first("crash") + 3
+    outcomes = list(run_batch(FAKE, 0, 0, count))
+    assert [outcome.number for outcome in outcomes] == list(range(count))
+    assert all((way(o.number) == "crash") == (o.kind == "crash") for o in outcomes)
+
+
+def test_equal_findings_are_told_once():
+    tally = Tally()
+    raw = runner.Outcome(3, "shapes", "exception", "text", "shapes/box.py:10")
+    assert tally.add("arguments", raw) and not tally.add("arguments", raw._replace(number=4))
+    assert not tally.add("arguments", runner.Outcome(5, "shapes", "refused"))
+    assert tally.findings == 2
+    assert tally.table()[1].split() == ["arguments", "shapes", "3", "0", "1", "2"]
+
+
+def test_a_case_depends_on_its_number_alone():
+    draws = [generator_of(1, "worlds", 7).integers(2**60) for _ in range(2)]
+    assert draws[0] == draws[1] != generator_of(1, "worlds", 8).integers(2**60)
+    assert draws[0] != generator_of(2, "worlds", 7).integers(2**60)
+
+
+def test_damage_changes_files():
+    text = b"ncols 3\nnrows 2\n1 2 3\n"
+    for damage in (damage_bytes, damage_text):
+        changed = [damage(np.random.default_rng(k), text) for k in range(40)]
+        assert sum(one != text for one in changed) > 30
+
+
+def test_everything_public_is_called(tmp_path):
+    """What only the library makes is left out: results, and things that worlds hand out."""
+    made = {
+        "Body", "FixedBody", "ContactTable", "Energy", "Momentum", "Finding", "SolveInfo",
+        "ForceState", "Recorder", "Replay", "Lcp", "MixedLcp", "LcpResult", "MixedResult",
+        "Trajectory", "Barriers", "energy_line_velocity",
+    }  # fmt: skip
+    props = Props(write_small_files(tmp_path), tmp_path)
+    called = " ".join(name for make, _ in GROUPS.values() for name in make(props))
+    for module in (ds, ds.lcp, ds.rockfall):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            error = inspect.isclass(thing) and issubclass(thing, Exception)
+            if callable(thing) and not error and name not in made:
+                assert name in called, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "family, cases", [("arguments", 200), ("worlds", 24), ("files", 200), ("rockfall", 60)]
+)
+def test_nothing_is_found(family, cases):
+    outcomes = [o for o in fuzz([family], seed=20, cases=cases) if not isinstance(o, str)]
+    assert len(outcomes) == cases
+    found = [f"{o.number}: {o.kind}: {o.text}" for o in outcomes if o.is_finding]
+    assert not found, "\n".join(found)
+
+
+def test_the_command_refuses_an_unknown_family():
+    result = CliRunner().invoke(app, ["fuzz", "--only", "argument"])
+    assert result.exit_code == 2
+
+
+@pytest.mark.slow
+def test_the_command_repeats_a_case_and_prints_a_table():
+    result = CliRunner().invoke(app, ["fuzz", "--only", "arguments", "--case", "3"])
+    assert result.exit_code == 0
+    assert "family" in result.stdout and " 1 " in result.stdout
