@@ -31,7 +31,9 @@ def public_things():
 
 def is_ours(function) -> bool:
     """Whether it stands in our sources: not one that a dataclass or a named tuple has made."""
-    return isinstance(function, FunctionType) and str(PACKAGE) in function.__code__.co_filename
+    if not isinstance(function, FunctionType):
+        return False
+    return str(PACKAGE) in inspect.unwrap(function).__code__.co_filename
 
 
 def functions_of(thing):
