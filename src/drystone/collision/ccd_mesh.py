@@ -200,11 +200,12 @@ def _samples_of_each(near_count, shapes, boxes, pair, near):
     return max(LEAST_SAMPLES, min(PAIR_SAMPLES, STEP_SAMPLES // fast))
 
 
-@kernel(_nrt=True)
-def _find_every(
+@stage(_nrt=True)  # else compiled again in the parallel loop: 20 s
+def find_every_toi(
     task, tasks, near_count, shapes, boxes, state, settings, motion, fraction, changed, near,
     first_pass,
 ):  # fmt: skip
+    """Every `tasks`-th near pair from number `task` on."""
     samples = _samples_of_each(near_count, shapes, boxes, state.pair, near)
     sweep = Sweep(
         shapes, state, motion, fraction, settings.dt, samples, np.empty((2, 12)), make_workspace()
@@ -231,9 +232,9 @@ def _find_parallel(
 ):  # fmt: skip
     """The chunked loop of jit/decorators.py."""
     for task in prange(tasks):
-        _find_every(
-            task, tasks, near_count, shapes, boxes, state, settings, motion, fraction, changed,
-            near, first_pass,
+        find_every_toi(
+            np.int64(task), tasks, near_count, shapes, boxes, state, settings, motion, fraction,
+            changed, near, first_pass,
         )  # fmt: skip
 
 

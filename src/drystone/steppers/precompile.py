@@ -22,10 +22,10 @@ from drystone import timestep
 from drystone.collision import broadphase, contacts
 from drystone.collision.active_pairs import select_near
 from drystone.collision.ccd import stop_fast_solids
-from drystone.collision.ccd_mesh import find_mesh_tois
+from drystone.collision.ccd_mesh import find_every_toi, find_mesh_tois
 from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.dispatch import collide_pairs
-from drystone.collision.narrowphase.mesh.collide import collide_meshes
+from drystone.collision.narrowphase.mesh.collide import collide_every, collide_meshes
 from drystone.collision.narrowphase.sdf.collide import collide_sdfs
 from drystone.constraints import islands
 from drystone.constraints.contact_rows import assemble_rows
@@ -171,16 +171,19 @@ def run_geometry() -> None:
 def run_meshes() -> None:
     """Contacts of meshes, on nothing."""
     model, state, work = _empty_world()
+    collide_every(0, 1, 0, model.shapes, work.boxes, state.pair, state.pair_axis, work.near)
     collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
 
 
 def run_following() -> None:
     """Continuous collision detection of meshes, on nothing."""
     model, state, work = _empty_world()
-    find_mesh_tois(
+    swept = (
         model.shapes, work.boxes, state, Settings(), work.motion, work.ccd.fraction,
-        work.ccd.changed_before, work.near, 0, True,
+        work.ccd.changed_before, work.near,
     )  # fmt: skip
+    find_every_toi(0, 1, 0, *swept, True)
+    find_mesh_tois(*swept, 0, True)
 
 
 def run_fields() -> None:

@@ -24,6 +24,7 @@ Pairs with a mesh of the other generator are those of collision/narrowphase/sdf/
 
 from math import inf, sqrt
 
+import numpy as np
 from numba import prange
 from numba.types import none
 
@@ -179,8 +180,9 @@ def _surface_contacts(
     )  # fmt: skip
 
 
-@kernel(_nrt=True)
-def _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near):
+@stage(_nrt=True)  # else compiled again in the parallel loop: 40 s of 100
+def collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near):
+    """Every `tasks`-th near pair from number `task` on."""
     spread, kind, work = boxes.spread, shapes.kind, make_workspace()
     for k in range(task, near_count, tasks):
         p = near.pair[k]
@@ -213,7 +215,7 @@ def _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near):
 def _collide_parallel(tasks, near_count, shapes, boxes, pair, axis, near):
     """The chunked loop of jit/decorators.py."""
     for task in prange(tasks):
-        _collide_every(task, tasks, near_count, shapes, boxes, pair, axis, near)
+        collide_every(np.int64(task), tasks, near_count, shapes, boxes, pair, axis, near)
 
 
 @inner_kernel
@@ -228,7 +230,7 @@ def collide_meshes(shapes, boxes, pair, axis, near, near_count):
     Rows as those of collide_pairs(), at most eleven a pair; other pairs are left alone.
     """
     if near_count <= 2 * _CHUNK:
-        _collide_every(0, 1, near_count, shapes, boxes, pair, axis, near)
+        collide_every(0, 1, near_count, shapes, boxes, pair, axis, near)
     else:
         tasks = (near_count + _CHUNK - 1) // _CHUNK
         _collide_parallel(tasks, near_count, shapes, boxes, pair, axis, near)
