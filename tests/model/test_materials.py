@@ -40,6 +40,7 @@ def test_materials_are_compared_by_value_with_their_name():
         ({"restitution": 1.2}, "restitution is 1.2, must lie between 0"),
         ({"restitution": -0.2}, "restitution is -0.2"),
         ({"name": 3}, "name must be text"),
+        ({"name": (10**5000,)}, "name must be text"),
         ({"friction": (0.1, -0.2)}, "friction is -0.2, must be >= 0"),
         ({"friction": (0.1, 0.2, 0.3)}, "friction has 3 numbers, must have 2"),
         ({"friction": (0.1, np.nan)}, "friction is (0.1, nan)"),

@@ -93,6 +93,8 @@ def test_thin_shell():
 def test_bad_options_are_refused():
     with pytest.raises(InputError, match="generator is 'magic'"):
         Mesh(V, F, generator="magic")
+    with pytest.raises(InputError, match="generator is array"):
+        Mesh(V, F, generator=np.zeros(3))
     for option in ("reduce", "repair"):
         for value in ("no", None, 2, np.nan):
             with pytest.raises(InputError, match=f"{option} is .*must be True or False"):

@@ -57,6 +57,7 @@ def test_shapes_are_frozen_and_compare_by_value():
         (lambda: ConvexHull(np.where(CUBE > 0, CUBE, np.nan)), "row 0 is [nan, nan, nan]"),
         (lambda: ConvexHull("points"), "must be an array of numbers"),
         (lambda: Compound(), "Compound: is empty"),
+        (lambda: Compound((10**5000, (0, 0, 1))), "something of type int is not a shape"),
         (lambda: Compound(Sphere(1)), "member 0 is Sphere(r=1.0), must be (shape, position)"),
         (lambda: Compound((Sphere(1), (0, 0))), "member 0: position has 2 numbers"),
         (lambda: Compound((Sphere, (0, 0, 0))), "is not a shape"),

@@ -6,6 +6,7 @@ import trimesh
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from drystone.bench.fuzz.odd_values import Raises
 from drystone.errors import InputError
 from drystone.model import arrays
 from drystone.shapes import Terrain
@@ -270,6 +271,7 @@ def test_unreadable_mesh_file_is_named(tmp_path, name, text):
         (lambda: Terrain(SQUARE, np.empty((0, 3), int)), "has no faces"),
         (lambda: Terrain(SQUARE, [[0, 1, 2, 3]]), "faces have shape (1, 4), must be (m, 3)"),
         (lambda: Terrain(SQUARE, [[0, 1, 2], [0, 1]]), "must be an array of shape (m, 3)"),
+        (lambda: Terrain(SQUARE, Raises()), "must be an array of shape (m, 3)"),
         (lambda: Terrain(SQUARE, [[0.0, 1, 2]]), "must be integers"),
         (lambda: Terrain(SQUARE, [[0, 1, 2], [0, 3, 3]]), "face 1 has no area (1 such faces)"),
         (lambda: Terrain([[0, 0, 0], [1, 1, 0], [2, 2, 0]], [[0, 1, 2]]), "face 0 has no area"),

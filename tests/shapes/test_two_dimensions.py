@@ -1,5 +1,6 @@
 """Discs, polygons and segments: mass, contacts against a slow twin, and what is refused."""
 
+import itertools
 from math import cos, pi, sin
 
 import numpy as np
@@ -202,6 +203,8 @@ def test_plane_touches_the_ends_of_the_edge_that_faces_it():
         (lambda w: ds.Segment((0, 0), (0, 0)), "use a Disc"),
         (lambda w: ds.Segment((0, 0), (1, 0), -1), "radius is -1"),
         (lambda w: ds.Polygon([(0, 0), (1, 0)]), "at least 3"),
+        (lambda w: ds.Polygon(map(int, "ab")), "must be a list"),
+        (lambda w: ds.Polygon(itertools.count()), "more than 10000 points"),
         (lambda w: ds.Polygon([(0, 0), (2, 0), (1, 0.1), (1, 2)]), "not convex"),
         (lambda w: ds.Polygon([(0, 0), (1, 0), (2, 0)]), "Polygon"),
         (lambda w: ds.Polygon([(0, 0), (1, 0), (1, 0), (0, 1)]), "given twice"),

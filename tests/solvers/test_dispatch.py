@@ -66,6 +66,14 @@ def test_problems_that_are_not_finite_are_refused(field):
         ds.solve(replace(problem, **{field: array}))
 
 
+@pytest.mark.parametrize("field", ["frame", "slab_first", "group_first"])
+def test_arrays_of_one_number_that_claim_terabytes_are_refused(field):
+    kind = getattr(small_problem(), field).dtype
+    huge = np.broadcast_to(np.zeros((), kind), (2**20, 2**20))
+    with pytest.raises(ds.InputError, match=field):
+        ds.solve(replace(small_problem(), **{field: huge}))
+
+
 def test_matrices_that_do_not_fit_are_refused():
     good = MatrixProblem(scipy.sparse.csr_array(np.eye(3)), np.array([[-1.0, 0, 0]]), np.ones(1))
     impulse, info = ds.solve(good)
@@ -73,6 +81,7 @@ def test_matrices_that_do_not_fit_are_refused():
     for change, says in (
         ({"friction": np.ones(2)}, "matrix is 3 x 3, must be 6 x 6"),
         ({"friction": -np.ones(1)}, "negative friction"),
+        ({"friction": None}, "friction is None"),
         ({"free_velocity": np.full((1, 3), np.inf)}, "not finite"),
         ({"matrix": scipy.sparse.csr_array(np.eye(3) * np.nan)}, "not finite"),
         ({"friction_2": np.ones(3)}, "friction_2 has shape"),

@@ -21,6 +21,7 @@ from drystone.constraints.friction_sections import section_error
 from drystone.constraints.joint_blocks import joint_errors
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.jit import kernel
+from drystone.model.checks import shown
 
 LAWS = ("coulomb", "convex", "pyramid", "polyhedral", "feasible")
 
@@ -33,8 +34,8 @@ def law_errors(
     facets    of the law "polyhedral"
     rho       (nc,) steps of the contacts; None: 3 / trace(block)
     """
-    if law not in LAWS:
-        raise InputError(f"law is {law!r}, must be one of {', '.join(LAWS)}.")
+    if not isinstance(law, str) or law not in LAWS:
+        raise InputError(f"law is {shown(law)}, must be one of {', '.join(LAWS)}.")
     block, nc = problem.blocks(), problem.contact_count
     if rho is None:
         rho = 3.0 / (block[:nc, 0] + block[:nc, 3] + block[:nc, 5])

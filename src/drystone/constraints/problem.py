@@ -288,7 +288,13 @@ def check_problem(problem: ContactProblem) -> None:
         check_blocks(problem.joints, n)
     for name, last in (("slab_first", nc), ("group_first", len(problem.slab_first) - 1)):
         edges = getattr(problem, name)
-        if len(edges) < 1 or edges[0] != 0 or edges[-1] != last or (np.diff(edges) < 0).any():
+        if (
+            edges.ndim != 1
+            or len(edges) < 1
+            or edges[0] != 0
+            or edges[-1] != last
+            or (np.diff(edges) < 0).any()
+        ):
             raise InputError(f"{name} must rise from 0 to {last}.")
 
 

@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 
 import numpy as np
-import scipy.sparse
+import scipy  # its matrices are loaded when they are used, for they take long
 
 from drystone.constraints.joint_blocks import JointBlocks
 from drystone.constraints.matrix_problem import MatrixProblem, check_matrix_problem
@@ -26,9 +26,9 @@ def check_given(
     if problem.joints is not None and not isinstance(problem.joints, JointBlocks):
         raise InputError(f"joints is {shown(problem.joints)}, must be JointBlocks, or None.")
     names = [field.name for field in fields(problem) if field.name != "joints"]
-    problem = _laid_out(problem, names)
+    _check_kinds(problem, names)
     check_problem(problem)
-    return problem
+    return _laid_out(problem, names)
 
 
 def impulses_of(problem: ContactProblem | MatrixProblem, value, who: str = "impulse") -> np.ndarray:
@@ -39,24 +39,34 @@ def impulses_of(problem: ContactProblem | MatrixProblem, value, who: str = "impu
     return impulse
 
 
-def _laid_out(problem, names):
-    """`problem` with copies of those of its arrays that are not C-contiguous."""
-    copies = {}
+def _check_kinds(problem, names) -> None:
     for name in names:
         array, kind = getattr(problem, name), np.int32 if name in INTEGERS else np.float64
-        if array is None:
+        if array is None and name == "friction_2":
             continue
         if not isinstance(array, np.ndarray) or array.dtype != kind:
             raise InputError(f"{name} is {shown(array)}, must be an array of {kind.__name__}.")
-        if not array.flags.c_contiguous:
-            copies[name] = np.ascontiguousarray(array)
+
+
+def _laid_out(problem, names):
+    """`problem` with copies of those of its arrays that are not C-contiguous.
+
+    Their shapes are known to be right: a broadcast array of one number can claim terabytes.
+    """
+    arrays = {name: getattr(problem, name) for name in names}
+    copies = {
+        name: np.ascontiguousarray(array)
+        for name, array in arrays.items()
+        if array is not None and not array.flags.c_contiguous
+    }
     return replace(problem, **copies) if copies else problem
 
 
 def _check_matrix(problem: MatrixProblem) -> MatrixProblem:
     if not scipy.sparse.issparse(problem.matrix) or problem.matrix.format != "csr":
         raise InputError(f"matrix is {shown(problem.matrix)}, must be a scipy.sparse.csr_array.")
-    problem = _laid_out(problem, ("free_velocity", "friction", "friction_2"))
+    names = ("free_velocity", "friction", "friction_2")
+    _check_kinds(problem, names)
     if problem.friction.ndim != 1 or problem.matrix.dtype != np.float64:
         raise InputError("matrix and friction must hold float64, friction one for each contact.")
     check_matrix_problem(problem)
@@ -68,4 +78,4 @@ def _check_matrix(problem: MatrixProblem) -> MatrixProblem:
             f"block is {trace.min():g}, must be > 0."
         )
     integer("dim", problem.dim, 2, 3)
-    return problem
+    return _laid_out(problem, names)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import number, positive, vector
+from drystone.model.checks import number, positive, shown, vector
 from drystone.model.signatures import public
 
 PAIR_KEYS = ("friction", "restitution")
@@ -51,7 +51,7 @@ class Material:
     friction_direction: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        who = f"Material {self.name!r}" if self.name is not None else "Material"
+        who = f"Material {shown(self.name)}" if self.name is not None else "Material"
         if self.name is not None and not isinstance(self.name, str):
             raise InputError(f"{who}: name must be text or None.")
         density = positive(
@@ -134,7 +134,7 @@ def checked_overrides(overrides: Mapping) -> dict:
         if not (isinstance(pair, tuple) and len(pair) == 2
                 and all(isinstance(m, Material) for m in pair)):  # fmt: skip
             raise InputError(
-                f"pair override: key is {pair!r}, must be a tuple of two Material objects."
+                f"pair override: key is {shown(pair)}, must be a tuple of two Material objects."
             )
         who = f"pair override {pair[0].name or pair[0]} / {pair[1].name or pair[1]}"
         values = _checked_values(who, values)
@@ -151,10 +151,14 @@ def checked_overrides(overrides: Mapping) -> dict:
 
 def _checked_values(who: str, values) -> dict:
     if not isinstance(values, Mapping):
-        raise InputError(f"{who}: is {values!r}, must be a dict with {' or '.join(PAIR_KEYS)}.")
+        raise InputError(
+            f"{who}: is {shown(values)}, must be a dict with {' or '.join(PAIR_KEYS)}."
+        )
     unknown = sorted(str(key) for key in values if key not in PAIR_KEYS)
     if unknown:
-        raise InputError(f"{who}: no such entry {unknown[0]!r}. Known: {', '.join(PAIR_KEYS)}.")
+        raise InputError(
+            f"{who}: no such entry {shown(unknown[0])}. Known: {', '.join(PAIR_KEYS)}."
+        )
     check = {"friction": _friction, "restitution": _restitution}
     return {key: check[key](who, value) for key, value in values.items()}
 

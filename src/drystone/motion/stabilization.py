@@ -13,7 +13,7 @@ from drystone.constraints.coulomb import normal_velocity_at, push_body
 from drystone.errors import InputError
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
-from drystone.model.checks import choice, positive
+from drystone.model.checks import choice, positive, shown
 
 PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 
@@ -126,7 +126,9 @@ def drift_settings(settings, drift, baumgarte):
     number = DRIFTS.index(choice("drift", drift, DRIFTS))
     if drift != "baumgarte":
         if baumgarte is not None:
-            raise InputError(f"baumgarte is {baumgarte!r}, but drift is {drift!r}; leave it out.")
+            raise InputError(
+                f"baumgarte is {shown(baumgarte)}, but drift is {shown(drift)}; leave it out."
+            )
         # Post-stabilization takes all of an overlap away at once (CLINE 3.7), ours half of it.
         whole = {"push_out": 1.0} if drift == "post" else {}
         return settings._replace(drift=number, **whole)

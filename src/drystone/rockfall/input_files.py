@@ -11,7 +11,8 @@ def as_path(what: str, value) -> Path:
     """`value` as a path; anything that cannot be one is refused."""
     try:
         text = os.fsdecode(os.fspath(value))
-    except Exception:  # no path, or a __fspath__ of its own that fails
+        os.fsencode(text)
+    except Exception:  # no path, a __fspath__ of its own, letters that no disk knows
         raise InputError(f"{what} is {shown(value)}, must be a path.") from None
     if not text or "\0" in text:
         raise InputError(f"{what} is {shown(value)}, which is no path.")

@@ -1,7 +1,7 @@
 """Named scenes, shared by tests, benchmarks and demos; each family of them is one file."""
 
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean
+from drystone.model.checks import did_you_mean, shown
 from drystone.scenes import (
     arches,
     chains,
@@ -62,4 +62,4 @@ def find_scene(name: str) -> Scene:
     """The scene called `name`, or an error that guesses what was meant."""
     if name in SCENES:
         return SCENES[name]
-    raise InputError(f"There is no scene {name!r}. {did_you_mean(name, SCENES)}")
+    raise InputError(f"There is no scene {shown(name)}. {did_you_mean(name, SCENES)}")

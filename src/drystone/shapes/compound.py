@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import planar, vector
+from drystone.model.checks import planar, shown, vector
 from drystone.model.rotation import matrix_from_quaternion, unit_quaternion
 from drystone.shapes.mass_properties import MassProperties, combine, read_only
 from drystone.shapes.part import Part
@@ -66,11 +66,12 @@ def _checked(k: int, member) -> tuple:
     who = f"Compound: member {k}"
     if not isinstance(member, tuple | list) or len(member) not in (2, 3):
         raise InputError(
-            f"{who} is {member!r}, must be (shape, position) or (shape, position, orientation)."
+            f"{who} is {shown(member)}, must be (shape, position) or "
+            "(shape, position, orientation)."
         )
     shape, position = member[:2]
     if isinstance(shape, type) or not hasattr(shape, "parts"):
-        raise InputError(f"{who}: {shape!r} is not a shape such as Sphere(1) or Box(1, 1, 1).")
+        raise InputError(f"{who}: {shown(shape)} is not a shape such as Sphere(1) or Box(1, 1, 1).")
     orientation = member[2] if len(member) == 3 else (1.0, 0.0, 0.0, 0.0)
     place = planar if is_flat(shape) else vector
     return (

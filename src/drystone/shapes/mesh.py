@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.arrays import MESH
-from drystone.model.checks import existing_rows, flag, point_array, positive, vector
+from drystone.model.checks import existing_rows, flag, point_array, positive, shown, vector
 from drystone.model.files import as_path
 from drystone.model.finding import Finding
 from drystone.shapes.compound import Compound
@@ -209,8 +209,9 @@ def _refusal(errors: list[Finding]) -> str:
 
 
 def _known(generator) -> str:
-    if generator not in GENERATORS:
+    if not isinstance(generator, str) or generator not in GENERATORS:
         raise InputError(
-            f"Mesh: generator is {generator!r}, must be one of {', '.join(map(repr, GENERATORS))}."
+            f"Mesh: generator is {shown(generator)}, must be one of "
+            f"{', '.join(map(repr, GENERATORS))}."
         )
     return generator

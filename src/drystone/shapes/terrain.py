@@ -150,7 +150,7 @@ def _face_array(faces, vertex_count: int) -> np.ndarray:
     """`faces` as a (m, 3) int64 array of existing vertices."""
     try:
         array = np.asarray(faces)
-    except ValueError:
+    except Exception:  # rows of different lengths, objects that raise what they like
         raise InputError("Terrain: faces must be an array of shape (m, 3).") from None
     if array.ndim != 2 or array.shape[1] != 3:
         raise InputError(f"Terrain: faces have shape {array.shape}, must be (m, 3): triangles.")

@@ -18,6 +18,7 @@ from drystone import (
     SwingTwist,
     Universal,
 )
+from drystone.bench.fuzz.odd_values import Raises
 
 HERE, X, Y = (0, 0, 0), (1, 0, 0), (0, 1, 0)
 nan, inf = np.nan, np.inf
@@ -42,6 +43,7 @@ WRONG = [
     (lambda a, b: Hinge(a, b, HERE, X, limits=(nan, 1)), "Hinge: limits"),
     (lambda a, b: Hinge(a, b, HERE, X, limits=1.0), "must be (lower, upper) in rad"),
     (lambda a, b: Hinge(a, b, HERE, X, limits=(inf, inf)), "Hinge: limits"),
+    (lambda a, b: Hinge(a, b, HERE, X, limits=np.array(1.0)), "must be (lower, upper) in rad"),
     (lambda a, b: Hinge(a, b, HERE, X, friction=-1), "Hinge: friction is -1"),
     (lambda a, b: Hinge(a, b, HERE, X, motor=3.0), "Hinge: motor is 3.0"),
     (lambda a, b: Hinge(a, b, HERE, X, motor=Motor((1, 2, 3))), "Hinge: motor: speed"),
@@ -54,6 +56,8 @@ WRONG = [
     (lambda a, b: SwingTwist(X, swing=0.0), "use Hinge"),
     (lambda a, b: SwingTwist(X, swing=4.0), "below pi"),
     (lambda a, b: SwingTwist(X, swing=(0.5, 0.5, 0.5)), "one angle or two"),
+    (lambda a, b: SwingTwist(X, swing=ds.World), "one angle or two"),
+    (lambda a, b: SwingTwist(X, swing=(Raises(), 1)), "SwingTwist: swing"),
     (lambda a, b: SwingTwist(X, swing=(0.5, 1.0)), "towards="),
     (lambda a, b: SwingTwist(X, swing=(0.5, 1.0), towards=(2, 0, 0)), "towards"),
     (lambda a, b: SwingTwist(X, twist=(1, 0)), "SwingTwist: twist"),

@@ -77,3 +77,8 @@ def test_wrong_rocks_are_refused():
         Rock.sphere(-1.0)
     with pytest.raises(InputError, match="density"):
         Rock.block(1, 1, 1, density=0.0)
+    for beyond in (1e154, 1e-200):
+        with pytest.raises(InputError, match="radius"):
+            Rock.sphere(1.0).scaled(beyond)
+        with pytest.raises(InputError, match="radius"):
+            Rock.sphere(beyond)

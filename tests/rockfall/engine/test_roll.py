@@ -1,6 +1,7 @@
 """Whole trajectories on planes: closed forms, stopping conditions, barriers, forest, threads."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -373,3 +374,11 @@ def test_contact_arcs_are_marked():
         Rock.block(1, 1, 0.5), lying(None, 30, 0.2503), plane(30, 0.0, 0.3), Options(max_time=1.0)
     )
     assert (trajectory.arcs["kind"] == CONTACT).any()
+
+
+def test_options_become_what_kernels_take():
+    clean = Options(skin=Fraction(1, 100), contacts=np.int8(4), gravity=9).check()
+    assert clean == Options(skin=0.01, contacts=4, gravity=9.0)
+    assert [type(value) for value in clean] == [type(value) for value in Options()]
+    with pytest.raises(InputError, match="friction_directions"):
+        Options(friction_directions=10**5000).check()

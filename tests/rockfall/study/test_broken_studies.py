@@ -348,3 +348,14 @@ def test_the_study_itself_is_fine(valley):
     result = CliRunner().invoke(app, ["check", str(valley / "study.toml")])
     assert result.exit_code == 0, result.output
     assert "warning" not in result.stdout
+
+
+@pytest.mark.parametrize("folder", ["a" * 10_000, "\ud800", "", None])
+def test_a_new_study_in_an_impossible_folder_is_one_sentence(folder):
+    with pytest.raises(InputError):
+        new_study(folder)
+
+
+def test_a_table_without_a_name_that_can_be_read_is_refused():
+    with pytest.raises(InputError, match="name"):
+        Study.from_table({}, name=10**5000)

@@ -210,6 +210,15 @@ def test_ascii_grid_takes_its_system_from_the_prj_beside_it(tmp_path):
     assert Slope.from_file(tmp_path / "grid.asc").crs.name.startswith("MGI")
 
 
+def test_odd_arguments_are_refused(tmp_path):
+    path = tmp_path / "grid.asc"
+    path.write_text("ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 2\n3 4\n")
+    with pytest.raises(InputError, match="nodata"):
+        Slope.from_file(path, "local", nodata=[[]])
+    with pytest.raises(InputError, match="crs"):
+        Slope.from_file(path, np.zeros((3, 3)))
+
+
 def test_rotated_and_unplaced_rasters_are_refused(tmp_path):
     turned = rasterio.Affine(5, 1, WEST, 1, -5, SOUTH)
     write_tif(tmp_path / "turned.tif", NORTH_FIRST, transform=turned)

@@ -262,3 +262,12 @@ def test_pairs_of_boxes_are_all_found():
         meet = (lower[:, None] <= upper[None]).all(-1) & (lower[None] <= upper[:, None]).all(-1)
         wanted = {(i, j) for i, j in np.argwhere(meet) if i < j}
         assert {tuple(pair) for pair in near_pairs(corners)} == wanted
+
+
+def test_a_thing_with_a_mask_of_its_own_is_no_masked_array():
+    """A Body has one, of collision groups."""
+
+    class Masked:
+        _mask = 3
+
+    assert any("not numbers" in finding.what for finding in check_mesh(Masked(), [[0, 1, 2]]))

@@ -17,8 +17,8 @@ from drystone.bench.fuzz.case import Outcome
 from drystone.bench.fuzz.worker import find_family
 
 LIMIT = 10.0  # of a case [s]
-# When a process is ended [s]: the first time a case may have to compile what it needs, so a slow
-# one is run again, alone.
+# When a process is ended [s]: the first time a case may have to compile what it needs, so one that
+# is slow, or takes much memory, is run again, alone.
 FIRST_PATIENCE, PATIENCE = 300.0, 60.0
 START_PATIENCE = 900.0  # of what a family prepares: on an empty cache it compiles
 
@@ -60,7 +60,7 @@ def run_batch(
     number = first
     while number < first + count:
         for outcome in _one_process(name, seed, number, first + count - number, FIRST_PATIENCE):
-            if outcome.kind == "hang" or outcome.seconds > LIMIT:
+            if outcome.kind in ("hang", "memory") or outcome.seconds > LIMIT:
                 outcome = run_alone(name, seed, outcome.number)
             yield outcome
             number = outcome.number + 1

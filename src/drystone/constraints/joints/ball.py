@@ -57,7 +57,7 @@ from drystone.jit.vec import (
     scale,
 )
 from drystone.model.attachment import Attachment, check_bodies, fix_to_bodies
-from drystone.model.checks import frozen, not_negative, vector
+from drystone.model.checks import frozen, not_negative, shown, vector
 from drystone.model.joint_arrays import BALL, DRIVE_POSITION, ROW_DRIVE, ROW_LIMIT
 
 
@@ -159,7 +159,7 @@ class Ball(Joint):
         object.__setattr__(self, "point", point)
         if self.limits is not None and not isinstance(self.limits, SwingTwist):
             raise InputError(
-                f"Ball: limits is {self.limits!r}, must be SwingTwist(axis=..., swing=..., "
+                f"Ball: limits is {shown(self.limits)}, must be SwingTwist(axis=..., swing=..., "
                 f"twist=(lower, upper)) or None."
             )
         object.__setattr__(self, "friction", not_negative("Ball: friction", self.friction))

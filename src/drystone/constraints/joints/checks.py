@@ -40,7 +40,8 @@ def check_limits(what: str, value, unit: str = "rad", least: float = -inf) -> tu
     if value is None:
         return -inf, inf
     must = f"(lower, upper) in {unit}; None for a side without limit"
-    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
+    is_row = isinstance(value, tuple | list) or isinstance(value, np.ndarray) and value.ndim == 1
+    if not is_row or len(value) != 2:
         raise InputError(f"{what} is {shown(value)}, must be {must}.")
     lower = -inf if value[0] is None else as_float(what, value[0], must)
     upper = inf if value[1] is None else as_float(what, value[1], must)

@@ -22,7 +22,7 @@ from drystone.errors import InputError
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import cross, norm, normalize
 from drystone.model.attachment import Attachment, check_bodies, fix_to_bodies, set_points
-from drystone.model.checks import not_negative
+from drystone.model.checks import not_negative, shown
 from drystone.model.joint_arrays import DISTANCE, ROW_EQUALITY
 
 
@@ -76,7 +76,8 @@ class Distance(BetweenPoints):
             self._check_rod(here)
         elif self.length is not None:
             raise InputError(
-                f"Distance: length is {self.length!r} and limits are {self.limits}, give only one."
+                f"Distance: length is {shown(self.length)} and limits are {self.limits}, "
+                "give only one."
             )
         elif self.limits[1] < 0.0:
             raise InputError(f"Distance: limits are {self.limits} m, no distance is below 0.")

@@ -84,7 +84,9 @@ def check_drive(what: str, drive, count: int = 1):
     goal, name = (drive.speed, "speed") if isinstance(drive, Motor) else (drive.target, "target")
     given = len(goal) if isinstance(goal, tuple) else 1
     if given != count:
-        raise InputError(f"{what}: {name} is {goal!r}, must be {count} number{'s' * (count > 1)}.")
+        raise InputError(
+            f"{what}: {name} is {shown(goal)}, must be {count} number{'s' * (count > 1)}."
+        )
     return drive
 
 

@@ -10,7 +10,7 @@ from drystone.constraints.joints.row_blocks import quaternion_of
 from drystone.errors import InputError
 from drystone.jit.vec import rotation_matrix
 from drystone.model.attachment import axes_along
-from drystone.model.checks import positive
+from drystone.model.checks import positive, shown, vector
 from drystone.model.signatures import public
 
 
@@ -74,15 +74,23 @@ class SwingTwist:
 def _check_swing(value):
     if value is None:
         return None
-    given = value if hasattr(value, "__len__") else (value,)
-    if len(given) > 2:
-        raise InputError(f"SwingTwist: swing is {value!r}, must be one angle or two [rad].")
-    checked = tuple(
-        positive("SwingTwist: swing", v, "rad", "For a joint that only turns use Hinge.")
-        for v in given
-    )
-    if max(checked) >= pi:
+    if not hasattr(value, "__len__"):
+        return _check_angle(value)
+    try:
+        count = len(value)
+    except Exception:  # of a class, or an object that has no length after all
+        count = 0
+    if count not in (1, 2):
+        raise InputError(f"SwingTwist: swing is {shown(value)}, must be one angle or two [rad].")
+    angles = tuple(_check_angle(angle) for angle in vector("SwingTwist: swing", value, count))
+    return angles if count == 2 else angles[0]
+
+
+def _check_angle(value) -> float:
+    fix = "For a joint that only turns use Hinge."
+    angle = positive("SwingTwist: swing", value, "rad", fix)
+    if angle >= pi:
         raise InputError(
-            f"SwingTwist: swing is {value!r} rad, must be below pi; None lets it go everywhere."
+            f"SwingTwist: swing is {angle:g} rad, must be below pi; None lets it go everywhere."
         )
-    return checked if len(checked) == 2 else checked[0]
+    return angle

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from drystone.errors import InputError
-from drystone.model.checks import integer, not_negative, positive
+from drystone.model.checks import integer, not_negative, positive, shown
 from drystone.model.signatures import public
 
 MOST_DIRECTIONS = 64  # with 32 contacts a matrix of 35 MB; the circle is then off by 0.1 %
@@ -32,25 +32,28 @@ class Options(NamedTuple):
     max_time: float = 600.0  # [s]
 
     def check(self) -> "Options":
-        """These options, or a clear sentence on what is wrong with them."""
+        """These options as floats and integers, or a clear sentence on what is wrong with them."""
         units = {"dt_flight": "s", "dt_contact": "s", "turn": "rad", "skin": "radii",
                  "distance": "radii", "max_time": "s"}  # fmt: skip
-        for name, unit in units.items():
-            positive(f"options: {name}", getattr(self, name), unit)
+        clean: dict[str, float] = {
+            name: positive(f"options: {name}", getattr(self, name), unit)
+            for name, unit in units.items()
+        }
         for name in ("gravity", "angular_drag", "rest_speed", "stop_speed", "stop_force",
                      "jitter_time", "jitter_size"):  # fmt: skip
-            not_negative(f"options: {name}", getattr(self, name))
+            clean[name] = not_negative(f"options: {name}", getattr(self, name))
+        clean["contacts"] = integer("options: contacts", self.contacts, 1, 32)
+        clean["max_steps"] = integer("options: max_steps", self.max_steps, 1, MOST_STEPS)
         directions = integer("options: friction_directions", self.friction_directions)
         if not 4 <= directions <= MOST_DIRECTIONS or directions % 2:
             raise InputError(
-                f"options: friction_directions is {directions}, "
+                f"options: friction_directions is {shown(directions)}, "
                 f"must be an even number from 4 to {MOST_DIRECTIONS}."
             )
-        integer("options: contacts", self.contacts, 1, 32)
-        integer("options: max_steps", self.max_steps, 1, MOST_STEPS)
-        if self.distance >= 0.5 * self.skin:
+        clean["friction_directions"] = directions
+        if clean["distance"] >= 0.5 * clean["skin"]:
             raise InputError(
-                f"options: distance is {self.distance:g}, must be below half of "
-                f"skin ({self.skin:g})."
+                f"options: distance is {clean['distance']:g}, must be below half of "
+                f"skin ({clean['skin']:g})."
             )
-        return self
+        return self._replace(**clean)  # what a kernel takes: floats and integers, nothing like them

@@ -27,6 +27,10 @@ CONVEX = 1e-6
 # Share of the size: corners of a hull nearer than this are one.
 MERGE = 1e-6
 
+# Radii of rocks [m]: from dust to mountains, and far from where moments (lengths to the fifth
+# power) leave the floats.
+SMALLEST, LARGEST = 1e-9, 1e9
+
 
 @public
 @dataclass(frozen=True, eq=False)
@@ -60,7 +64,7 @@ class Rock:
     @classmethod
     def sphere(cls, diameter: float, density: float = DENSITY) -> "Rock":
         """A true sphere."""
-        radius = 0.5 * positive("Rock.sphere: diameter", diameter)
+        radius = _usual("Rock.sphere", 0.5 * positive("Rock.sphere: diameter", diameter))
         density = positive("Rock.sphere: density", density, "kg/m³")
         volume = 4.0 / 3.0 * np.pi * radius**3
         inertia = np.full(3, 0.4 * density * volume * radius**2)
@@ -151,6 +155,7 @@ class Rock:
     @classmethod
     def _closed(cls, what: str, vertices, faces, density: float, convex: bool) -> "Rock":
         density = positive(f"{what}: density", density, "kg/m³")
+        _usual(what, 0.5 * float(np.ptp(vertices, axis=0).max()))
         whole = polyhedron_mass(vertices, faces)
         moments, axes = principal_axes(whole.inertia)
         own = np.ascontiguousarray((vertices - whole.centre) @ axes)
@@ -162,6 +167,7 @@ class Rock:
     def scaled(self, factor: float) -> "Rock":
         """The same shape and density, all lengths times `factor`."""
         f = positive("Rock.scaled: factor", factor, "")
+        _usual("Rock.scaled", f * self.radius)
         return replace(
             self, vertices=self.vertices * f, volume=self.volume * f**3,
             inertia=self.inertia * f**5, rounding=self.rounding * f, centre=self.centre * f,
@@ -170,6 +176,16 @@ class Rock:
     def with_volume(self, volume: float) -> "Rock":
         """The same shape and density with that volume [m³]."""
         return self.scaled((positive("Rock: volume", volume, "m³") / self.volume) ** (1.0 / 3.0))
+
+
+def _usual(what: str, radius: float) -> float:
+    """`radius`, if it is one that a rock can have."""
+    if not SMALLEST <= radius <= LARGEST:
+        raise InputError(
+            f"{what}: the rock has a radius of {radius:g} m, must be from {SMALLEST:g} to "
+            f"{LARGEST:g} m. Check its units."
+        )
+    return radius
 
 
 def _sizes(what: str, x, y, z) -> np.ndarray:

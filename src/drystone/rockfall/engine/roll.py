@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import float_array, integer, of_kind, shown, vector
+from drystone.model.checks import flag, float_array, integer, of_kind, shown, vector
 from drystone.model.signatures import public
 from drystone.rockfall.engine.barriers import Barriers
 from drystone.rockfall.engine.event_log import FOUND, collect
@@ -101,6 +101,7 @@ def roll_many(
     states      keep the state at the end of every time step too
     """
     options, count = check_rolling(rocks, starts, scene, options, threads)
+    keep = flag("states", states)
     if not count:
         return []
     packed, table = pack_rocks(rocks), start_table(starts)
@@ -118,7 +119,7 @@ def roll_many(
                 work = Workspace.of(options.contacts, options.friction_directions, found)
             return roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, work, log)
 
-        rolled = collect(roll_one, first, last, count, states)
+        rolled = collect(roll_one, first, last, count, keep)
         return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled
 
     return spread(roll_chunk, count, threads)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.checks import shown
 from drystone.model.signatures import public
 from drystone.rockfall.input_files import as_path
 from drystone.rockfall.results.rasters import (
@@ -60,8 +61,8 @@ class Results:
         columns   names of some, or all
         runs      numbers of some runs, or all
         """
-        if name not in FILES:
-            raise InputError(f"there is no table {name!r}. Known: {', '.join(FILES)}.")
+        if not isinstance(name, str) or name not in FILES:
+            raise InputError(f"there is no table {shown(name)}. Known: {', '.join(FILES)}.")
         rows = read_table(self.folder, name, columns, runs)
         count = self.manifest["runs"]
         if name == "runs" and runs is None and any(len(x) != count for x in rows.values()):
@@ -70,8 +71,10 @@ class Results:
 
     def raster(self, name: str) -> np.ndarray:
         """(rows, columns), northern row first, NaN where nothing passed."""
-        if name not in raster_names():
-            raise InputError(f"there is no raster {name!r}. Known: {', '.join(raster_names())}.")
+        if not isinstance(name, str) or name not in raster_names():
+            raise InputError(
+                f"there is no raster {shown(name)}. Known: {', '.join(raster_names())}."
+            )
         folder = self.folder / "rasters"
         # The heights of the ground cannot be packed as small as a raster where nothing passed.
         like = None if name == "terrain" else raster_shape(folder / "terrain.tif")

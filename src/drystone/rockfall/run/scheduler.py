@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import did_you_mean
+from drystone.model.checks import did_you_mean, shown
 from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.optional_packages import load
 
@@ -68,7 +68,7 @@ def connect(address: str, tls: dict | None = None) -> Iterator[Scheduler]:
     """
     distributed = load("distributed", "A cluster")
     if not isinstance(address, str) or not address.strip():
-        raise InputError(f"cluster is {address!r}, must be an address: tcp://HOST:PORT.")
+        raise InputError(f"cluster is {shown(address)}, must be an address: tcp://HOST:PORT.")
     security = _security(distributed, address, tls)
     host, port = _host_and_port(address)
     _require_listener(address, host, port)
@@ -95,7 +95,7 @@ def _security(distributed, address: str, tls: dict | None):
         raise InputError(f"cluster is {address!r}, but with TLS its address begins with tls://.")
     for key in tls or ():
         if key not in TLS:
-            raise InputError(f"tls has no entry {key!r}. {did_you_mean(key, TLS)}")
+            raise InputError(f"tls has no entry {shown(key)}. {did_you_mean(key, TLS)}")
     files = {TLS[key]: as_path(f"tls {key}", file) for key, file in (tls or {}).items()}
     for file in files.values():
         if not is_file(file):
@@ -118,11 +118,11 @@ def _security(distributed, address: str, tls: dict | None):
 def _host_and_port(address: str) -> tuple[str, int]:
     scheme, _, place = address.rpartition("://")
     if scheme not in ("", "tcp", "tls"):
-        raise InputError(f"cluster is {address!r}, must begin with tcp:// or tls://.")
+        raise InputError(f"cluster is {shown(address)}, must begin with tcp:// or tls://.")
     host, _, port = place.rpartition(":")
     host = host.strip("[]")
     if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise InputError(f"cluster is {address!r}, must be an address: tcp://HOST:PORT.")
+        raise InputError(f"cluster is {shown(address)}, must be an address: tcp://HOST:PORT.")
     return host, int(port)
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import choice, did_you_mean
+from drystone.model.checks import choice, did_you_mean, shown
 from drystone.rockfall.engine.barriers import Wall, line_wall, mesh_wall
 from drystone.rockfall.input_files import is_file, read_utf8
 from drystone.rockfall.optional_packages import load
@@ -51,10 +51,12 @@ def make_options(kind, given: dict):
     values = {}
     for key, value in given.items():
         if key not in defaults:
-            raise InputError(f"has no entry {key!r}. {did_you_mean(key, defaults)}")
+            raise InputError(f"has no entry {shown(key)}. {did_you_mean(key, defaults)}")
         whole = isinstance(defaults[key], int)
         if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
-            raise InputError(f"{key} is {value!r}, must be a {'whole ' if whole else ''}number.")
+            raise InputError(
+                f"{key} is {shown(value)}, must be a {'whole ' if whole else ''}number."
+            )
         try:
             values[key] = value if whole else float(value)
         except OverflowError:

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import special
 
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean
+from drystone.model.checks import did_you_mean, shown
 
 KINDS = {
     "uniform": 2, "triangular": 3, "normal": 2, "lognormal": 2, "gamma": 2, "exponential": 1,
@@ -149,13 +149,17 @@ def read_distribution(value) -> Distribution:
     if isinstance(value, Distribution):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | dict):
-        raise InputError(f"is {value!r}, must be a number or a table such as {{uniform = [1, 2]}}.")
+        raise InputError(
+            f"is {shown(value)}, must be a number or a table such as {{uniform = [1, 2]}}."
+        )
     if not isinstance(value, dict):
         return fixed(_finite("", value))
     kinds = [key for key in value if key in KINDS]
     for key in value:
         if key not in (*KINDS, "min", "max", "weights"):
-            raise InputError(f"has no entry {key!r}. {did_you_mean(key, (*KINDS, 'min', 'max'))}")
+            raise InputError(
+                f"has no entry {shown(key)}. {did_you_mean(key, (*KINDS, 'min', 'max'))}"
+            )
     if len(kinds) != 1:
         raise InputError(f"needs one of {', '.join(KINDS)}, but has {kinds or 'none'}.")
     return _checked(kinds[0], value)
@@ -204,13 +208,13 @@ def _require_sense(kind: str, n: tuple, low: float, high: float) -> None:
 def _finite(what: str, value) -> float:
     infinite = what in ("min", "max") and isinstance(value, float) and abs(value) == inf
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(f"{what} is {value!r}, must be a number.".lstrip())
+        raise InputError(f"{what} is {shown(value)}, must be a number.".lstrip())
     try:
         if isfinite(value) or infinite:
             return float(value)
     except OverflowError:
         raise InputError(f"{what} is beyond 1e308, must be a finite number.".lstrip()) from None
-    raise InputError(f"{what} is {value!r}, must be a finite number.".lstrip())
+    raise InputError(f"{what} is {shown(value)}, must be a finite number.".lstrip())
 
 
 def _clip(share: float) -> float:

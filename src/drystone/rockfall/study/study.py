@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import choice
+from drystone.model.checks import choice, shown, text
 from drystone.model.signatures import public
 from drystone.rockfall.engine.barriers import (
     Barriers,
@@ -74,6 +74,7 @@ class Study:
     @classmethod
     def from_table(cls, table: dict, folder: str | Path = ".", name: str = "study") -> "Study":
         """From a dict with the entries of a study file."""
+        name = text("name", name)
         return cls(check_table(table, name), folder, name)
 
     def with_runs(self, **changes: Any) -> "Study":
@@ -258,7 +259,7 @@ class Study:
     def sample(self, run: int) -> "tuple[Rock, Start, MaterialValues]":
         """(rock, start, material values) of a run, from the seed and its number alone."""
         if isinstance(run, bool) or not isinstance(run, int | np.integer):
-            raise InputError(f"run is {run!r}, must be the number of a run.")
+            raise InputError(f"run is {shown(run)}, must be the number of a run.")
         if not 0 <= run < self.runs.count:
             raise InputError(f"there is no run {run}: they go from 0 to {self.runs.count - 1}.")
         u = self.sampler.draw(run)

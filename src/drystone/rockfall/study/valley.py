@@ -126,9 +126,9 @@ def valley_heights() -> np.ndarray:
 def new_study(folder: str | Path) -> Path:
     """Terrain, ground polygons and study.toml in a new folder; the path of the study."""
     folder = as_path("folder", folder)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is there already and not empty. Choose another folder.")
     try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder} is there already and not empty. Choose another folder.")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "terrain.asc").write_text(_ascii_grid(valley_heights()))
         (folder / "ground.geojson").write_text(_ground())

@@ -8,6 +8,7 @@ survey that belongs to no map.
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.checks import shown
 from drystone.rockfall.optional_packages import load
 
 LOCAL = "local"
@@ -20,7 +21,7 @@ def choose_crs(name: str, found, given: str | None, box) -> "object | None":
 
     box  (west, south, east, north) of the file's coordinates, for the message
     """
-    if given == LOCAL:
+    if isinstance(given, str) and given == LOCAL:
         return None
     if given is None and found is None:
         raise InputError(
@@ -39,7 +40,7 @@ def read_crs(what: str, text):
         return pyproj.CRS.from_user_input(text)
     except Exception:  # CRSError, and those of texts that are no WKT at all
         raise InputError(
-            f"{what} is {_short(text)!r}, which is unknown. Give a code such as 'EPSG:2056'."
+            f"{what} is {shown(text)}, which is unknown. Give a code such as 'EPSG:2056'."
         ) from None
 
 
@@ -105,8 +106,3 @@ def _utm(longitude: float, latitude: float) -> str:
     """Code of the UTM zone around a point."""
     zone = int((longitude + 180.0) // 6.0) % 60 + 1
     return f"EPSG:{(32600 if latitude >= 0.0 else 32700) + zone}"
-
-
-def _short(text) -> str:
-    text = " ".join(str(text).split())
-    return text if len(text) <= 60 else text[:57] + "..."

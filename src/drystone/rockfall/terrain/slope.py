@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import float_array, index_rows, point_array, positive, vector
+from drystone.model.checks import as_float, float_array, index_rows, point_array, positive, vector
 from drystone.model.signatures import public
 from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.terrain.crs import LOCAL, choose_crs
@@ -73,7 +73,8 @@ class Slope:
             box = (*vertices[:, :2].min(axis=0), *vertices[:, :2].max(axis=0))
             system = choose_crs(path.name, None, crs, box)
             return cls.from_mesh(vertices, triangles, system, path.name)
-        raster = read_raster(path, nodata)
+        none = None if nodata is None else as_float("nodata", nodata, "a height, or None")
+        raster = read_raster(path, none)
         require_ground(path, raster)
         _require_heights(path.name, raster.values)
         system = choose_crs(path.name, raster.crs, crs, raster.box)

@@ -19,7 +19,7 @@ one model or site to another: they are a start for a back-analysis, not its resu
 from typing import NamedTuple
 
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean
+from drystone.model.checks import did_you_mean, shown
 from drystone.rockfall.study.distributions import Distribution, fixed
 
 ROCKYFOR3D = "Rockyfor3D soil types, Geosciences 13 (6), 182, 2023"
@@ -93,4 +93,4 @@ SOILS = {
 def find_soil(name: str) -> Soil:
     if name in SOILS:
         return SOILS[name]
-    raise InputError(f"preset is {name!r}, which is unknown. {did_you_mean(name, SOILS)}")
+    raise InputError(f"preset is {shown(name)}, which is unknown. {did_you_mean(name, SOILS)}")

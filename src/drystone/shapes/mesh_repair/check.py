@@ -112,7 +112,7 @@ def welded_surface(name: str, vertices, faces) -> Surface:
 
 
 def _numbers(surface: Surface, what: str, values, kind, meaning: str):
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         surface.add("error", f"has {what} that are masked.", "Fill them in, or leave them out.")
         return np.zeros((0, 3))
     try:

@@ -8,12 +8,13 @@ With c_k = x_k z_(k+1) - x_(k+1) z_k about the first corner's neighbourhood [Ste
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import atan2, pi
 
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import positive, vector
+from drystone.model.checks import positive, shown, vector
 from drystone.shapes.mass_properties import MassProperties, read_only
 from drystone.shapes.part import Part
 from drystone.shapes.surface import Surface
@@ -22,6 +23,7 @@ from drystone.shapes.two_dimensions.outline import flat_mass, outline_part, pris
 # A corner that turns by less than this [rad] is a point on an edge: rounding of what a user
 # computed, and a micrometre on an edge of a metre.
 CLOSED = 1e-6
+MOST_CORNERS = 10_000  # more than any outline needs: what is given may never end
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,11 @@ class Polygon:
 
     def __post_init__(self) -> None:
         try:
-            given = list(self.points)
-        except TypeError:
-            raise InputError(f"Polygon: points is {self.points!r}, must be a list.") from None
+            given = list(islice(iter(self.points), MOST_CORNERS + 1))
+        except Exception:  # not to be iterated, or an iterator that fails
+            raise InputError(f"Polygon: points is {shown(self.points)}, must be a list.") from None
+        if len(given) > MOST_CORNERS:
+            raise InputError(f"Polygon: has more than {MOST_CORNERS} points, which is the limit.")
         points = [vector(f"Polygon: point {k}", point, 2) for k, point in enumerate(given)]
         object.__setattr__(self, "points", _checked(points))
 

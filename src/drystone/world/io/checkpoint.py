@@ -44,7 +44,7 @@ from drystone.model.arrays import (
     new_state,
 )
 from drystone.model.attachment import HERE, NO_TURN
-from drystone.model.checks import choice, vector, within
+from drystone.model.checks import choice, shown, vector, within
 from drystone.model.files import as_path, read_file, write_file
 from drystone.model.hdf5 import (
     allowance,
@@ -320,7 +320,7 @@ def _checked_settings(values: dict) -> Settings:
     plain = Settings()
     for field, value in values.items():
         if type(value) is not type(getattr(plain, field)) or not isfinite(value):
-            raise InputError(f"its setting {field!r} is {value!r}.")
+            raise InputError(f"its setting {shown(field)} is {shown(value)}.")
     return Settings(**values)
 
 
@@ -350,7 +350,9 @@ def _restore_joints(world, described):
         fields = {name: x for name, x in value.items() if name != "collide"}
         joint = restore_joint(fields, things)
         if not isinstance(value["collide"], bool):
-            raise InputError(f"{value['is']}: collide is {value['collide']!r}, must be a bool.")
+            raise InputError(
+                f"{value['is']}: collide is {shown(value['collide'])}, must be a bool."
+            )
         world.add_joint(joint, value["collide"])
 
 

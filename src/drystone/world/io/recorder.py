@@ -24,7 +24,7 @@ import numpy as np
 from drystone.constraints.joints.joint import Joint
 from drystone.errors import InputError, SimulationError
 from drystone.forces.force import Element
-from drystone.model.checks import of_kind
+from drystone.model.checks import of_kind, shown
 from drystone.model.files import as_path, existing_file, reason, write_file
 from drystone.model.hdf5 import write_attributes
 from drystone.model.materials import Material
@@ -72,7 +72,9 @@ class Recorder:
 
     def __init__(self, world: World, path: str | Path, every: int = 4) -> None:
         if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-            raise InputError(f"every is {every!r}, must be an integer number of steps, at least 1.")
+            raise InputError(
+                f"every is {shown(every)}, must be an integer number of steps, at least 1."
+            )
         of_kind("world", world, World, "a World")
         if world._recorder is not None:
             raise InputError(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import choice, flag, function
+from drystone.model.checks import choice, flag, function, shown
 from drystone.model.hdf5 import reading
 from drystone.model.signatures import public
 from drystone.steppers import take_steps
@@ -243,7 +243,7 @@ def _restored_joint(world, value):
 def _joint(world, index):
     joints = world.joints
     if type(index) is not int or not 0 <= index < len(joints):
-        raise InputError(f"the journal names joint {index!r}, which is not there.")
+        raise InputError(f"the journal names joint {shown(index)}, which is not there.")
     return joints[index]
 
 

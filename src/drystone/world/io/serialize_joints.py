@@ -14,7 +14,7 @@ from drystone.constraints.joints.joint import Joint
 from drystone.constraints.joints.swing_twist import SwingTwist
 from drystone.errors import InputError
 from drystone.model.attachment import Attachment
-from drystone.model.checks import choice, vector
+from drystone.model.checks import choice, shown, vector
 from drystone.shapes import unit_quaternion
 
 JOINTS = {kind.__name__: kind for kind in fill_rows.JOINTS}
@@ -78,7 +78,7 @@ def _exactly(name: str, kind, given: dict):
         if not isinstance(value, tuple) or isinstance(value, Attachment):
             continue
         if not isinstance(own, tuple) or not np.allclose(own, value, rtol=0.0, atol=ROUNDING):
-            raise InputError(f"{name}: {field} is {value!r}, must be {own!r}.")
+            raise InputError(f"{name}: {field} is {shown(value)}, must be {shown(own)}.")
         object.__setattr__(made, field, value)
     return made
 
@@ -87,7 +87,7 @@ def _thing(kind: str, side: str, number, things: dict):
     if number is None:
         return None
     if type(number) is not int or number not in things:
-        raise InputError(f"{kind}: {side} is body {number!r}, which is not there.")
+        raise InputError(f"{kind}: {side} is body {shown(number)}, which is not there.")
     return things[number]
 
 
