@@ -1,22 +1,32 @@
 """Barriers inside a trajectory: what happens when the centre of mass crosses one (ROCFALL 4.2).
 
-A barrier is a row of upright panels. The path of the centre of mass is a parabola, so the time at
-which it crosses the plane of a panel is the root of a quadratic. A panel takes its capacity from
-the translational energy, and stops the rock if that is all there is; one whose top is passed
-takes nothing, and that is noted too. Barriers numbered above those that have a capacity are
-walls: rocks collide with their triangles, every such impact is noted as a hit, and whoever crosses
-a panel of theirs has overtopped them.
+A straight piece of a barrier's line (a span) is an upright plane, a triangle of one of another form
+an inclined one. The path of the centre of mass is a parabola, so its distance from a plane is a
+quadratic of time. The side of each plane on which the rock is, is kept and changes only with a
+crossing that was looked at: however a step is cut, and wherever a contact moves the rock, no
+crossing is lost and none counts twice.
+
+A barrier takes some of the translational energy, and stops the rock if that is all there is; one
+whose top is passed takes nothing, and that is noted too. Barriers numbered above those that have a
+capacity are walls: rocks collide with their triangles, every such impact is noted as a hit, and
+whoever crosses a panel of theirs has overtopped them.
 """
 
 from math import inf, sqrt
 
 from drystone.jit import kernel
-from drystone.jit.vec import load
+from drystone.jit.vec import cross, dot, load, sub
 from drystone.rockfall.engine.event_log import log_crossing
+from drystone.rockfall.engine.flight import place_at
 from drystone.rockfall.engine.records import HIT, OVERTOPPED, PASSED, STOPPED
 
-# A rock that has just crossed a panel does not cross it again within this time [s].
+# At the corner of a line two of its pieces meet: who has crossed one of them there does not cross
+# the other within this time [s].
 AGAIN = 1e-6
+
+# Parts of a piece or of a triangle by which it reaches beyond its ends, for rounding: without
+# them a rock that hits the joint of two might miss both.
+TIP = 1e-9
 
 
 @kernel
@@ -38,42 +48,201 @@ def first_root(c, b, a, after, end):
 
 
 @kernel
-def cross_panels(foot_a, foot_b, last, x, v, a, end):
-    """First panel that the centre of mass crosses within `end` seconds, above its foot.
+def _zero(c, v, a, start, end):
+    """The zero of c + v s + a s²/2 in start..end, where it changes sign but for rounding."""
+    root = sqrt(max(v * v - 2.0 * a * c, 0.0))
+    q = -(v + root) if v >= 0.0 else -(v - root)
+    one = q / a if a != 0.0 else end
+    two = 2.0 * c / q if q != 0.0 else end
+    away_one = max(max(start - one, one - end), 0.0)
+    away_two = max(max(start - two, two - end), 0.0)
+    return min(max(one if away_one < away_two else two, start), end)
 
-    foot_a, foot_b   (n, 3) ends of the foot of each panel
-    last             panel that was crossed just now, or -1
-    Returns the panel (-1: none), the time, and the height above the foot.
+
+@kernel
+def _corners(barriers, t):
+    corner = barriers.net[t]
+    return load(corner, 0), load(corner, 1), load(corner, 2)
+
+
+@kernel
+def _plane(barriers, k):
+    """A point and a normal of plane k: spans first, then triangles."""
+    spans = barriers.span.shape[0] - 1
+    if k < spans:
+        p = load(barriers.foot_a, barriers.span[k])
+        q = load(barriers.foot_b, barriers.span[k + 1] - 1)
+        return p, (p[1] - q[1], q[0] - p[0], 0.0)
+    p, q, r = _corners(barriers, k - spans)
+    return p, cross(sub(q, p), sub(r, p))
+
+
+@kernel
+def note_sides(barriers, x, side):
+    """Begin with the side of every plane on which x is."""
+    for k in range(side.shape[0]):
+        p, n = _plane(barriers, k)
+        side[k] = 1 if dot(n, sub(x, p)) >= 0.0 else 0
+
+
+@kernel
+def _over_span(barriers, k, x, depth):
+    """Panel of span k that x crosses, and the height over its foot; -1 beside the span."""
+    first, last = barriers.span[k], barriers.span[k + 1] - 1
+    p, q = load(barriers.foot_a, first), load(barriers.foot_b, last)
+    ex, ey = q[0] - p[0], q[1] - p[1]
+    at, length = (x[0] - p[0]) * ex + (x[1] - p[1]) * ey, ex * ex + ey * ey
+    if not -TIP * length <= at <= (1.0 + TIP) * length:
+        return -1, 0.0
+    while first < last:  # the panel whose second foot is the first beyond x
+        middle = (first + last) // 2
+        b = load(barriers.foot_b, middle)
+        if (b[0] - p[0]) * ex + (b[1] - p[1]) * ey > at:
+            last = middle
+        else:
+            first = middle + 1
+    a, b = load(barriers.foot_a, first), load(barriers.foot_b, first)
+    start = (a[0] - p[0]) * ex + (a[1] - p[1]) * ey
+    end = (b[0] - p[0]) * ex + (b[1] - p[1]) * ey
+    share = min(max((at - start) / (end - start), 0.0), 1.0) if end > start else 0.0
+    height = x[2] - a[2] - share * (b[2] - a[2])
+    lowest = 0.0 if barriers.height[first] < 0.0 else -depth
+    return (first if height >= lowest else -1), height
+
+
+@kernel
+def _in_triangle(barriers, t, x):
+    p, q, r = _corners(barriers, t)
+    n = cross(sub(q, p), sub(r, p))
+    least = -TIP * dot(n, n)
+    return (
+        dot(n, cross(sub(q, p), sub(x, p))) >= least
+        and dot(n, cross(sub(r, q), sub(x, q))) >= least
+        and dot(n, cross(sub(p, r), sub(x, r))) >= least
+    )
+
+
+@kernel
+def _at_plane(barriers, k, x, depth, spared):
+    """Panel (or, counted after them, triangle) that x crosses in plane k, and its height; -1.
+
+    spared   barrier that was crossed just now, or -1
     """
-    best, which, height = inf, -1, 0.0
-    for i in range(foot_a.shape[0]):
-        p, q = load(foot_a, i), load(foot_b, i)
-        ex, ey = q[0] - p[0], q[1] - p[1]
-        nx, ny = -ey, ex
-        c = nx * (x[0] - p[0]) + ny * (x[1] - p[1])
-        after = AGAIN if i == last else 0.0
-        s = first_root(c, nx * v[0] + ny * v[1], nx * a[0] + ny * a[1], after, min(end, best))
-        if s == inf:
+    spans = barriers.span.shape[0] - 1
+    if k < spans:
+        if barriers.barrier[barriers.span[k]] == spared:
+            return -1, 0.0
+        return _over_span(barriers, k, x, depth)
+    t = k - spans
+    if barriers.net_barrier[t] == spared or not _in_triangle(barriers, t, x):
+        return -1, 0.0
+    return barriers.barrier.shape[0] + t, 0.0
+
+
+@kernel
+def _meet(barriers, k, was, x, v, a, end, depth, spared):
+    """First crossing of plane k within `end` seconds: panel (-1: none), time, height, side after.
+
+    was      side of the plane on which the rock is
+    spared   barrier that was crossed at s = 0, or -1
+    """
+    p, n = _plane(barriers, k)
+    c, cv, ca = dot(n, sub(x, p)), dot(n, v), dot(n, a)
+    back = -cv / ca if ca != 0.0 else 0.0
+    if not 0.0 < back < end:
+        back = 0.0
+    begin = 0.0
+    for piece in range(2):
+        until = back if piece == 0 else end
+        if piece == 0 and back == 0.0:
             continue
-        px = x[0] + s * v[0] + 0.5 * s * s * a[0] - p[0]
-        py = x[1] + s * v[1] + 0.5 * s * s * a[1] - p[1]
-        along = (px * ex + py * ey) / (ex * ex + ey * ey)
-        above = x[2] + s * v[2] + 0.5 * s * s * a[2] - p[2] - along * (q[2] - p[2])
-        if 0.0 <= along < 1.0 and above >= 0.0:
-            best, which, height = s, i, above
-    return which, best, height
+        now = 1 if dot(n, sub(place_at(x, v, a, until), p)) >= 0.0 else 0
+        if now != was:
+            s = _zero(c, cv, ca, begin, until)
+            skip = spared if s < AGAIN else -1
+            panel, height = _at_plane(barriers, k, place_at(x, v, a, s), depth, skip)
+            if panel >= 0:
+                return panel, s, height, now
+        was, begin = now, until
+    return -1, inf, 0.0, was
+
+
+@kernel
+def cross_barriers(barriers, side, x, v, a, end, depth, spared):
+    """First barrier that the centre of mass crosses within `end` seconds.
+
+    side     (planes,) on which side of each plane the rock is; changed by `follow_sides`
+    depth    how far below the ground a centre of mass may be [m]: deeper is below an overhang
+    spared   barrier that was crossed just now, or -1
+    Returns the panel or triangle (-1: none), the time, the height above the foot, the plane, and
+    the side of it after the crossing.
+    """
+    best, which, height, plane, after = end, -1, 0.0, -1, 0
+    for k in range(side.shape[0]):
+        panel, s, above, now = _meet(barriers, k, side[k], x, v, a, best, depth, spared)
+        if panel >= 0 and (which < 0 or s < best):
+            best, which, height, plane, after = s, panel, above, k, now
+    return which, best, height, plane, after
+
+
+@kernel
+def follow_sides(barriers, side, x, v, a, s, depth, spared, plane, after):
+    """Take note of the sides after `s` seconds; `plane` was crossed then, to the side `after`.
+
+    A plane that is crossed at the very same time keeps its side: the next step looks at it.
+    """
+    for k in range(side.shape[0]):
+        p, n = _plane(barriers, k)
+        if k == plane:
+            side[k] = after
+            continue
+        now = 1 if dot(n, sub(place_at(x, v, a, s), p)) >= 0.0 else 0
+        if now != side[k]:
+            panel, _, _, _ = _meet(barriers, k, side[k], x, v, a, s, depth, spared)
+            if panel < 0:
+                side[k] = now
+
+
+@kernel
+def barrier_of(barriers, panel):
+    """Barrier of a panel, or of a triangle counted after them."""
+    panels = barriers.barrier.shape[0]
+    return barriers.barrier[panel] if panel < panels else barriers.net_barrier[panel - panels]
+
+
+@kernel
+def is_over_ground(barriers, panel):
+    """Whether the height of a crossing counts from the ground, not from the panel's foot."""
+    return panel >= barriers.barrier.shape[0] or barriers.height[panel] < 0.0
+
+
+@kernel
+def _attenuated(barriers, b, energy):
+    """Energy that barrier b takes of a rock with that energy of translation [J]."""
+    first, last = barriers.curve[b], barriers.curve[b + 1]
+    if first == last:
+        return min(energy, barriers.capacity[b])
+    for i in range(first, last):
+        if energy < barriers.attenuation[i, 0]:
+            if i == first:
+                return energy * barriers.attenuation[i, 1] / barriers.attenuation[i, 0]
+            e, f = barriers.attenuation[i - 1, 0], barriers.attenuation[i, 0]
+            share = (energy - e) / (f - e)
+            low, high = barriers.attenuation[i - 1, 1], barriers.attenuation[i, 1]
+            return min(energy, low + share * (high - low))
+    return min(energy, barriers.attenuation[last - 1, 1])
 
 
 @kernel
 def panel_outcome(barriers, panel, height, energy):
-    """What a panel does to a rock that crosses it at that height with that energy of translation.
+    """What a barrier does to a rock that crosses it at that height with that translational energy.
 
     Returns the outcome and the energy that it takes [J].
     """
-    b = barriers.barrier[panel]
-    if b >= barriers.capacity.shape[0] or height > barriers.height[panel]:
+    b, panels = barrier_of(barriers, panel), barriers.barrier.shape[0]
+    if b >= barriers.capacity.shape[0] or (panel < panels and height > barriers.height[panel]):
         return OVERTOPPED, 0.0
-    taken = min(energy, barriers.capacity[b])
+    taken = _attenuated(barriers, b, energy)
     return (STOPPED if taken >= energy else PASSED), taken
 
 

@@ -47,11 +47,14 @@ class ResponseWorkspace(NamedTuple):
     material: np.ndarray  # (K,) int64
     bounce: np.ndarray  # (K,)
     friction: np.ndarray  # (K,)
+    rolling: np.ndarray  # (K,)
     target: np.ndarray  # (K,)
     impulse: np.ndarray  # (K,)
     total: np.ndarray  # (K,)
     rubbed: np.ndarray  # (K,)
     z: np.ndarray  # (6,)
+    free: np.ndarray  # (6,) the twist before the contact forces
+    brake: np.ndarray  # (6,) what the resistance against rolling adds to it
     impact: ImpactWorkspace
     rest: RestingWorkspace
 
@@ -60,7 +63,7 @@ class ResponseWorkspace(NamedTuple):
         k = contacts
         return cls(
             Contacts.empty(), np.zeros((k, 6)), np.zeros((k, 6)), np.zeros((2 * k, 6)),
-            np.zeros(k, dtype=np.int64), *np.zeros((6, k)), np.zeros(6),
+            np.zeros(k, dtype=np.int64), *np.zeros((7, k)), *np.zeros((3, 6)),
             ImpactWorkspace.of(k), RestingWorkspace.of(k, directions),
         )  # fmt: skip
 
@@ -89,16 +92,22 @@ def take_twist(z, m, gyration):
 
 
 @kernel
-def prepare(count, x, m, gyration, surface, friction, work):
-    """Normal rows and materials of the contacts; `friction` (materials,) is that of this rock."""
-    c = work.contacts
+def prepare(count, x, m, gyration, surface, values, work):
+    """Normal rows and materials of the contacts; the largest scarring drag of these [1/s].
+
+    values   (4, materials) restitution, friction, rolling, scarring of this rock
+    """
+    c, scar = work.contacts, 0.0
     for i in range(count):
         spot, n = load(c.spot, i), load(c.normal, i)
         _set_row(work.normal, i, n, spot, m, gyration)
         at = add(x, spot)
         work.material[i] = material_at(c.triangle[i], c.feature[i], at[0], at[1], surface)
-        work.friction[i] = friction[work.material[i]]
+        work.friction[i] = values[1, work.material[i]]
+        work.rolling[i] = values[2, work.material[i]]
+        scar = max(scar, values[3, work.material[i]])
         work.total[i] = 0.0
+    return scar
 
 
 @kernel
@@ -178,6 +187,87 @@ def separate(count, distance, contacts):
 
 
 @kernel
+def _solve_step(count, m, gyration, directions, work):
+    """Contact forces of a step, work.z from free to final twist; rows and targets are there."""
+    if not hold(
+        count, work.normal, work.tangent, work.friction, work.target, directions, work.z,
+        work.impulse, work.rest,
+    ):  # fmt: skip
+        # No solution on Lemke's path: an inelastic impact at the end of the step has one.
+        _slide_rows(count, m, gyration, work)
+        for i in range(count):
+            work.bounce[i] = 0.0
+        if not bounce_off(count, work.normal, work.bounce, work.z, work.impulse, work.impact):
+            _stop_worst(count, work)
+        apply_friction(
+            count, work.slide, work.friction, work.impulse, work.z, work.rubbed, work.impact
+        )
+
+
+@kernel
+def _spin_about(work, i, w):
+    """What of the spin w is rolling at contact i: all but that about its normal."""
+    n = load(work.contacts.normal, i)
+    return mad(w, n, -dot(w, n))
+
+
+@kernel
+def _set_brake(count, m, gyration, w, work):
+    """work.brake: what the moments against rolling do to the twist of a rock of spin w.
+
+    At each contact the moment is its rolling resistance times its normal force and its distance
+    from the centre of mass, against the rolling there; whether there is any.
+    """
+    moment = (0.0, 0.0, 0.0)
+    for i in range(count):
+        u = _spin_about(work, i, w)
+        speed = norm(u)
+        if work.rolling[i] > 0.0 and work.impulse[i] > 0.0 and speed > STILL:
+            arm = norm(load(work.contacts.spot, i))
+            moment = mad(moment, u, -work.rolling[i] * work.impulse[i] * arm / speed)
+    b = mul_t(m, moment)
+    for k in range(3):
+        work.brake[k], work.brake[3 + k] = 0.0, b[k] / gyration[k]
+    return dot(moment, moment) > 0.0
+
+
+@kernel
+def _resist_rolling(count, m, gyration, directions, work):
+    """Contact forces of a step with the moments against rolling.
+
+    They are found without these moments first, for the normal forces; then again with them, so
+    that a rock that rolls goes on without sliding. A moment that would reverse the rolling is cut
+    down to what ends it: a rock comes to rest, and stays there on a slope that is flat enough.
+    """
+    resists = False
+    for i in range(count):
+        resists = resists or work.rolling[i] > 0.0
+    if not resists:
+        _solve_step(count, m, gyration, directions, work)
+        return
+    for k in range(6):
+        work.free[k] = work.z[k]
+    _solve_step(count, m, gyration, directions, work)
+    _, before = take_twist(work.z, m, gyration)
+    if not _set_brake(count, m, gyration, before, work):
+        return
+    strongest, share = 0, 1.0
+    for i in range(1, count):
+        if work.impulse[i] > work.impulse[strongest]:
+            strongest = i
+    before = _spin_about(work, strongest, before)
+    for _ in range(2):
+        for k in range(6):
+            work.z[k] = work.free[k] + share * work.brake[k]
+        _solve_step(count, m, gyration, directions, work)
+        _, after = take_twist(work.z, m, gyration)
+        most, least = dot(before, before), dot(before, after)
+        if least >= 0.0 or share < 1.0:
+            return
+        share = most / (most - least)
+
+
+@kernel
 def press(count, w, rounding, m, gyration, h, directions, work):
     """Contact forces over a step, work.z from free to final twist; False if there are none.
 
@@ -204,17 +294,5 @@ def press(count, w, rounding, m, gyration, h, directions, work):
             t = scale(u, 1.0 / speed)
         _set_row(work.tangent, 2 * i, t, spot, m, gyration)
         _set_row(work.tangent, 2 * i + 1, cross(n, t), spot, m, gyration)
-    if not hold(
-        count, work.normal, work.tangent, work.friction, work.target, directions, work.z,
-        work.impulse, work.rest,
-    ):  # fmt: skip
-        # No solution on Lemke's path: an inelastic impact at the end of the step has one.
-        _slide_rows(count, m, gyration, work)
-        for i in range(count):
-            work.bounce[i] = 0.0
-        if not bounce_off(count, work.normal, work.bounce, work.z, work.impulse, work.impact):
-            _stop_worst(count, work)
-        apply_friction(
-            count, work.slide, work.friction, work.impulse, work.z, work.rubbed, work.impact
-        )
+    _resist_rolling(count, m, gyration, directions, work)
     return True

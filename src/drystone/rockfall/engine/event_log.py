@@ -26,7 +26,7 @@ SAME = 1e-9
 class Logbook(NamedTuple):
     """Buffers of records; `used` is how many arcs, impacts, crossings and states are written."""
 
-    arc: np.ndarray  # (A, 20) float64
+    arc: np.ndarray  # (A, 24) float64
     arc_int: np.ndarray  # the same as int64
     impact: np.ndarray  # (I, 23)
     impact_int: np.ndarray
@@ -99,14 +99,15 @@ def _put(table, i, column, v):
 
 
 @kernel
-def log_arc(log, first, jumped, t0, t1, x, v, a, w, w_end, e_start, e_end, kind):
+def log_arc(log, first, jumped, state, t1, a, w_end, e_start, e_end, kind):
     """Note a motion, as part of the last arc if it goes on with it; False if the log is full.
 
-    Thirteen arguments: the fields of an ARC, which nothing else holds together.
     first            number of the first arc of this rock
-    jumped           whether the velocity changed at t0
-    e_start, e_end   kinetic energy of rotation at t0 and t1 [J]
+    jumped           whether the velocity changed where it begins
+    state            (t, x, q, v, w) there
+    e_start, e_end   kinetic energy of rotation there and at t1 [J]
     """
+    t0, x, q, v, w = state
     n = log.used[0]
     if n > first and not jumped and log.arc_int[n - 1, 19] == kind:
         row = n - 1
@@ -128,6 +129,8 @@ def log_arc(log, first, jumped, t0, t1, x, v, a, w, w_end, e_start, e_end, kind)
     _put(log.arc, n, 14, w_end)
     log.arc[n, 17], log.arc[n, 18] = e_start, e_end
     log.arc_int[n, 19] = kind
+    for k in range(4):
+        log.arc[n, 20 + k] = q[k]
     log.used[0] = n + 1
     return True
 

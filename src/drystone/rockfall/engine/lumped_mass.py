@@ -16,9 +16,13 @@ from drystone.jit import kernel
 from drystone.jit.vec import add, cross, dot, load, mad, norm, normalize, scale, sub
 from drystone.model.signatures import public
 from drystone.rockfall.engine.barrier_crossing import (
-    cross_panels,
+    AGAIN,
+    barrier_of,
+    cross_barriers,
     first_root,
+    follow_sides,
     log_hit,
+    note_sides,
     panel_outcome,
 )
 from drystone.rockfall.engine.contacts import is_over
@@ -51,6 +55,7 @@ from drystone.rockfall.engine.roll import (
     Start,
     check_rolling,
     material_rows,
+    plane_count,
     spread,
     start_table,
 )
@@ -62,7 +67,10 @@ from drystone.rockfall.terrain.materials import FACE, material_at
 # The point is set this high above a triangle that it hit, so that it does not hit it again [m].
 ABOVE = 1e-6
 
-NO_SPIN = (0.0, 0.0, 0.0)
+NO_SPIN, NO_TURN = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+
+# A point that slides over a hollow cuts its corner, and is below the ground for a moment [m].
+DEPTH = 1.0
 
 
 @kernel
@@ -122,14 +130,14 @@ def _slide(v, n, friction, gravity, h):
 
 
 @kernel
-def lump_point(
-    grid, surface, barriers, forest, mass, start, k, bounce, friction, options, found, log
-):
+def lump_point(grid, surface, barriers, forest, mass, start, k, values, options, found, side, log):
     """Whole path of point k; DONE, or what has to be larger to do it again."""
+    bounce, friction, crossed, crossed_at = values[0], values[1], -1, -1.0
     x = (start[k, 0], start[k, 1], start[k, 2])
     v = (start[k, 7], start[k, 8], start[k, 9])
     arcs, impacts, crossings = log.used[0], log.used[1], log.used[2]
-    t, reason, sliding, jumped, before = 0.0, STEPS, False, True, -1
+    t, reason, sliding, jumped = 0.0, STEPS, False, True
+    note_sides(barriers, x, side)
     for _ in range(options.max_steps):
         below, ground = ground_below(grid, x[0], x[1], x[2] + ABOVE)
         gone = outside(grid, x, below >= 0)
@@ -152,14 +160,16 @@ def lump_point(
             if hit == -2:
                 return FOUND_FULL
             s = min(s, h)
-        panel, cut, height = cross_panels(barriers.foot_a, barriers.foot_b, before, x, v, a, s)
+        spared = crossed if t - crossed_at < AGAIN else -1
+        panel, s, height, plane, after = cross_barriers(barriers, side, x, v, a, s, DEPTH, spared)
+        follow_sides(barriers, side, x, v, a, s, DEPTH, spared, plane, after)
         if panel >= 0:
-            s, hit = cut, -1
+            hit = -1
         if s > 0.0 and not log_arc(
-            log, arcs, jumped, t, t + s, x, v, a, NO_SPIN, NO_SPIN, 0.0, 0.0, kind
+            log, arcs, jumped, (t, x, NO_TURN, v, NO_SPIN), t + s, a, NO_SPIN, 0.0, 0.0, kind
         ):
             return LOG_FULL
-        x, v, t, jumped, before = place_at(x, v, a, s), add(v, scale(a, s)), t + s, False, panel
+        x, v, t, jumped = place_at(x, v, a, s), add(v, scale(a, s)), t + s, False
         if sliding:
             below, ground = ground_below(grid, x[0], x[1], np.inf)
             sliding = below >= 0 and x[2] - ground < options.skin
@@ -181,7 +191,8 @@ def lump_point(
                 return LOG_FULL
             x, v, sliding, jumped = mad(x, n, ABOVE - dot(n, sub(x, p))), out, slow, True
         if panel >= 0:
-            energy, b = 0.5 * mass[k] * dot(v, v), barriers.barrier[panel]
+            energy, b = 0.5 * mass[k] * dot(v, v), barrier_of(barriers, panel)
+            crossed, crossed_at = b, t
             outcome, taken = panel_outcome(barriers, panel, height, energy)
             if not log_crossing(log, t, b, x, v, NO_SPIN, height, energy, taken, outcome):
                 return LOG_FULL
@@ -191,7 +202,7 @@ def lump_point(
             if taken > 0.0:
                 v, jumped = scale(v, sqrt(1.0 - taken / energy)), True
     log_end(
-        log, k, t, x, (1.0, 0.0, 0.0, 0.0), reason, mass[k], log.used[0] - arcs,
+        log, k, t, x, NO_TURN, reason, mass[k], log.used[0] - arcs,
         log.used[1] - impacts, log.used[2] - crossings,
     )  # fmt: skip
     return DONE
@@ -203,20 +214,22 @@ def roll_lumped(
     starts: Sequence[Start],
     scene: Scene,
     options: Options | None = None,
-    materials: tuple[np.ndarray, np.ndarray] | None = None,
+    materials: tuple[np.ndarray, ...] | None = None,
     threads: int | None = None,
 ) -> list[Trajectory]:
     """Paths of points with the masses of `rocks`, as `roll_many` takes and gives them."""
     options, count = check_rolling(rocks, starts, scene, options, threads)
     mass = np.array([rock.mass for rock in rocks], dtype=np.float64)
     start = start_table(starts)
-    bounce, friction = material_rows(scene.surface, materials, count)
+    values = material_rows(scene.surface, materials, count)
     walled = len(scene.barriers.wall) > 0
 
     def work(chunk):
+        side = np.zeros(plane_count(scene.barriers), np.int64)
+
         def roll_one(k, capacity, log):
             found = np.empty(capacity, np.int32)
-            return lump_point(*scene, mass, start, k, bounce[k], friction[k], options, found, log)
+            return lump_point(*scene, mass, start, k, values[k], options, found, side, log)
 
         rolled = collect(roll_one, *chunk, count)
         return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled

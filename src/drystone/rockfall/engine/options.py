@@ -19,6 +19,9 @@ class Options(NamedTuple):
     dt_contact: float = 0.01  # largest step in contact [s]
     turn: float = 0.5  # largest rotation in a step [rad]: a tumbling rock stays smooth
     angular_drag: float = 0.1  # c_d of eq. 5.1 [N m s]
+    air_density: float = 0.0  # of the air that slows a rock in flight [kg/m³]; 0: no air
+    air_drag: float = 0.5  # drag coefficient, on the area of the sphere of the same volume
+    scar_time: float = 0.2  # a rock is in its scar so long after a contact [s] (Lu et al. 2019)
     friction_directions: int = 8  # sides of the polygon for the friction circle (3.2.3), even
     contacts: int = 8  # contacts that one step keeps; more are thinned out
     skin: float = 2.5e-3  # parts of the radius: what is nearer is a contact
@@ -39,8 +42,9 @@ class Options(NamedTuple):
             name: positive(f"options: {name}", getattr(self, name), unit)
             for name, unit in units.items()
         }
-        for name in ("gravity", "angular_drag", "rest_speed", "stop_speed", "stop_force",
-                     "jitter_time", "jitter_size"):  # fmt: skip
+        for name in ("gravity", "angular_drag", "air_density", "air_drag", "scar_time",
+                     "rest_speed", "stop_speed", "stop_force", "jitter_time",
+                     "jitter_size"):  # fmt: skip
             clean[name] = not_negative(f"options: {name}", getattr(self, name))
         clean["contacts"] = integer("options: contacts", self.contacts, 1, 32)
         clean["max_steps"] = integer("options: max_steps", self.max_steps, 1, MOST_STEPS)

@@ -5,6 +5,8 @@ until no triangle is nearer than its radius. So a rock of any shape and orientat
 the ground, at most its own size above it.
 """
 
+from math import floor
+
 import numpy as np
 
 from drystone.jit import kernel
@@ -19,10 +21,10 @@ TRIES = 200  # moves; each closes the gap to FARTHEST or to freedom
 @kernel
 def _clearance(p, reach, vertices, triangles, low, cell, shape, start, listed):
     """Distance of point p to the nearest triangle, or `reach` if none is so near."""
-    j0 = max(int(np.floor((p[0] - reach - low[0]) / cell)), 0)
-    j1 = min(int(np.floor((p[0] + reach - low[0]) / cell)), shape[0] - 1)
-    i0 = max(int(np.floor((p[1] - reach - low[1]) / cell)), 0)
-    i1 = min(int(np.floor((p[1] + reach - low[1]) / cell)), shape[1] - 1)
+    j0 = max(floor((p[0] - reach - low[0]) / cell), 0)
+    j1 = min(floor((p[0] + reach - low[0]) / cell), shape[0] - 1)
+    i0 = max(floor((p[1] - reach - low[1]) / cell), 0)
+    i1 = min(floor((p[1] + reach - low[1]) / cell), shape[1] - 1)
     least = reach
     for i in range(i0, i1 + 1):
         for j in range(j0, j1 + 1):

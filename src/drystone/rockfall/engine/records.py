@@ -34,6 +34,9 @@ FAILED = 7  # a number that is not finite, or a contact problem without a soluti
 
 REASONS = ("position", "velocity", "jitter", "steps", "left", "barrier", "time", "failed")
 
+# A run that ended for one of these came to rest; of all others it is only known how far it got.
+AT_REST = (VELOCITY, JITTER, BARRIER)
+
 # Motion within an arc is x + v s + a s²/2, s in [0, t1 - t0]. The root of the energy of rotation is
 # linear in s: exact for a spin that grows about a fixed axis and for free flight.
 ARC = np.dtype(
@@ -47,6 +50,7 @@ ARC = np.dtype(
         ("w_end", "f8", 3),  # and at t1
         ("e_spin", "f8", 2),  # kinetic energy of rotation at t0 and at t1 [J]
         ("kind", "i8"),  # FLIGHT or CONTACT
+        ("q", "f8", 4),  # orientation at t0, as in STATE
     ]
 )
 

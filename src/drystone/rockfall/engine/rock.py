@@ -219,7 +219,7 @@ class Rocks(NamedTuple):
     piece_edge: np.ndarray  # (pieces + 1,) int32
     piece_ball: np.ndarray  # (pieces, 5) centre and radius of a ball about it, then its reach [m]
     pieces: np.ndarray  # (rocks, 2) int32 first piece of a rock, and the one after its last
-    body: np.ndarray  # (rocks, 6) mass [kg], three moments [kg m²], radius, rounding [m]
+    body: np.ndarray  # (rocks, 7) mass [kg], three moments [kg m²], radius, rounding [m], area [m²]
 
 
 def pack_rocks(rocks) -> Rocks:
@@ -233,7 +233,7 @@ def pack_rocks(rocks) -> Rocks:
     moved = [e + first for e, first in zip(edges, piece_vertex, strict=False)]
     last = np.cumsum([len(vertices) for vertices, _, _ in parts])
     span = {key: (n - len(part[0]), n) for key, n, part in zip(shapes, last, parts, strict=True)}
-    body = [[r.mass, *r.inertia, r.radius, r.rounding] for r in rocks]
+    body = [[r.mass, *r.inertia, r.radius, r.rounding, _area(r)] for r in rocks]
     return Rocks(
         np.ascontiguousarray(np.vstack(corners)),
         np.ascontiguousarray(np.vstack(moved), dtype=np.int32),
@@ -243,6 +243,11 @@ def pack_rocks(rocks) -> Rocks:
         np.array([span[id(rock)] for rock in rocks], dtype=np.int32),
         np.array(body, dtype=np.float64),
     )
+
+
+def _area(rock: Rock) -> float:
+    """Cross section of the sphere of the same volume [m²]."""
+    return float(np.pi * (0.75 * rock.volume / np.pi) ** (2.0 / 3.0))
 
 
 def _pieces(rock: Rock):

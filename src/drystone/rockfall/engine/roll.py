@@ -15,7 +15,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.model.checks import flag, float_array, integer, of_kind, shown, vector
 from drystone.model.signatures import public
-from drystone.rockfall.engine.barriers import Barriers
+from drystone.rockfall.engine.barriers import Barriers, with_spans
 from drystone.rockfall.engine.event_log import FOUND, collect
 from drystone.rockfall.engine.forest_drag import Forest, build_forest
 from drystone.rockfall.engine.lift_start import lift_starts
@@ -31,6 +31,7 @@ from drystone.rockfall.terrain.materials import Surface
 # What a start may have at most: beyond, a step is longer than any terrain, and cells of the map
 # would be walked without end. Falling rocks are slower than 100 m/s.
 FARTHEST, FASTEST, FASTEST_SPIN = 1e8, 1e4, 1e4  # [m], [m/s], [rad/s]
+VALUES = ("restitution", "friction", "rolling", "scarring")  # of a material for a rock
 CHUNK = 16  # rocks that a thread takes at a time
 
 NO_BARRIERS = Barriers(
@@ -71,7 +72,7 @@ class Scene(NamedTuple):
         return cls(
             Grid.build(vertices, triangles, cell),
             surface,
-            NO_BARRIERS if barriers is None else barriers,
+            NO_BARRIERS if barriers is None else with_spans(barriers),
             build_forest([], [], []) if forest is None else forest,
         )
 
@@ -89,14 +90,14 @@ def roll_many(
     starts: Sequence[Start],
     scene: Scene,
     options: Options | None = None,
-    materials: tuple[np.ndarray, np.ndarray] | None = None,
+    materials: tuple[np.ndarray, ...] | None = None,
     threads: int | None = None,
     states: bool = False,
 ) -> list[Trajectory]:
     """Trajectories of many rocks.
 
-    materials   (restitution, friction), each (rocks, materials): values drawn for each rock;
-                None: those of the scene
+    materials   (restitution, friction) or (restitution, friction, rolling, scarring), each
+                (rocks, materials): values drawn for each rock; None: those of the scene
     threads     None: one for each core
     states      keep the state at the end of every time step too
     """
@@ -106,18 +107,19 @@ def roll_many(
         return []
     packed, table = pack_rocks(rocks), start_table(starts)
     table[:, 2] += lift_starts(packed, table, scene.grid, FOUND)
-    bounce, friction = material_rows(scene.surface, materials, count)
+    values = material_rows(scene.surface, materials, count)
+    planes = plane_count(scene.barriers)
     walled = len(scene.barriers.wall) > 0
 
     def roll_chunk(chunk):
         first, last = chunk
-        work = Workspace.of(options.contacts, options.friction_directions, FOUND)
+        work = Workspace.of(options.contacts, options.friction_directions, FOUND, planes)
 
         def roll_one(k, found, log):
             nonlocal work
             if len(work.found) < found:
-                work = Workspace.of(options.contacts, options.friction_directions, found)
-            return roll_rock(*scene, packed, k, table, bounce[k], friction[k], options, work, log)
+                work = Workspace.of(options.contacts, options.friction_directions, found, planes)
+            return roll_rock(*scene, packed, k, table, values[k], options, work, log)
 
         rolled = collect(roll_one, first, last, count, keep)
         return [judge_walls(one, scene.barriers) for one in rolled] if walled else rolled
@@ -182,17 +184,26 @@ def _bounded(what: str, value, most: float, unit: str) -> tuple[float, ...]:
     return found
 
 
-def material_rows(surface: Surface, materials, count: int):
-    """Restitution and friction of each rock, (count, materials) each."""
+def plane_count(barriers: Barriers) -> int:
+    """How many planes of barriers a centre of mass can cross."""
+    return len(barriers.span) - 1 + len(barriers.net)
+
+
+def material_rows(surface: Surface, materials, count: int) -> np.ndarray:
+    """(count, 4, materials) restitution, friction, rolling and scarring for each rock."""
+    own = (surface.normal_restitution, surface.friction, surface.rolling, surface.scarring)
+    rows = np.tile(np.stack(own), (count, 1, 1))
     if materials is None:
-        one = surface.normal_restitution, surface.friction
-        # Copies: a read-only view would be another signature, and another compilation.
-        return tuple(np.tile(v, (count, 1)) for v in one)
+        return rows
     wanted = (count, len(surface.friction))
-    if not isinstance(materials, tuple | list) or len(materials) != 2:
-        raise InputError(f"materials is {shown(materials)}, must be (restitution, friction).")
-    rows = tuple(float_array("materials", v) for v in materials)
-    for name, row in zip(("restitution", "friction"), rows, strict=True):
+    if not isinstance(materials, tuple | list) or len(materials) not in (2, 4):
+        raise InputError(
+            f"materials is {shown(materials)}, must be (restitution, friction) or (restitution, "
+            f"friction, rolling, scarring)."
+        )
+    for k, (name, values) in enumerate(zip(VALUES, materials, strict=False)):
+        row = float_array("materials", values)
         if row.shape != wanted:
             raise InputError(f"materials: {name} has shape {row.shape}, must be {wanted}.")
+        rows[:, k] = row
     return rows

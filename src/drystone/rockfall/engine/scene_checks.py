@@ -32,9 +32,12 @@ def _check_barriers(barriers: Barriers) -> None:
     panels = len(barriers.height) if np.ndim(barriers.height) else 0
     shapes = {"foot_a": (panels, 3), "foot_b": (panels, 3), "height": (panels,),
               "barrier": (panels,)}  # fmt: skip
-    for name in ("foot_a", "foot_b", "height", "barrier", "capacity", "wall"):
+    shapes |= {"net": (len(barriers.net), 3, 3), "attenuation": (len(barriers.attenuation), 2)}
+    for name in ("foot_a", "foot_b", "height", "barrier", "capacity", "wall", "span", "net",
+                 "net_barrier", "curve", "attenuation"):  # fmt: skip
         array = getattr(barriers, name)
-        kind = np.int32 if name in ("barrier", "wall") else np.float64
+        whole = name in ("barrier", "wall", "span", "net_barrier", "curve")
+        kind = np.int32 if whole else np.float64
         if not isinstance(array, np.ndarray) or array.dtype != kind:
             raise InputError(f"barriers: {name} is {shown(array)}, must hold {kind.__name__}.")
         if array.shape != shapes.get(name, (array.size,)):
@@ -43,4 +46,6 @@ def _check_barriers(barriers: Barriers) -> None:
             raise InputError(f"barriers: {name} holds NaN.")
     if panels and barriers.barrier.min() < 0:
         raise InputError("barriers: barrier must hold numbers of 0 and more.")
+    if barriers.span[-1] != panels or len(barriers.curve) != len(barriers.capacity) + 1:
+        raise InputError("barriers: their straight pieces are unknown; use Scene.build().")
     integer("barriers: wall_first", barriers.wall_first, 0)

@@ -19,7 +19,16 @@ import numpy as np
 from drystone.jit import kernel
 from drystone.jit.vec import add, dot, load, mul, mul_t, norm, rotation_matrix, scale, sub
 from drystone.motion.integrate import carry_spin
-from drystone.rockfall.engine.barrier_crossing import cross_panels, log_hits, panel_outcome
+from drystone.rockfall.engine.barrier_crossing import (
+    AGAIN,
+    barrier_of,
+    cross_barriers,
+    follow_sides,
+    is_over_ground,
+    log_hits,
+    note_sides,
+    panel_outcome,
+)
 from drystone.rockfall.engine.ccd import Path, sweep
 from drystone.rockfall.engine.contact_response import (
     ResponseWorkspace,
@@ -95,6 +104,7 @@ class Body(NamedTuple):
     rounding: float  # [m]
     skin: float  # [m]
     distance: float  # [m]
+    air: float  # drag of the air per mass and speed squared [1/m]
 
 
 class Motion(NamedTuple):
@@ -127,12 +137,13 @@ class Workspace(NamedTuple):
     found: np.ndarray  # (F,) int32 triangles near the rock
     simplex: np.ndarray  # (8, 4)
     boxes: np.ndarray  # (6, 3)
+    side: np.ndarray  # (planes of barriers,) int64, on which side of each the rock is
 
     @classmethod
-    def of(cls, contacts: int, directions: int, found: int) -> "Workspace":
+    def of(cls, contacts: int, directions: int, found: int, planes: int) -> "Workspace":
         return cls(
             ResponseWorkspace.of(contacts, directions), np.zeros(found, dtype=np.int32),
-            np.zeros((8, 4)), np.zeros((6, 3)),
+            np.zeros((8, 4)), np.zeros((6, 3)), np.zeros(planes, dtype=np.int64),
         )  # fmt: skip
 
 
@@ -192,9 +203,10 @@ def _body_of(rocks, k, options):
     mass, radius = rocks.body[k, 0], rocks.body[k, 4]
     inertia = (rocks.body[k, 1], rocks.body[k, 2], rocks.body[k, 3])
     gyration = (sqrt(inertia[0] / mass), sqrt(inertia[1] / mass), sqrt(inertia[2] / mass))
+    air = 0.5 * options.air_density * options.air_drag * rocks.body[k, 6] / mass
     return Body(
         mass, inertia, gyration, radius, rocks.body[k, 5], options.skin * radius,
-        options.distance * radius,
+        options.distance * radius, air,
     )  # fmt: skip
 
 
@@ -336,13 +348,17 @@ def _velocities_after(body, step, w, m, q, s):
 
 
 @kernel
-def _cross(body, barriers, panel, height, state, log):
+def _cross(body, barriers, panel, height, state, grid, log):
     """What a barrier does: the velocity after it, the outcome, and whether the log had space."""
     t, x, q, v, w = state
     energy = 0.5 * body.mass * dot(v, v)
     outcome, taken = panel_outcome(barriers, panel, height, energy)
+    if is_over_ground(barriers, panel):
+        below, ground = ground_below(grid, x[0], x[1], np.inf)
+        height = x[2] - ground if below >= 0 else height
     total = energy + spin_energy(q, w, body.inertia)
-    written = log_crossing(log, t, barriers.barrier[panel], x, v, w, height, total, taken, outcome)
+    b = barrier_of(barriers, panel)
+    written = log_crossing(log, t, b, x, v, w, height, total, taken, outcome)
     if taken > 0.0:
         v = scale(v, sqrt(max(1.0 - taken / energy, 0.0)))
     return v, outcome, written
@@ -353,14 +369,14 @@ def roll_rock(
     # scene
     grid, surface, barriers, forest,
     # rock
-    rocks, k, start, bounce, friction, options,
+    rocks, k, start, values, options,
     # scratch and out
     work, log,
 ):  # fmt: skip
     """Whole trajectory of rock `k`; DONE, or what has to be larger to do it again.
 
-    start              (rocks, 13) position, orientation, velocity, spin
-    bounce, friction   (materials,) values of this rock
+    start    (rocks, 13) position, orientation, velocity, spin
+    values   (4, materials) restitution, friction, rolling and scarring for this rock
     Longer than a function should be: it is the list of the stages, and their state is all of it.
     """
     body, response = _body_of(rocks, k, options), work.response
@@ -370,8 +386,10 @@ def roll_rock(
     w = (start[k, 10], start[k, 11], start[k, 12])
     arcs, impacts, crossings = log.used[0], log.used[1], log.used[2]
     t, dt, window, reason = 0.0, options.dt_flight, options.jitter_time, STEPS
-    near, jumped, event, blocked, last_panel = True, True, -1, 0, -1
+    near, jumped, event, blocked = True, True, -1, 0
+    crossed, crossed_at, scar, scar_end = -1, -1.0, 0.0, -1.0
     clear_boxes(work.boxes)
+    note_sides(barriers, x, work.side)
     if not log_state(log, t, x, q, v, w):
         return LOG_FULL
     for _ in range(options.max_steps):
@@ -391,9 +409,10 @@ def roll_rock(
         if count > 0:  # collide
             old = x
             x = _step_away(rocks, k, body, x, q, count, blocked, grid, work)
-            prepare(count, x, m, body.gyration, surface, friction, response)
+            scar = prepare(count, x, m, body.gyration, surface, values, response)
+            scar_end = t + options.scar_time
             v, w, changed, written = _collide(
-                body, count, State(t, x, q, v, w), m, bounce, options.rest_speed, barriers, log,
+                body, count, State(t, x, q, v, w), m, values[0], options.rest_speed, barriers, log,
                 response,
             )  # fmt: skip
             if not written:
@@ -401,7 +420,8 @@ def roll_rock(
             jumped = jumped or changed or x != old
         # fly, or press
         h = _step_length(body, count > 0, w, min(dt, options.max_time - t), options)
-        rate = drag_at(x[0], x[1], x[2] - ground, forest) / body.mass
+        rate = drag_at(x[0], x[1], x[2] - ground, forest) / body.mass + body.air * norm(v)
+        rate += scar if t < scar_end else 0.0
         step = _fly(body, q, v, w, h, rate, options)
         dt = min(dt * RECOVER, options.dt_flight) if step.h == h else step.h
         if count > 0:
@@ -413,17 +433,17 @@ def roll_rock(
         s, event = _sweep(rocks, k, body, x, q, step, count, grid, work)
         if event == -2:
             return FOUND_FULL
-        panel, cut, height = cross_panels(
-            barriers.foot_a, barriers.foot_b, last_panel, x, step.v, step.a, s
+        spared = crossed if t - crossed_at < AGAIN else -1
+        panel, s, height, plane, after = cross_barriers(
+            barriers, work.side, x, step.v, step.a, s, body.radius, spared
         )
-        if panel >= 0:
-            s = cut
+        follow_sides(barriers, work.side, x, step.v, step.a, s, body.radius, spared, plane, after)
         # move, log
         q_end = rotated(q, step.mean, s)
         v, w_end = _velocities_after(body, step, w, m, q_end, s)
         kind = CONTACT if step.pressed else FLIGHT
         if s > 0.0 and not log_arc(
-            log, arcs, jumped, t, t + s, x, step.v, step.a, w, w_end,
+            log, arcs, jumped, State(t, x, q, step.v, w), t + s, step.a, w_end,
             spin_energy(q, w, body.inertia), spin_energy(q_end, w_end, body.inertia), kind,
         ):  # fmt: skip
             return LOG_FULL
@@ -431,10 +451,11 @@ def roll_rock(
         x, q, w, t = place_at(x, step.v, step.a, s), q_end, w_end, t + s
         if not log_state(log, t, x, q, v, w):
             return LOG_FULL
-        near, jumped, last_panel = step.pressed or event >= 0, jumped and s == 0.0, panel
+        near, jumped = step.pressed or event >= 0, jumped and s == 0.0
         if panel >= 0:  # cross
-            v, outcome, written = _cross(body, barriers, panel, height, State(t, x, q, v, w), log)
-            near = jumped = True
+            state = State(t, x, q, v, w)
+            v, outcome, written = _cross(body, barriers, panel, height, state, grid, log)
+            near, jumped, crossed, crossed_at = True, True, barrier_of(barriers, panel), t
             if not written:
                 return LOG_FULL
             if outcome == STOPPED:

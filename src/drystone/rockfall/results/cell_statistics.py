@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.rockfall.results.cells import CellTable, Raster
+from drystone.rockfall.results.hazard import hazard_band
 
 QUANTITIES = ("speed", "energy", "height")
 PERCENTS = {"median": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}
@@ -26,24 +27,26 @@ class Band(NamedTuple):
     last: int  # exclusive
     passages: np.ndarray  # (rows, columns) runs that passed
     values: dict[str, np.ndarray]  # "speed_p95" and so on, NaN where nothing passed
+    hazard: dict[str, np.ndarray] = {}  # rasters of results/hazard.py
 
 
 def cell_bands(
-    tables: Iterable[CellTable], raster: Raster, rows: int = BAND_ROWS
+    tables: Iterable[CellTable], raster: Raster, rows: int = BAND_ROWS, hazard=None
 ) -> Iterator[Band]:
     """All bands from south to north.
 
     tables  cells of each chunk, sorted by cell, in the order of chunks; gone through once for
             each band, so that they need not all be open at once
+    hazard  Hazard of results/hazard.py, if it is wanted
     """
     for first, last in _cut_bands(tables, raster, rows):
         edges = first * raster.columns, last * raster.columns
         band = []
         for table in tables:
             begin, end = np.searchsorted(table.cell, edges)
-            band.append([column[begin:end].copy() for column in table])
+            band.append([c[begin:end].copy() for c in table if c is not None])
         found = CellTable(*(np.concatenate(column) for column in zip(*band, strict=True)))
-        yield _band(found, first, last, raster.columns)
+        yield _band(found, first, last, raster.columns, hazard)
 
 
 def _cut_bands(tables, raster: Raster, limit: int) -> list[tuple[int, int]]:
@@ -61,7 +64,7 @@ def _cut_bands(tables, raster: Raster, limit: int) -> list[tuple[int, int]]:
     return bands
 
 
-def _band(found: CellTable, first: int, last: int, columns: int) -> Band:
+def _band(found: CellTable, first: int, last: int, columns: int, hazard=None) -> Band:
     cell = found.cell.astype(np.int64) - first * columns
     size = (last - first) * columns
     passages = np.bincount(cell, minlength=size)
@@ -70,7 +73,9 @@ def _band(found: CellTable, first: int, last: int, columns: int) -> Band:
         summary = group_summary(cell, getattr(found, quantity).astype(np.float64), size)
         for name, array in summary.items():
             values[f"{quantity}_{name}"] = array.reshape(last - first, columns)
-    return Band(first, last, passages.reshape(last - first, columns), values)
+    more = hazard_band(found, cell, size, hazard) if hazard is not None else {}
+    more = {name: array.reshape(last - first, columns) for name, array in more.items()}
+    return Band(first, last, passages.reshape(last - first, columns), values, more)
 
 
 def group_summary(group: np.ndarray, value: np.ndarray, size: int) -> dict[str, np.ndarray]:

@@ -40,6 +40,7 @@ class CellTable(NamedTuple):
     speed: np.ndarray  # (n,) largest speed of the centre of mass [m/s]
     energy: np.ndarray  # (n,) largest kinetic energy [J]
     height: np.ndarray  # (n,) largest height of the centre above the ground [m]; NaN: no ground
+    source: np.ndarray | None = None  # (n,) int16 number of the run's source; -1: unknown
 
 
 class CellWalker:

@@ -14,6 +14,7 @@ import numpy as np
 from drystone.rockfall.results.cell_statistics import PERCENTS
 
 CONFIDENCE = 0.95
+MOST_RUNS = 5_000_000  # of a study (study/schema.py): more would be no advice
 RESAMPLES = 2000  # the ends of a 95 % band are then known to about 3 % of its width
 WIDTH = 0.10  # half the band over the value: a percentile known to 10 % serves a design
 
@@ -87,11 +88,73 @@ def estimate(values, share: float, runs: int, seed: int = 0, width: float = WIDT
     half = 0.5 * (high - low) / abs(value) if value != 0.0 else (0.0 if high == low else np.inf)
     need = least_count(max(share, 1.0 - share))
     enough = n >= need and half <= width
-    text = _statement(n, runs, need, half, width, enough)
+    text = _statement(n, runs, need, half, width, enough, low <= 0.0 <= high)
     return Estimate(share, value, low, high, n, enough, text)
 
 
-def _statement(n, runs, need, half, width, enough) -> str:
+def censored_quantile(values, known, share: float) -> float:
+    """Percentile of values of which some are only known to be at least so large; NaN: beyond all.
+
+    After Kaplan and Meier (1958): S(x) is the product of 1 - d_i / n_i over all x_i <= x, with d_i
+    known values x_i among the n_i that are at least as large. `known` (n,) says which are known.
+    """
+    return float(_censored(np.asarray(values, float), np.asarray(known, bool), share))
+
+
+def _censored(values, known, share: float) -> float:
+    # At equal values those that are known come first: the others are larger, if anything.
+    order = np.lexsort((~known, values))
+    values, known = values[order], known[order]
+    left = np.arange(len(values), 0, -1)
+    survival = np.cumprod(np.where(known, 1.0 - 1.0 / left, 1.0))
+    below = np.flatnonzero(survival <= 1.0 - share + 1e-12)
+    return values[below[0]] if len(below) else np.nan
+
+
+def censored_estimate(values, known, share: float, runs: int, seed: int = 0) -> Estimate:
+    """Percentile with its band, of values some of which are only lower bounds."""
+    values, known = np.asarray(values, float), np.asarray(known, bool)
+    there = np.isfinite(values)
+    values, known = values[there], known[there]
+    if known.all():
+        return estimate(values, share, runs, seed)
+    value, n = censored_quantile(values, known, share), len(values)
+    lost = n - int(known.sum())
+    if not np.isfinite(value):
+        text = (
+            f"not known: {lost} of {n} runs did not come to rest, and it lies beyond where they got"
+        )
+        low = censored_band(values, known, share, seed)[0]
+        return Estimate(share, np.nan, low, np.nan, n, False, text)
+    low, high = censored_band(values, known, share, seed)
+    half = 0.5 * (high - low) / abs(value) if value != 0.0 else np.inf
+    need = least_count(max(share, 1.0 - share))
+    enough = bool(n >= need and np.isfinite(half) and half <= WIDTH)
+    text = _statement(n, runs, need, half, WIDTH, enough, low <= 0.0 <= high)
+    text += f"; {lost} runs that did not come to rest count as going farther"
+    return Estimate(share, value, low, high, n, enough, text)
+
+
+def censored_band(values, known, share: float, seed: int = 0) -> tuple[float, float]:
+    """Confidence band by the bootstrap over runs; NaN where a resample has no such percentile."""
+    n = len(values)
+    rng = np.random.default_rng([seed, n, round(1e6 * share), 1])
+    count = int(np.clip(20_000_000 // n, 100, RESAMPLES))
+    drawn = np.empty(count)
+    for k in range(count):
+        rows = rng.integers(0, n, n)
+        drawn[k] = _censored(values[rows], known[rows], share)
+    tail = 0.5 * (1.0 - CONFIDENCE)
+    ordered = np.sort(drawn)  # NaN, beyond all, last
+    return float(ordered[int(tail * (count - 1))]), float(ordered[round((1 - tail) * (count - 1))])
+
+
+def _statement(n, runs, need, half, width, enough, zero) -> str:
+    if n < need and runs * need / n > MOST_RUNS:
+        return (
+            f"not enough: {n} values of {runs} runs, {need} are needed for this percentile, more "
+            f"than a study can have runs for"
+        )
     if n < need:
         total = ceil(runs * need / n)
         return (
@@ -105,6 +168,10 @@ def _statement(n, runs, need, half, width, enough) -> str:
         return f"not enough: {n} values, but the percentile is zero and its band is not"
     # The width of a band falls with the root of the number of runs.
     total = ceil(runs * (half / width) ** 2)
+    if zero:
+        return f"not enough: {n} values, and the percentile may be zero: its band has both signs"
+    if total > MOST_RUNS:
+        return f"not enough: {known}; no number of runs that a study can have would do"
     return f"not enough: {known}; about {_rounded(total)} runs would give ±{100 * width:.0f} %"
 
 
@@ -114,10 +181,23 @@ def _rounded(count: int) -> str:
     return f"{ceil(count / scale) * scale:,}"
 
 
-def summarise(values, runs: int, seed: int = 0) -> dict:
-    """Mean, percentiles with their bands, and maximum; for tables and reports."""
+def summarise(values, runs: int, seed: int = 0, rested=None) -> dict:
+    """Mean, percentiles with their bands, and maximum; for tables and reports.
+
+    rested   (n,) where given: the values of the others are only lower bounds
+    """
     values = np.asarray(values, float)
     known = values[np.isfinite(values)]
+    if rested is not None and not np.all(rested):
+        own = values[np.asarray(rested, bool) & np.isfinite(values)]
+        entry = {
+            "count": len(known), "censored": len(known) - len(own),
+            "mean": float(own.mean()) if len(own) else np.nan,
+            "max": float(known.max()) if len(known) else np.nan,
+        }  # fmt: skip
+        for name, share in PERCENTS.items():
+            entry[name] = censored_estimate(values, rested, share, runs, seed).as_dict()
+        return entry
     entry = {
         "count": len(known),
         "mean": float(known.mean()) if len(known) else np.nan,

@@ -5,6 +5,7 @@ of runs that passed is conditional on a rock being released; it is not a frequen
 """
 
 import errno
+import os
 import zlib
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from drystone.rockfall.terrain.ground_surface import Ground, height_at
 from drystone.rockfall.terrain.raster_files import judge_cells
 
 NODATA = -9999.0
+TILE = 256  # cells along a side of a tile, as cloud-optimised GeoTIFF has them
 TERRAIN_POINTS = 1_000_000  # heights computed at once, 100 MB with what they need
 UNITS = {"speed": "m/s", "energy": "kJ", "height": "m"}
 SCALE = {"speed": 1.0, "energy": 1e-3, "height": 1.0}  # from SI to UNITS
@@ -35,7 +37,7 @@ COUNTS = {  # name: (unit, description)
         "1",
         "share of all runs whose rock passed the cell, given a release; no frequency in time",
     ),
-    "deposition": ("runs", "number of runs whose rock came to its end in the cell"),
+    "deposition": ("runs", "number of runs whose rock came to rest in the cell"),
     "terrain": ("m", "height of the ground at the centre of the cell"),
 }
 
@@ -56,7 +58,8 @@ def raster_names() -> dict[str, tuple[str, str]]:
 class RasterWriter:
     """Writes all rasters band by band, into a folder that has its name only when complete."""
 
-    def __init__(self, folder: Path, raster: Raster, origin, crs: str | None, runs: int):
+    def __init__(self, folder: Path, raster: Raster, origin, crs: str | None, runs: int, more=None):
+        """more   {name: (unit, description)} of rasters beside the usual ones"""
         rasterio = load("rasterio", "A GeoTIFF")
         self.folder, self.raster, self.runs = folder, raster, runs
         folder.mkdir(parents=True, exist_ok=True)
@@ -69,7 +72,7 @@ class RasterWriter:
             "compress": "deflate", "predictor": 3,
         }  # fmt: skip
         self.files, self._written = {}, []
-        for name, (unit, text) in raster_names().items():
+        for name, (unit, text) in (raster_names() | (more or {})).items():
             file = rasterio.open(folder / f"{name}.tif", "w", **profile)
             file.set_band_unit(1, unit)
             file.set_band_description(1, text)
@@ -91,6 +94,8 @@ class RasterWriter:
             for statistic in STATISTICS:
                 values = band.values[f"{quantity}_{statistic}"] * SCALE[quantity]
                 self._write(f"{FILE_STEMS[quantity]}_{statistic}", band.first, band.last, values)
+        for name, values in band.hazard.items():
+            self._write(name, band.first, band.last, values)
 
     def write_terrain(self, ground: Ground) -> None:
         raster, rows = self.raster, max(TERRAIN_POINTS // self.raster.columns, 1)
@@ -112,6 +117,8 @@ class RasterWriter:
         """Close all files and read them back: GDAL does not tell when the disk was full."""
         self.abandon()
         rasterio = load("rasterio", "A GeoTIFF")
+        for name in self.files:
+            _optimise(self.folder / f"{name}.tif")
         for name, window, checksum in self._written:
             path = self.folder / f"{name}.tif"
             with rasterio.open(path) as file:
@@ -121,6 +128,18 @@ class RasterWriter:
     def abandon(self) -> None:
         for file in self.files.values():
             file.close()
+
+
+def _optimise(path: Path) -> None:
+    """The same as a cloud-optimised GeoTIFF: tiles, and overviews for maps that are zoomed out."""
+    copy = load("rasterio.shutil", "A GeoTIFF").copy
+    part = path.with_name(f".{path.stem}.tmp.tif")
+    try:
+        copy(path, part, driver="COG", compress="DEFLATE", predictor="FLOATING_POINT",
+             blocksize=TILE, overview_resampling="NEAREST")  # fmt: skip
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -2,7 +2,8 @@
 
 Names of columns end in their unit. Rows come chunk after chunk and are written as they come, so a
 table may be larger than the memory. The GeoPackage has the layers `trajectories` (LineStringZ),
-`deposition` and `impacts` (PointZ).
+`deposition` (where rocks came to rest), `not_at_rest` (where the others were last) and `impacts`
+(PointZ), and `barriers`.
 """
 
 import os
@@ -15,7 +16,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import choice, integer
-from drystone.rockfall.engine.records import OUTCOMES, REASONS
+from drystone.rockfall.engine.records import AT_REST, OUTCOMES, REASONS
 from drystone.rockfall.input_files import megabytes
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.results.summary_schema import LARGEST, damaged
@@ -51,11 +52,14 @@ TABLES = {
         _one("t", "duration_s"), Column("q", ("qw", "qx", "qy", "qz")), _one("reason"),
         _one("mass", "mass_kg"), _one("length", "path_m"), _one("speed", "max_speed_m_s"),
         _one("energy", "max_energy_J"), _one("height", "max_height_m"), _one("impacts"),
+        _one("translation", "max_translational_energy_J"),
+        _one("rotation", "max_rotational_energy_J"), _one("rest", "end_height_m"),
+        _one("volume", "volume_m3"),
     ),
     "points": (
         _one("run"), _one("t", "t_s"), PLACE, _vector("v", "v", "m_s"), _vector("w", "w", "rad_s"),
         _one("translation", "translational_energy_J"), _one("rotation", "rotational_energy_J"),
-        _one("height", "height_m"),
+        _one("height", "height_m"), Column("q", ("qw", "qx", "qy", "qz")),
     ),
     "impacts": (
         _one("run"), _one("t", "t_s"), PLACE, Column("normal", ("nx", "ny", "nz")),
@@ -75,6 +79,11 @@ TABLES = {
         _one("energy", "energy_J"),
     ),
 }  # fmt: skip
+# Columns that tables of the first version have not.
+LATER = {
+    "runs": ("max_translational_energy_J", "max_rotational_energy_J", "end_height_m", "volume_m3"),
+    "points": ("qw", "qx", "qy", "qz"),
+}
 FILES = {
     "runs": "runs.parquet",
     "points": "trajectories.parquet",
@@ -88,6 +97,8 @@ def columns_of(table: str, rows: np.ndarray, origin) -> dict[str, np.ndarray]:
     """Named columns of records, places in world coordinates."""
     columns = {}
     for column in TABLES[table]:
+        if column.field not in rows.dtype.names:
+            continue  # parts of the first layout
         values = rows[column.field]
         if column.field in WORDS:
             columns[column.names[0]] = WORDS[column.field][values]
@@ -108,9 +119,10 @@ class TableWriter:
         self._part = self.path.with_name(f".{self.path.name}.tmp")
         self._writer = None
 
-    def write(self, rows: np.ndarray) -> None:
+    def write(self, rows: np.ndarray, more: dict[str, np.ndarray] | None = None) -> None:
+        """Records of a chunk; `more` are columns beside theirs."""
         arrow = load("pyarrow", "A table of results")
-        columns = columns_of(self.table, rows, self.origin)
+        columns = columns_of(self.table, rows, self.origin) | (more or {})
         arrays = {name: arrow.array(np.ascontiguousarray(x)) for name, x in columns.items()}
         meta = {"crs": self.crs or "local", "lengths": "m, world coordinates, z up"}
         table = arrow.table(arrays).replace_schema_metadata(meta)
@@ -141,12 +153,14 @@ def read_table(
     parquet = load("pyarrow.parquet", "A table of results")
     path = Path(folder) / FILES[table]
     known = [name for column in TABLES[table] for name in column.names]
-    for name in columns or ():
-        choice(f"column of {table}", name, known)
+    needed = [name for name in known if name not in LATER.get(table, ())]
     chosen = None if runs is None else [("run", "in", [_number(run) for run in runs])]
     try:
         with parquet.ParquetFile(path) as file:
-            _judge(path, file, known)
+            _judge(path, file, needed)
+            there = file.schema_arrow.names
+            for name in columns or ():
+                choice(f"column of {table}", name, there)
         options = {"columns": columns, "filters": chosen, "page_checksum_verification": True}
         read = parquet.read_table(path, **options)
         found = {name: read[name].to_numpy() for name in read.column_names}
@@ -184,9 +198,13 @@ def _judge(path: Path, file, known: list[str]) -> None:
 
 
 class MapWriter:
-    """Writes the GeoPackage, chunk by chunk."""
+    """Writes the GeoPackage, chunk by chunk; at the end the lines of the barriers.
 
-    def __init__(self, folder: Path, origin, crs: str | None):
+    barriers, feet   labels of each, and (n, 2) local points along it
+    """
+
+    def __init__(self, folder: Path, origin, crs: str | None, barriers=(), feet=()):
+        self.barriers, self.feet = barriers, feet
         self.path, self.origin, self.crs = folder / "trajectories.gpkg", np.asarray(origin), crs
         self._part = self.path.with_name(f".{self.path.stem}.tmp.gpkg")
         self._part.unlink(missing_ok=True)
@@ -207,15 +225,19 @@ class MapWriter:
     def _write(self, runs: np.ndarray, points: np.ndarray, impacts: np.ndarray) -> None:
         shapely = load("shapely", "A GeoPackage")
         run_columns = columns_of("runs", runs, self.origin)
-        number = np.searchsorted(runs["run"], points["run"])
+        there = np.isin(runs["run"], points["run"])  # of some runs no points may be stored
+        number = np.searchsorted(runs["run"][there], points["run"])
         # A line needs two points; a rock that never moved has one, which is given twice.
         twice = np.bincount(number, minlength=len(runs))[number] == 1
         order = np.repeat(np.arange(len(points)), np.where(twice, 2, 1))
         places = points["x"][order] + self.origin
         lines = shapely.linestrings(places, indices=number[order])
-        self._layer("trajectories", "LineString Z", lines, run_columns)
-        ends = shapely.points(runs["end"] + self.origin)
-        self._layer("deposition", "Point Z", ends, run_columns)
+        shown = {name: column[there] for name, column in run_columns.items()}
+        self._layer("trajectories", "LineString Z", lines, shown)
+        rests = np.isin(runs["reason"], AT_REST)
+        for name, rows in (("deposition", rests), ("not_at_rest", ~rests)):
+            ends = shapely.points(runs["end"][rows] + self.origin)
+            self._layer(name, "Point Z", ends, {k: v[rows] for k, v in run_columns.items()})
         hits = shapely.points(impacts["x"] + self.origin)
         self._layer("impacts", "Point Z", hits, columns_of("impacts", impacts, self.origin))
 
@@ -235,6 +257,16 @@ class MapWriter:
 
     def close(self) -> None:
         self._flush()
+        if self.barriers:
+            shapely = load("shapely", "A GeoPackage")
+            lines = [shapely.LineString(feet + self.origin[:2]) for feet in self.feet]
+            columns = {
+                "name": np.array([b["name"] for b in self.barriers]),
+                "kind": np.array([b["kind"] for b in self.barriers]),
+                "height_m": np.array([b["height_m_nominal"] for b in self.barriers], float),
+                "capacity_kJ": np.array([b["capacity_kJ"] or np.nan for b in self.barriers], float),
+            }
+            self._layer("barriers", "LineString", lines, columns)
         os.replace(self._part, self.path)
 
     def abandon(self) -> None:

@@ -4,6 +4,7 @@ Arcs are not stored, for a rock that rolls has thousands of them. From them come
 passed and the lines crossed, and the points of the trajectory at the output step.
 """
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,9 @@ from drystone.rockfall.engine.flight import spin_at, spin_energy_at
 from drystone.rockfall.engine.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
 from drystone.rockfall.results.cells import CellTable, CellWalker
 from drystone.rockfall.results.check_lines import LineFinder
+from drystone.rockfall.results.orientation import orientations_at
 from drystone.rockfall.run.plan import Plan, find_function
+from drystone.rockfall.run.shared_context import dump_shared, load_shared
 from drystone.rockfall.terrain.ground_surface import Ground, height_at
 
 RUN = np.dtype(
@@ -30,6 +33,12 @@ RUN = np.dtype(
         ("energy", "f8"),  # largest kinetic [J]
         ("height", "f8"),  # largest above the ground [m]
         ("impacts", "i8"),
+        ("translation", "f8"),  # largest kinetic energy of translation [J]
+        ("rotation", "f8"),  # and of rotation
+        ("rest", "f8"),  # height of the end above the ground [m]; NaN: no ground there
+        ("volume", "f8"),  # [m³]
+        ("source", "i8"),  # number of the source; -1: unknown
+        ("rock", "i8"),  # number of the rock group
     ]
 )
 
@@ -43,11 +52,18 @@ POINT = np.dtype(
         ("translation", "f4"),  # kinetic energy [J]
         ("rotation", "f4"),
         ("height", "f4"),  # above the ground [m]
+        ("q", "f4", 4),  # orientation (w, x, y, z) of the principal axes
     ]
 )
 
-# Of the trajectories of a chunk, 76 bytes each: 500 runs of a minute, a hundred points a second.
+# Fields that parts of the first layout have not (plan.py).
+LATER = {"runs": ("translation", "rotation", "rest", "volume", "source", "rock"), "points": ("q",)}
+
+# Of the trajectories of a chunk, 92 bytes each: 500 runs of a minute, a hundred points a second.
 MOST_POINTS = 5_000_000
+
+# What a study has made of its file that workers do not need.
+UNSHARED = ("surface", "barriers", "forest", "walls", "_walls", "_crossing")
 
 # Columns of the cells in a part. Rasters are single precision: more would be stored for nothing.
 CELL_COLUMNS = {"cell": np.int32, "speed": np.float32, "energy": np.float32, "height": np.float32}
@@ -77,6 +93,22 @@ def make_context(study, plan: Plan) -> Context:
     return Context(study, plan, study.scene(), find_function(plan.roll), walker, finder)
 
 
+def dump_context(context: Context, folder: Path) -> None:
+    """Write what workers need into `folder`, for load_context()."""
+    study = context.study
+    made = {key: value for key, value in vars(study).items() if key not in UNSHARED}
+    dump_shared(folder, (study, made, context.plan, context.scene))
+
+
+def load_context(folder: Path) -> Context:
+    """The context that was dumped there: the terrain and all large tables are mapped."""
+    study, made, plan, scene = load_shared(folder)
+    vars(study).update(made)
+    walker = CellWalker(plan.raster, plan.ground)
+    finder = LineFinder(plan.lines, plan.ground)
+    return Context(study, plan, scene, find_function(plan.roll), walker, finder)
+
+
 def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     """All arrays of one chunk; they depend on the study, the plan and `chunk` alone."""
     runs = context.plan.runs(chunk)
@@ -85,18 +117,34 @@ def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     tables, cells, points = {}, [], 0
     for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
         usable = usable_part(run, sample[1], trajectory)
-        points += count_points(usable, context.plan.step)
+        points += count_points(usable, context.plan.step) if context.plan.keeps(run) else 0
         if points > MOST_POINTS:
             raise InputError(
                 f"runs {runs.start} to {run} make more than {MOST_POINTS:,} points of trajectories "
                 f"at output.step_s = {context.plan.step:g} s; the last lasts "
                 f"{float(usable.end['t']):.4g} s. Use a larger step_s, or a smaller max_time."
             )
-        kept, passed = reduce_run(context, run, usable)
+        kept, passed = reduce_run(context, run, usable, sample)
         cells.append(passed)
         for name, rows in kept.items():
             tables.setdefault(name, []).append(rows)
-    return {name: np.concatenate(rows) for name, rows in tables.items()} | join_cells(cells)
+    arrays = {name: np.concatenate(rows) for name, rows in tables.items()}
+    if context.plan.layout == 1:
+        return _first_layout(arrays) | join_cells(cells)
+    drawn = np.array([np.concatenate(sample[2] or ((),)) for sample in samples])
+    sources = arrays["runs"]["source"]
+    return arrays | {"drawn": drawn} | join_cells(cells, sources)
+
+
+def _first_layout(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same as the first version wrote it, for runs that it began."""
+    for table, later in LATER.items():
+        kind = [field for field in arrays[table].dtype.descr if field[0] not in later]
+        old = np.zeros(len(arrays[table]), np.dtype(kind))
+        for name in old.dtype.names:
+            old[name] = arrays[table][name]
+        arrays[table] = old
+    return arrays
 
 
 def count_points(trajectory: Trajectory, step: float) -> float:
@@ -105,17 +153,26 @@ def count_points(trajectory: Trajectory, step: float) -> float:
     return lasts / step + len(trajectory.impacts) + 2
 
 
-def join_cells(tables: list[CellTable]) -> dict[str, np.ndarray]:
-    """Columns of all runs, sorted by cell, so that merging can take all chunks cell by cell."""
-    columns = [np.concatenate(parts) for parts in zip(*tables, strict=True)]
+def join_cells(tables: list[CellTable], sources=None) -> dict[str, np.ndarray]:
+    """Columns of all runs, sorted by cell, so that merging can take all chunks cell by cell.
+
+    sources   (runs,) number of the source of each, kept beside the cells
+    """
+    columns = [np.concatenate(parts) for parts in zip(*(t[:4] for t in tables), strict=True)]
     order = np.argsort(columns[0], kind="stable")
     named = zip(CELL_COLUMNS.items(), columns, strict=True)
-    return {f"cells.{name}": column[order].astype(kind) for (name, kind), column in named}
+    cells = {f"cells.{name}": column[order].astype(kind) for (name, kind), column in named}
+    if sources is not None:
+        owner = np.repeat(sources, [len(table.cell) for table in tables])
+        cells["cells.source"] = owner[order].astype(np.int16)
+    return cells
 
 
 def split_cells(part: dict[str, np.ndarray]) -> CellTable:
     """The cells in a part."""
-    return CellTable(*(part[f"cells.{name}"] for name in CELL_COLUMNS))
+    columns = [part[f"cells.{name}"] for name in CELL_COLUMNS]
+    source = part.get("cells.source")
+    return CellTable(*columns, np.full(len(columns[0]), -1, np.int16) if source is None else source)
 
 
 def _roll(context: Context, samples) -> list[Trajectory]:
@@ -130,22 +187,27 @@ def _roll(context: Context, samples) -> list[Trajectory]:
 
 
 def reduce_run(
-    context: Context, run: int, trajectory: Trajectory
+    context: Context, run: int, trajectory: Trajectory, sample
 ) -> tuple[dict[str, np.ndarray], CellTable]:
     """What is kept of one run: rows of tables, and the cells that it passed."""
-    arcs, mass = trajectory.arcs, float(trajectory.end["mass"])
+    arcs, mass, plan = trajectory.arcs, float(trajectory.end["mass"]), context.plan
     table = context.walker.walk(arcs, mass)
+    points, impacts = np.zeros(0, POINT), trajectory.impacts[:0]
+    if plan.keeps(run):
+        inertia, drag = sample[0].inertia, getattr(context.study.options, "angular_drag", 0.0)
+        points = sample_points(run, trajectory, plan.step, plan.ground, inertia, drag)
+        impacts = trajectory.impacts
     kept = {
-        "runs": _run_record(run, trajectory, table),
-        "points": sample_points(run, trajectory, context.plan.step, context.plan.ground),
-        "impacts": _tagged(run, trajectory.impacts, RUN_IMPACT),
+        "runs": _run_record(run, trajectory, table, sample, plan.ground),
+        "points": points,
+        "impacts": _tagged(run, impacts, RUN_IMPACT),
         "crossings": _tagged(run, trajectory.crossings, RUN_CROSSING),
         "lines": context.finder.find(run, arcs, mass),
     }
     return kept, table
 
 
-def _run_record(run, trajectory, table) -> np.ndarray:
+def _run_record(run, trajectory, table, sample, ground: Ground) -> np.ndarray:
     arcs, end = trajectory.arcs, trajectory.end
     record = np.zeros(1, RUN)
     record["run"], record["start"], record["end"] = run, arcs["x"][0], end["x"]
@@ -157,6 +219,13 @@ def _run_record(run, trajectory, table) -> np.ndarray:
         values = getattr(table, name)
         known = values[np.isfinite(values)]
         record[name] = known.max() if len(known) else np.nan
+    length = (arcs["t1"] - arcs["t0"])[:, None]
+    ends = np.concatenate([arcs["v"], arcs["v"] + length * arcs["a"]])
+    record["translation"] = 0.5 * end["mass"] * (ends**2).sum(axis=1).max()
+    record["rotation"] = arcs["e_spin"].max()
+    record["rest"] = end["x"][2] - height_at(ground, *end["x"][:2])
+    record["volume"] = getattr(sample[0], "volume", np.nan)
+    record["source"], record["rock"] = getattr(sample, "source", -1), getattr(sample, "group", -1)
     return record
 
 
@@ -168,7 +237,7 @@ def _tagged(run, rows, dtype) -> np.ndarray:
     return tagged
 
 
-def sample_points(run, trajectory, step: float, ground: Ground) -> np.ndarray:
+def sample_points(run, trajectory, step: float, ground: Ground, inertia=None, drag=0.0):
     """Points of the trajectory every `step` seconds, at its impacts, and at its end."""
     arcs, end = trajectory.arcs, trajectory.end
     grid = arcs["t0"][0] + step * np.arange(int((end["t"] - arcs["t0"][0]) / step) + 1)
@@ -183,6 +252,9 @@ def sample_points(run, trajectory, step: float, ground: Ground) -> np.ndarray:
     points["x"] = arcs["x"][arc] + s * (arcs["v"][arc] + 0.5 * s * arcs["a"][arc])
     points["translation"] = 0.5 * end["mass"] * (v**2).sum(axis=1)
     points["rotation"] = spin_energy_at(arcs, arc, since)
+    points["q"] = (1.0, 0.0, 0.0, 0.0)
+    if inertia is not None:
+        points["q"] = orientations_at(arcs, arc, since, inertia, drag)
     x, y, z = points["x"].T
     points["height"] = z - height_at(ground, x, y)
     return points

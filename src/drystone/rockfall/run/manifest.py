@@ -28,13 +28,14 @@ KINDS = {  # what every manifest has, since the first version
     "finished": bool,
 }  # fmt: skip
 IDLE = (("runs", "workers"), ("output", "folder"))  # of the study file
+IDLE_PARTS = ("report", "scenarios")
 PACKAGES = ("drystone", "numpy", "numba", "scipy", "rasterio", "pyproj", "pyogrio", "pyarrow")
 
 
 def make_manifest(study, plan: Plan) -> dict:
     """All of it but `finished`."""
     return {
-        "format": 1,
+        "format": plan.layout,
         "study": study.describe(),
         "inputs": {str(path): file_digest(Path(path)) for path in study.input_files()},
         "plan": plan.digest(),
@@ -76,6 +77,7 @@ def differences(a: dict, b: dict) -> list[str]:
 def _without_idle(manifest: dict) -> dict:
     """Without the entries of the study that no result depends on."""
     study = dict(manifest.get("study") or {})
+    study = {name: part for name, part in study.items() if name not in IDLE_PARTS}
     for part, key in IDLE:
         if isinstance(study.get(part), dict):
             study[part] = {name: x for name, x in study[part].items() if name != key}

@@ -11,6 +11,7 @@ the disk.
 """
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from drystone.model.checks import integer, of_kind
 from drystone.model.signatures import public
 from drystone.rockfall.input_files import as_path
 from drystone.rockfall.results.results import Results
-from drystone.rockfall.run.chunk import compute_chunk, make_context
+from drystone.rockfall.run.chunk import compute_chunk, dump_context, make_context
 from drystone.rockfall.run.manifest import differences, make_manifest, read_manifest, write_manifest
 from drystone.rockfall.run.merge import merge_parts
 from drystone.rockfall.run.part_files import (
@@ -33,6 +34,8 @@ from drystone.rockfall.run.part_files import (
 from drystone.rockfall.run.plan import ROLL, Plan, make_plan
 from drystone.rockfall.run.progress_bar import ProgressBar
 from drystone.rockfall.run.result_folder import (
+    clear_results,
+    layout_in,
     make_parts,
     part_path,
     remove_leftovers,
@@ -54,6 +57,7 @@ def run_study(
     resume: bool = False,
     roll: str = ROLL,
     tls: dict[str, str | Path] | None = None,
+    overwrite: bool = False,
 ) -> Results:
     """Roll all rocks of `study` and write all its results into the folder `out`.
 
@@ -66,12 +70,17 @@ def run_study(
     progress   show a bar on stderr
     resume     go on with what an interrupted run has left in `out`
     roll       module:function of the engine that rolls many rocks
+    overwrite  remove the results of an earlier run from `out` first; files of others stay
     """
+    if overwrite and resume:
+        raise InputError("overwrite and resume were both given; one removes what the other needs.")
     of_kind("study", study, Study, "a Study, as Study.load() reads it")
     out = as_path("out", out)
     workers = worker_count(workers if workers is not None else study.runs.workers)
-    plan = make_plan(study, roll)
+    plan = make_plan(study, roll, layout_in(out, resume))
     manifest = make_manifest(study, plan)
+    if overwrite:
+        clear_results(out)
     if _finished(out, manifest):
         remove_leftovers(out, plan.chunks)
         return Results(out)
@@ -126,9 +135,12 @@ def _compute_here(study, plan, chunks, workers, say) -> Iterator[tuple[int, byte
         for chunk in chunks[1:]:
             yield chunk, pack_part(compute_chunk(context, chunk))
         return
-    del context
     if len(chunks) > 1:
-        yield from compute_on_workers(study, plan, chunks[1:], workers, say)
+        with tempfile.TemporaryDirectory(prefix="drystone-") as shared:
+            dump_context(context, Path(shared))
+            del context
+            study.forget()
+            yield from compute_on_workers(shared, plan, chunks[1:], workers, say)
 
 
 def _finished(out: Path, manifest: dict) -> bool:

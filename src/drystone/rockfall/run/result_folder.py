@@ -14,12 +14,15 @@ from drystone.errors import InputError
 from drystone.rockfall.results.tables import FILES
 from drystone.rockfall.run.manifest import differences, read_manifest
 from drystone.rockfall.run.part_files import disk_error, write_whole
+from drystone.rockfall.run.plan import LAYOUT
 
 PARTS = "parts"
+MADE = (".tif", ".asc", ".prj", ".qml", ".png", ".xml")  # files in folders that a run fills
 MARKER = ".made-by-a-run-of-drystone"
 WRITTEN = (
     PARTS, *FILES.values(), "trajectories.gpkg", "rasters", "layout.json", "statistics.json",
-    "barriers.csv", "check_lines.csv", "report.html", "figures",
+    "barriers.csv", "check_lines.csv", "report.html", "figures", "results.qgs", "report.pdf",
+    "view.html", "sources.csv", "barrier_design.csv",
 )  # fmt: skip
 # What write_whole() leaves of a part when the process is killed within it.
 HALF_WRITTEN = re.compile(r"\.(chunk-\d{6,}\.part|" + re.escape(MARKER) + r")\.\d+\.tmp")
@@ -44,6 +47,35 @@ def require_usable(out: Path, manifest: dict, resume: bool) -> None:
         )
     if not resume:
         raise InputError(f"{out} holds {state}. Go on with it (--resume), or delete it first.")
+
+
+def layout_in(out: Path, resume: bool) -> int:
+    """The layout of parts to go on with: that of what is there already."""
+    before = read_manifest(out)
+    if before is not None and (resume or before.get("finished")) and before["format"] < LAYOUT:
+        return int(before["format"])
+    return LAYOUT
+
+
+def clear_results(out: Path) -> None:
+    """Remove what a run has made in `out`, and nothing else. InputError if no run made it."""
+    before = read_manifest(out)
+    if before is None:
+        return
+    remove_parts(out, -(-before["runs"] // max(before["chunk"], 1)))
+    try:
+        for name in (*WRITTEN, "manifest.json"):
+            path = out / name
+            if name in ("rasters", "figures") and path.is_dir() and not path.is_symlink():
+                for file in path.iterdir():
+                    if file.suffix in MADE and file.is_file():
+                        file.unlink()
+                with suppress(OSError):  # not empty: the rest is not ours
+                    path.rmdir()
+            elif name != PARTS and path.is_file():
+                path.unlink()
+    except OSError as error:
+        raise InputError(f"{out} cannot be cleared ({error.strerror}).") from None
 
 
 def _require_free(out: Path) -> None:

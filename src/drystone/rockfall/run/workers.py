@@ -66,8 +66,8 @@ class _Worker:
             start_new_session=True,
         )
 
-    def prepare(self, study, plan) -> None:
-        _send(self.process.stdin, (study, plan))
+    def prepare(self, shared: str) -> None:
+        _send(self.process.stdin, shared)
 
     def compute(self, chunk: int):
         _send(self.process.stdin, chunk)
@@ -83,8 +83,8 @@ class _Worker:
 
 
 class _Pool:
-    def __init__(self, study, plan, chunks: list[int], count: int):
-        self.study, self.plan = study, plan
+    def __init__(self, shared: str, plan, chunks: list[int], count: int):
+        self.shared, self.plan = shared, plan
         self.waiting = queue.SimpleQueue()
         for chunk in chunks:
             self.waiting.put((chunk, 1))
@@ -110,7 +110,7 @@ class _Pool:
                     self.workers.add(worker)
                     if self.stopped.is_set():  # stop() may not have seen this one
                         break
-                    worker.prepare(self.study, self.plan)
+                    worker.prepare(self.shared)
                 answer = worker.compute(chunk)
             except (EOFError, OSError):
                 answer = self._lost(worker, chunk, attempt)
@@ -152,10 +152,13 @@ class _Pool:
 
 
 def compute_on_workers(
-    study, plan, chunks: list[int], count: int, say: Callable[[str], None]
+    shared: str, plan, chunks: list[int], count: int, say: Callable[[str], None]
 ) -> Iterator[tuple[int, bytes]]:
-    """(chunk, content of its part file) of all `chunks`, in the order in which they get done."""
-    pool = _Pool(study, plan, chunks, min(count, len(chunks)))
+    """(chunk, content of its part file) of all `chunks`, in the order in which they get done.
+
+    shared   folder with what the workers load (shared_context.py)
+    """
+    pool = _Pool(shared, plan, chunks, min(count, len(chunks)))
     try:
         for _ in chunks:
             chunk, answer = _next_answer(pool, say)
@@ -181,8 +184,10 @@ def _next_answer(pool: _Pool, say):
 
 
 def serve() -> None:
-    """The life of a worker: read the study, then answer one chunk after the other."""
-    from drystone.rockfall.run.chunk import compute_chunk, make_context
+    """The life of a worker: map the scene, then answer one chunk after the other."""
+    from pathlib import Path
+
+    from drystone.rockfall.run.chunk import compute_chunk, load_context
     from drystone.rockfall.run.part_files import pack_part
 
     # Whatever prints must not write into the answers.
@@ -190,11 +195,11 @@ def serve() -> None:
     os.dup2(2, 1)
     context = None
     try:
-        study, plan = _receive(sys.stdin.buffer)
+        shared = Path(_receive(sys.stdin.buffer))
         while True:
             chunk = _receive(sys.stdin.buffer)
             try:
-                context = context or make_context(study, plan)
+                context = context or load_context(shared)
                 _send(answers, (chunk, pack_part(compute_chunk(context, chunk))))
             except Exception as error:
                 _send(answers, (chunk, _portable(error)))

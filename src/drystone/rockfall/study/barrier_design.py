@@ -10,13 +10,17 @@ block. Then
     m_d = m γ_Vol γ_γ               γ_Vol  precision of the block survey       1.02 or 1.10
     E_d = m_d v_d² / 2              γ_γ    unit weight of the rock             1.0 at least
 
-and the barrier is verified if E_d < E_barrier / γ_E, H_tot >= h_d + f_min with f_min at least
-0.5 m, and D_A >= D_d. The values of the factors and the verifications are those of the standard
-as Rocscience's UNI 11211-4 design page for RocFall gives them. That page was seen in part: what
-γ_E is for the energy levels MEL and SEL, and how D_d follows from the elongation of the tested
+and the barrier is verified if E_d < E_barrier / γ_E, H_tot >= h_d + f_min with f_min half the mean
+size of the block (its radius, for a round one) but at least 0.5 m, and D_A >= D_d. The values of
+the factors and the verifications are those of the standard as Rocscience's UNI 11211-4 design page
+for RocFall gives them. That page was seen in part: what γ_E is for the energy levels MEL and SEL, and how D_d follows from the elongation of the tested
 net, stand in the standard itself and have to be given. That the two factors on the runs multiply
 velocity and height, and the two on the block its mass, follows from what they are for. Compare
 with the standard before signing.
+
+ONR 24810 multiplies the percentiles of energy and height themselves by factors of the consequence
+class. Its percentile and its factors stand in the standard, and the study gives them: percentile,
+action_factor and height_factor.
 """
 
 from dataclasses import dataclass
@@ -44,6 +48,8 @@ SURVEY = {"high": GOOD, "low": POOR}  # γ_Dp and γ_Vol: high or low quality
 SIMULATION = {"back-analysis": GOOD, "literature": POOR}  # γ_Tr
 LEAST_FREE_BORDER = 0.5  # f_min [m]
 SHARES = (0.95, 0.99)
+ONR = "ONR 24810"
+ROCK_DENSITY = 2670.0  # [kg/m³] the common assumption, where only the mass of a block is known
 
 
 @public
@@ -135,38 +141,77 @@ class DesignCase:
     factors: DesignFactors
     block: float | None = None  # mass of the design block [kg]; None: the heaviest rock that came
     energy_factor: float | None = None  # γ_E; None: nothing is verified
-    free_border: float = LEAST_FREE_BORDER  # f_min [m]
+    free_border: float = LEAST_FREE_BORDER  # the least f_min [m]
+    service_factor: float | None = None  # γ_E for the energy level SEL
+    standard: str | None = None  # None: UNI 11211-4
+    action_factor: float | None = None  # of ONR 24810, on the energy
+    height_factor: float | None = None  # and on the height
+
+
+def block_border(volume: float, least: float = LEAST_FREE_BORDER) -> float:
+    """f_min of a block [m]: half its mean size, that of a sphere of its volume [m³]."""
+    return max(least, float((0.75 * volume / np.pi) ** (1.0 / 3.0)))
 
 
 def design_table(
-    speed, height, mass, runs: int, seed: int = 0, case: DesignCase | None = None
-) -> dict[str, dict]:
+    speed, height, mass, runs: int, seed: int = 0, case: DesignCase | None = None,
+    volume=None, energy=None,
+) -> dict[str, dict]:  # fmt: skip
     """Design values of a line for good and for poor knowledge of the site, and as the study says.
 
     The design block is the heaviest rock that reached the line, `mass` (n,) [kg], or that of
-    the study.
+    the study. With its `volume` (n,) [m³] each row has its free border; with the `energy` (n,) [J]
+    of each run there is a row for ONR 24810, if the study asks for it.
     """
     rows = KNOWLEDGE if case is None else KNOWLEDGE | {CHOSEN: case.factors}
     if len(mass) == 0:
         return {name: dict.fromkeys(FIGURES, np.nan) for name in rows}
-    block = float(np.max(mass)) if case is None or case.block is None else case.block
+    heaviest = int(np.argmax(mass))
+    block = float(mass[heaviest]) if case is None or case.block is None else case.block
+    size = block / ROCK_DENSITY
+    if volume is not None and np.isfinite(volume[heaviest]):
+        size = float(volume[heaviest]) * block / float(mass[heaviest])
+    least = LEAST_FREE_BORDER if case is None else case.free_border
     table = {}
     for name, factors in rows.items():
         found = design_values(speed, height, block, runs, factors, seed)
         figures = (found.velocity, found.height, found.mass, found.energy * 1e-3)
         table[name] = dict(zip(FIGURES, figures, strict=True))
+        table[name]["free_border_m"] = block_border(size * found.mass / block, least)
+    if case is not None and case.standard == ONR and energy is not None:
+        table[CHOSEN] = _onr_row(speed, height, energy, block, runs, seed, case)
+        table[CHOSEN]["free_border_m"] = block_border(size, least)
     return table
 
 
-def verify_row(row: dict, energy_kj: float, height: float, case: DesignCase) -> dict:
-    """Whether a barrier of that energy level and height withstands the values of a row."""
-    allowed, needed = energy_kj / case.energy_factor, row["h_m"] + case.free_border
-    return {
+def _onr_row(speed, height, energy, block: float, runs: int, seed: int, case: DesignCase) -> dict:
+    """Characteristic values of ONR 24810 times the factors of the study."""
+    share = case.factors.percentile
+    e = estimate(energy, share, runs, seed).value * (case.action_factor or 1.0)
+    h = estimate(height, share, runs, seed).value * (case.height_factor or 1.0)
+    v = estimate(speed, share, runs, seed).value
+    return {"v_m_s": v, "h_m": h, "m_kg": block, "E_kJ": e * 1e-3}
+
+
+def verify_row(
+    row: dict, energy_kj: float, height: float, case: DesignCase, service_kj: float | None = None
+) -> dict:
+    """Whether a barrier of these energy levels and height withstands the values of a row.
+
+    energy_kj   the maximum energy level (MEL); service_kj the service level (SEL), if it is known
+    """
+    border = row.get("free_border_m", case.free_border)
+    allowed, needed = energy_kj / case.energy_factor, row["h_m"] + border
+    found = {
         "allowed_E_kJ": allowed,
         "needed_h_m": needed,
         "energy_ok": bool(row["E_kJ"] < allowed),
         "height_ok": bool(height >= needed),
     }
+    if service_kj is not None and case.service_factor is not None:
+        found["allowed_service_kJ"] = service_kj / case.service_factor
+        found["service_ok"] = bool(row["E_kJ"] < found["allowed_service_kJ"])
+    return found
 
 
 @dataclass(frozen=True)
@@ -190,20 +235,22 @@ def verify_barrier(
     energy: float,
     height: float,
     energy_factor: float,
-    free_border: float = LEAST_FREE_BORDER,
+    free_border: float | None = None,
     distance: float | None = None,
     design_elongation: float | None = None,
 ) -> Verification:
     """Whether a barrier of energy level `energy` [J] and nominal `height` [m] is enough.
 
     energy_factor      γ_E of the standard for the energy level used, MEL or SEL
-    free_border        f_min [m]
+    free_border        f_min [m]; None: half the block, of common density, and at least 0.5 m
     distance           D_A, from the barrier to what it protects [m]
     design_elongation  D_d, after the standard [m]
     """
     of_kind("values", values, DesignValues, "what design_values() returns")
     energy, height = not_negative("energy", energy), not_negative("height", height)
     energy_factor = within("energy_factor", energy_factor, 1.0)
+    if free_border is None:
+        free_border = block_border(values.mass / ROCK_DENSITY)
     free_border = within("free_border [m]", free_border, LEAST_FREE_BORDER)
     if distance is not None:
         distance = not_negative("distance", distance)

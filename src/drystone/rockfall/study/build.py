@@ -6,14 +6,15 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import choice, did_you_mean, shown
-from drystone.rockfall.engine.barriers import Wall, line_wall, mesh_wall
+from drystone.rockfall.engine.barriers import Net, Wall, line_wall, long_middle, mesh_wall
 from drystone.rockfall.input_files import is_file, read_utf8
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.study.barrier_design import DesignCase, DesignFactors
+from drystone.rockfall.study.distributions import fixed
 from drystone.rockfall.study.sources import area_source, line_source, point_source
 from drystone.rockfall.terrain.crs import read_crs
 from drystone.rockfall.terrain.materials import NO_TEXTURE, NONE, Texture
-from drystone.rockfall.terrain.mesh_slope import read_closed_mesh
+from drystone.rockfall.terrain.mesh_slope import read_closed_mesh, read_mesh
 from drystone.rockfall.terrain.raster_files import read_raster
 from drystone.rockfall.terrain.regions import Region
 from drystone.rockfall.terrain.soils import find_soil
@@ -42,6 +43,7 @@ def file_names(settings) -> list[str]:
                   settings.check_lines):  # fmt: skip
         names += [part.file for part in parts]
     names += [part.mesh for part in settings.barriers]
+    names.append(settings.output.grid)
     return list(dict.fromkeys(name for name in names if name is not None))
 
 
@@ -68,11 +70,14 @@ def design_case(part) -> DesignCase:
     factors = DesignFactors(
         part.topography, part.block_survey, part.simulation, part.unit_weight, part.percentile
     )
-    return DesignCase(factors, part.block, part.energy_factor, part.free_border)
+    return DesignCase(
+        factors, part.block, part.energy_factor, part.free_border, part.service_factor,
+        part.standard, part.action_factor, part.height_factor,
+    )  # fmt: skip
 
 
 def material_spread(part) -> tuple:
-    """(restitution, friction) of a material class, as distributions."""
+    """(restitution, friction, rolling, scarring) of a material class, as distributions."""
     soil = find_soil(part.preset) if part.preset is not None else None
     restitution = part.restitution or (soil.restitution if soil else None)
     friction = part.friction or (soil.friction if soil else None)
@@ -80,7 +85,8 @@ def material_spread(part) -> tuple:
         if value is None:
             why = f" (preset {part.preset} has none)" if soil else ""
             raise InputError(f"needs {what}{why}.")
-    return restitution, friction
+    rolling = part.rolling or (soil.rolling if soil else None) or fixed(0.0)
+    return restitution, friction, rolling, part.scarring or fixed(0.0)
 
 
 def triangle_ids(study, given) -> np.ndarray | None:
@@ -137,7 +143,7 @@ def regions(study, parts) -> list[Region]:
 
 
 def _regions_of_file(study, part) -> list[Region]:
-    features = read_features(study.folder / part.file, study.slope, ("polygon",))
+    features = read_features(study.folder / part.file, study.slope, ("polygon",), part.layer)
     count = len(features.shapes)
     names = [part.material] * count
     if part.material is None:
@@ -196,7 +202,7 @@ def lines(study, part) -> list[np.ndarray]:
         if part.line is not None:
             found = [points_of("line", part.line, study.slope)[:, :2]]
         else:
-            features = read_features(study.folder / part.file, study.slope, ("line",))
+            features = read_features(study.folder / part.file, study.slope, ("line",), part.layer)
             parts = shapely.get_parts(features.shapes)
             found = [shapely.get_coordinates(line) for line in parts]
         for line in found:
@@ -217,6 +223,25 @@ def walls(study, part) -> list[Wall]:
     vertices, triangles = read_closed_mesh(path)
     line = None if part.line is None else lines(study, part)[0]
     return [mesh_wall(study.slope, vertices - study.slope.origin, triangles, line)]
+
+
+def nets(study, part) -> list[Net]:
+    """The crossing barriers of an entry: along its lines, or its mesh."""
+    curve = None
+    if part.attenuation is not None:
+        curve = 1e3 * np.array(part.attenuation, dtype=np.float64)  # kJ in the file
+    common = {"capacity": 1e3 * part.capacity, "attenuation": curve}
+    if part.mesh is None:
+        lean = np.radians(part.inclination or 0.0)
+        return [Net(line, part.height, inclination=lean, **common) for line in lines(study, part)]
+    path = study.folder / part.mesh
+    if not is_file(path):
+        raise InputError(f"there is no file {path}.")
+    vertices, triangles = read_mesh(path)
+    vertices = vertices - study.slope.origin
+    line = long_middle(vertices[:, :2], flat=True) if part.line is None else lines(study, part)[0]
+    top = float(vertices[:, 2].max() - study.slope.height(*line[0]))
+    return [Net(line, top, mesh=vertices[triangles], **common)]
 
 
 def _kind(part) -> str:
@@ -254,7 +279,7 @@ def forest_zones(study):
 def _polygons(study, part) -> list:
     if part.polygon is not None:
         return [polygon_of("polygon", part.polygon, study.slope)]
-    features = read_features(study.folder / part.file, study.slope, ("polygon",))
+    features = read_features(study.folder / part.file, study.slope, ("polygon",), part.layer)
     return [
         require_area(f"{features.name}, polygon {k + 1}", shape)
         for k, shape in enumerate(features.shapes)
@@ -272,7 +297,7 @@ def source_shape(study, part):
         polygon = polygon_of("polygon", part.polygon, slope) if part.polygon is not None else None
         return area_source(slope, polygon, part.steeper_than)
     kinds = ("polygon",) if part.steeper_than is not None else ("point", "line", "polygon")
-    features = read_features(study.folder / part.file, slope, kinds)
+    features = read_features(study.folder / part.file, slope, kinds, part.layer)
     parts = shapely.get_parts(features.shapes)
     found = {shape.geom_type for shape in parts}
     if len(found) > 1:

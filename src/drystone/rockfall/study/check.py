@@ -15,12 +15,13 @@ from drystone.rockfall.engine.lift_start import lift_starts
 from drystone.rockfall.engine.rock import pack_rocks
 from drystone.rockfall.engine.roll import start_table
 from drystone.rockfall.study.study import Study
-from drystone.rockfall.terrain.crs import crs_name
+from drystone.rockfall.terrain.crs import crs_name, scale_at
 from drystone.world.check.world import Finding
 
 DRAWN = 100  # runs that are drawn, to see whether rocks find a place
 FEW_RUNS = 500  # 5 runs beyond the 99th percentile: fewer say little about it
 SMALL_ROCK = 0.25  # of the terrain's spacing: the ground between its points is as large as the rock
+OFF_SCALE = 0.01  # of the map against the ground, above which it is said
 FLOAT32 = 2.0**-23  # relative resolution of STL and most PLY files
 
 
@@ -36,6 +37,9 @@ def check_study(study: Study) -> Checked:
     surface, barriers = study.surface, study.barriers
     lines, zones = study.check_lines, study.forest.drag
     options = study.options
+    from drystone.rockfall.run.plan import make_plan  # above: it knows the cells of the results
+
+    raster = make_plan(study).raster
     samples = [study.sample(run) for run in range(min(DRAWN, study.runs.count))]
     rows = [
         ("terrain", _terrain(study)),
@@ -49,7 +53,7 @@ def check_study(study: Study) -> Checked:
         ("check lines", f"{len(lines)}"),
         ("runs", f"{study.runs.count}, {study.runs.sampling}, seed {study.runs.seed}"),
         ("gravity", f"{options.gravity:g} m/s²"),
-        ("raster cells", f"{study.output.cell:g} m"),
+        ("raster cells", f"{raster.cell:g} m, {raster.columns} x {raster.rows}"),
     ]
     findings = [finding for check in CHECKS for finding in check(study, samples)]
     order = ("error", "warning", "hint")
@@ -181,6 +185,19 @@ def _count(study, samples):
         )  # fmt: skip
 
 
+def _scale(study, samples):
+    slope = study.slope
+    middle = 0.5 * (slope.bounds[0] + slope.bounds[1])[:2] + slope.origin[:2]
+    scale = scale_at(slope.crs, *middle)
+    if abs(scale - 1.0) > OFF_SCALE:
+        yield Finding(
+            "warning", "terrain", f"{crs_name(slope.crs)} draws a metre of this ground as "
+            f"{scale:.4g} m: all lengths, heights of fall against them and run-outs are off by "
+            f"{100 * abs(scale - 1.0):.3g} %.",
+            "Use a projection made for the place, such as its UTM zone (terrain.reproject).",
+        )  # fmt: skip
+
+
 CHECKS = (
-    _holes, _meshes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count
+    _scale, _holes, _meshes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count
 )  # fmt: skip

@@ -4,7 +4,7 @@ Names in the file carry their unit (`height_m`); in Python the same things are c
 (`height`), for inside all is SI.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -79,12 +79,16 @@ class Terrain(Part):
     file: Name
     crs: str | None = None
     nodata: float | None = None
+    reproject: str | None = None  # system to move it to when it is read
+    cell: Above | None = Field(None, alias="cell_m")  # of the grid made of a point cloud
 
 
 class MaterialClass(Part):
     preset: str | None = None
     restitution: Share | None = None
     friction: NotNegative | None = None
+    rolling: NotNegative | None = None
+    scarring: NotNegative | None = Field(None, alias="scarring_1_s")
 
 
 class RegionPart(Part):
@@ -93,6 +97,7 @@ class RegionPart(Part):
     material: str | None = None
     polygon: Points | None = None
     file: Name | None = None
+    layer: Name | None = None
     column: Name = "material"
     priority: Number = 0.0
     priority_column: str | None = None
@@ -165,10 +170,12 @@ class SourcePart(Part):
     line: Points | None = None
     polygon: Points | None = None
     file: Name | None = None
+    layer: Name | None = None
     steeper_than: Annotated[float, Field(gt=0.0, lt=180.0)] | None = Field(
         None, alias="steeper_than_deg"
     )
     weight: Above = 1.0
+    frequency: Above | None = Field(None, alias="frequency_1_year")  # rocks that it releases
     rocks: list[str] | None = None
     height: NotNegative = Field(fixed(0.0), alias="height_m")
     velocity: Annotated[list[Spread], Field(min_length=3, max_length=3)] | None = Field(
@@ -198,14 +205,35 @@ class SourcePart(Part):
         return self
 
 
+def _curve(value):
+    """Rising energies and what is taken of each, no more than there is."""
+    rows = _rows(value)
+    if not rows or any(len(row) != 2 for row in rows):
+        raise InputError("must be a list of pairs: [[energy_kj, taken_kj], ...].")
+    energy, taken = ([float(row[k]) for row in rows] for k in range(2))
+    rising = all(a < b for a, b in zip([0.0, *energy], energy, strict=False))
+    if not rising or not all(0.0 <= t <= e for t, e in zip(taken, energy, strict=True)):
+        raise InputError("must have energies that rise from above 0, and take no more than them.")
+    return value
+
+
+Curve = Annotated[list[list[Number]], BeforeValidator(_curve)]
+
+
 class BarrierPart(Part):
     name: Name
     line: Points | None = None
     file: Name | None = None
+    layer: Name | None = None
     kind: Literal["crossing", "contact"] = "crossing"
     mesh: Name | None = None
     height: Above | None = Field(None, alias="height_m")
     capacity: Annotated[float, Field(gt=0.0)] | None = Field(None, alias="capacity_kj")
+    service: Above | None = Field(None, alias="service_kj")  # energy level SEL; capacity is MEL
+    attenuation: Curve | None = Field(None, alias="attenuation_kj")
+    inclination: Annotated[float, Field(gt=-80.0, lt=80.0)] | None = Field(
+        None, alias="inclination_deg"
+    )
     thickness: Above | None = Field(None, alias="thickness_m")
     material: str | None = None
 
@@ -216,12 +244,18 @@ class BarrierPart(Part):
             if self.height is None:
                 raise InputError("needs height_m, its height above the ground.")
         if self.kind == "crossing":
-            if self.mesh is not None:
-                raise InputError("with a mesh is of kind 'contact'; say so.")
             if self.capacity is None:
                 raise InputError("needs capacity_kj, the energy it can take; inf stops all.")
+            if self.mesh is not None and (self.height or self.file or self.inclination):
+                raise InputError("with a mesh takes neither height_m, inclination_deg nor a file.")
+            if self.service is not None and self.service > self.capacity:
+                raise InputError("has a service_kj above its capacity_kj, must be at most that.")
             if self.thickness is not None or self.material is not None:
                 raise InputError("only a barrier of kind 'contact' has thickness_m and material.")
+        elif self.inclination is not None or self.attenuation is not None or self.service:
+            raise InputError(
+                "only one of kind 'crossing' has inclination_deg, attenuation_kj and service_kj."
+            )
         elif self.material is None or self.capacity is not None:
             raise InputError("of kind 'contact' needs a material, and has no capacity_kj.")
         elif self.mesh is None and self.thickness is None:
@@ -234,6 +268,7 @@ class BarrierPart(Part):
 class ForestPart(Part):
     polygon: Points | None = None
     file: Name | None = None
+    layer: Name | None = None
     drag: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = Field(alias="drag_kg_s")
     height: Above = Field(alias="height_m")
     priority: Number = 0.0
@@ -248,6 +283,7 @@ class CheckLinePart(Part):
     name: Name
     line: Points | None = None
     file: Name | None = None
+    layer: Name | None = None
 
     @model_validator(mode="after")
     def _one_origin(self):
@@ -267,6 +303,8 @@ class Output(Part):
     cell: Above | None = Field(None, alias="cell_m")  # None: that of the terrain
     step: Annotated[float, Field(ge=LEAST_STEP, allow_inf_nan=False)] = Field(0.1, alias="step_s")
     ascii_grids: bool = False  # rasters as ESRI .asc too
+    grid: Name | None = None  # raster whose cells the results have
+    trajectories: Annotated[int, Field(ge=0)] | None = None  # runs whose points are kept; all
 
 
 class DesignPart(Part):
@@ -279,9 +317,45 @@ class DesignPart(Part):
     percentile: Literal[0.95, 0.99] = 0.95
     block: Above | None = Field(None, alias="block_kg")
     energy_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
+    service_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
     free_border: Annotated[float, Field(ge=0.5, allow_inf_nan=False)] = Field(
         0.5, alias="free_border_m"
     )
+    standard: Literal["UNI 11211-4", "ONR 24810"] | None = None
+    action_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
+    height_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
+
+
+class HazardPart(Part):
+    """Energies whose exceedance is mapped, and return periods; see results/hazard.py."""
+
+    energies: Annotated[list[Above], Field(min_length=1, max_length=10)] = Field(
+        [30.0, 300.0], alias="energies_kj"
+    )
+    return_periods: Annotated[list[Above], Field(min_length=1, max_length=10)] = Field(
+        [30.0, 100.0, 300.0], alias="return_periods_years"
+    )
+
+
+class ReportPart(Part):
+    """The title block."""
+
+    title: str | None = None
+    client: str | None = None
+    project: str | None = None
+    place: str | None = None
+    author: str | None = None
+    checked: str | None = None
+    date: str | None = None
+    revision: str | None = None
+    note: str | None = None
+
+
+class ScenarioPart(Part):
+    """A variant: entries of the study that differ, such as "rocks.block.volume_m3" = 2."""
+
+    name: Name
+    set: Annotated[dict[str, Any], Field(min_length=1)]
 
 
 class StudyFile(Part):
@@ -294,6 +368,9 @@ class StudyFile(Part):
     forest: list[ForestPart] = []
     check_lines: list[CheckLinePart] = []
     design: DesignPart | None = None
+    hazard: HazardPart | None = None
+    report: ReportPart | None = None
+    scenarios: list[ScenarioPart] | None = None
     runs: Runs
     options: dict[str, bool | int | float | str] = {}
     output: Output = Output()

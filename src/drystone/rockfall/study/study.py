@@ -19,8 +19,7 @@ from drystone.rockfall.engine.barriers import (
     Barriers,
     Wall,
     Walls,
-    build_barriers,
-    drape,
+    join_barriers,
     join_walls,
 )
 from drystone.rockfall.engine.forest_drag import Forest, build_forest
@@ -49,6 +48,15 @@ class MaterialValues(NamedTuple):
 
     normal_restitution: np.ndarray  # (k,)
     friction: np.ndarray  # (k,)
+    rolling: np.ndarray  # (k,)
+    scarring: np.ndarray  # (k,) [1/s]
+
+
+class Sample(tuple):
+    """(rock, start, material values) of a run, and where they came from."""
+
+    source: int = -1  # number of the source
+    group: int = -1  # number of the rock group
 
 
 @public
@@ -136,7 +144,9 @@ class Study:
     def slope(self) -> Slope:
         part = self.terrain
         with self.blaming("terrain"):
-            return Slope.from_file(self.folder / part.file, part.crs, part.nodata)
+            return Slope.from_file(
+                self.folder / part.file, part.crs, part.nodata, part.reproject, part.cell
+            )
 
     @cached_property
     def material_names(self) -> list[str]:
@@ -145,7 +155,7 @@ class Study:
 
     @cached_property
     def material_spreads(self) -> list:
-        """(restitution, friction) of each material, as distributions."""
+        """(restitution, friction, rolling, scarring) of each material, as distributions."""
         spreads = []
         for name, part in self.settings.materials.classes.items():
             with self.blaming(f"materials.classes.{name}"):
@@ -182,9 +192,10 @@ class Study:
         _, triangles = self.ground()
         texture = build.texture(self, materials.texture)
         medians = [[spread.draw(0.5) for spread in pair] for pair in self.material_spreads]
-        restitution, friction = np.array(medians).T
+        restitution, friction, rolling, scarring = np.array(medians).T
         return build_surface(
-            triangles, restitution, friction, default=self._material(materials.default),
+            triangles, restitution, friction, rolling=rolling, scarring=scarring,
+            default=self._material(materials.default),
             triangle_material=ids, regions=build.regions(self, materials.regions), texture=texture,
         )  # fmt: skip
 
@@ -200,15 +211,21 @@ class Study:
     @cached_property
     def barriers(self) -> Barriers:
         """Crossing barriers, then walls; their names are `barrier_names`."""
-        parts = self._crossing
-        capacity = [1e3 * part.capacity for part, _, _ in parts]  # kJ in the file
-        lines, heights = [line for _, _, line in parts], [part.height for part, _, _ in parts]
-        for part, _, line in parts:
+        for part, _, net in self._crossing:
             with self.blaming(f"barriers ({part.name})"):
-                drape(self.slope, line)
-        walls = [wall for _, wall, _ in self._walls]
-        first = len(self.slope.triangles)
-        return build_barriers(self.slope, lines, heights, capacity, walls, first)
+                join_barriers(self.slope, [net])
+        walls, first = [wall for _, wall, _ in self._walls], len(self.slope.triangles)
+        return join_barriers(self.slope, [net for _, _, net in self._crossing], walls, first)
+
+    @cached_property
+    def barrier_heights(self) -> list[float]:
+        """Of `barriers`, as the study says them [m]."""
+        return [net.height for _, _, net in self._crossing] + [w.height for _, w, _ in self._walls]
+
+    @cached_property
+    def barrier_services(self) -> list[float | None]:
+        """Energy levels SEL of `barriers` [kJ], where the study gives them."""
+        return [part.service for part, _, _ in self._crossing] + [None] * len(self._walls)
 
     @cached_property
     def barrier_names(self) -> list[str]:
@@ -254,6 +271,13 @@ class Study:
     def sampler(self) -> Sampler:
         names = [*variables(), *(f"restitution.{name}" for name in self.material_names)]
         names += [f"friction.{name}" for name in self.material_names]
+        # Only where they are wanted: a number more would change all draws of a study.
+        for k, what in ((2, "rolling"), (3, "scarring")):
+            names += [
+                f"{what}.{name}"
+                for name, spread in zip(self.material_names, self.material_spreads, strict=True)
+                if spread[k].kind != "fixed"
+            ]
         return Sampler(names, self.runs.seed, self.runs.count, self.runs.sampling)
 
     def sample(self, run: int) -> "tuple[Rock, Start, MaterialValues]":
@@ -266,17 +290,27 @@ class Study:
         release = build.pick(self.releases, u["source"])
         with self.blaming(f"sources ({release.name}), run {run}"):
             rock, start = release.start(self.slope, u, self.sampler.again(run))
-        return rock, start, self._values(u)
+        sample = Sample((rock, start, self._values(u)))
+        sample.source = self.releases.index(release)
+        sample.group = self.rock_groups.index(build.pick(release.groups, u["rock"]))
+        return sample
 
     def _values(self, u: dict[str, float]) -> MaterialValues:
+        whats = ("restitution", "friction", "rolling", "scarring")
         drawn = [
-            (restitution.draw(u[f"restitution.{name}"]), friction.draw(u[f"friction.{name}"]))
-            for name, (restitution, friction) in zip(
-                self.material_names, self.material_spreads, strict=True
-            )
+            [
+                spread.draw(u.get(f"{what}.{name}", 0.5))
+                for what, spread in zip(whats, spreads, strict=True)
+            ]
+            for name, spreads in zip(self.material_names, self.material_spreads, strict=True)
         ]
-        restitution, friction = np.array(drawn).T
-        return MaterialValues(np.ascontiguousarray(restitution), np.ascontiguousarray(friction))
+        return MaterialValues(*np.ascontiguousarray(np.array(drawn).T))
+
+    def forget(self) -> None:
+        """Let go of what was made of the file; it is made anew when it is asked for."""
+        for key in list(vars(self)):
+            if isinstance(getattr(type(self), key, None), cached_property):
+                del vars(self)[key]
 
     # Names
 
@@ -285,13 +319,13 @@ class Study:
 
     @cached_property
     def _crossing(self) -> list:
-        """(part, k, line) of all crossing barriers; a file may hold many lines."""
-        return [
-            (part, k, line)
-            for part in self.settings.barriers
-            if part.kind == "crossing"
-            for k, line in enumerate(build.lines(self, part))
-        ]
+        """(part, k, net) of all crossing barriers; a file may hold many lines."""
+        found = []
+        for part in self.settings.barriers:
+            if part.kind == "crossing":
+                with self.blaming(f"barriers ({part.name})"):
+                    found += [(part, k, net) for k, net in enumerate(build.nets(self, part))]
+        return found
 
     def _check_names(self) -> None:
         materials = self.settings.materials

@@ -1,8 +1,9 @@
 """Coordinate reference systems: metres or nothing, and how coordinates come into the slope's.
 
-A study computes in one projected system with metres on all three axes. Degrees and feet are
-refused, for a rock does not fall in them; "local" says that the coordinates are plain metres of a
-survey that belongs to no map.
+A study computes in one projected system (or the engineering one of a site) with metres on all three
+axes. Degrees, feet, and systems that are no map (geocentric ones, heights alone) are refused, for a
+rock does not fall in them; "local" says that the coordinates are plain metres of a survey that
+belongs to no map. Where a metre of the map is not a metre of the ground, `check` says so.
 """
 
 import numpy as np
@@ -79,6 +80,31 @@ def to_slope(name: str, xy: np.ndarray, found, crs) -> np.ndarray:
     return moved
 
 
+def scale_at(crs, x: float, y: float) -> float:
+    """Metres of the map for a metre of the ground at a point; 1 if unknown."""
+    if crs is None or not crs.is_projected:
+        return 1.0
+    pyproj = load("pyproj", "A coordinate reference system")
+    try:
+        flat = crs.sub_crs_list[0] if crs.is_compound else crs
+        to_degrees = pyproj.Transformer.from_crs(flat, flat.geodetic_crs, always_xy=True)
+        factors = pyproj.Proj(flat).get_factors(*to_degrees.transform(x, y))
+    except Exception:  # of systems that PROJ cannot differentiate
+        return 1.0
+    scale = float(np.sqrt(abs(factors.areal_scale)))
+    return scale if np.isfinite(scale) and scale > 0.0 else 1.0
+
+
+def _require_map(name: str, crs) -> None:
+    """Neither the centre of the Earth nor a height alone is a map."""
+    if not (crs.is_projected or crs.is_engineering):
+        kind = crs.type_name.removesuffix(" CRS").lower()
+        raise InputError(
+            f"{name}: its system ({crs_name(crs)}) is {kind}, must be projected, or crs = 'local' "
+            f"for plain metres. Give one such as crs = 'EPSG:2056', or project it (gdalwarp)."
+        )
+
+
 def _require_metres(name: str, crs, overridden: bool, box) -> None:
     west, south, east, north = box
     if crs.is_geographic:
@@ -93,6 +119,7 @@ def _require_metres(name: str, crs, overridden: bool, box) -> None:
             f"example: gdalwarp -t_srs {_utm(0.5 * (west + east), 0.5 * (south + north))} "
             f"-r bilinear {name} projected.tif"
         )
+    _require_map(name, crs)
     for axis in crs.axis_info:
         if abs(axis.unit_conversion_factor - 1.0) > METRE:
             where = "The given crs" if overridden else "It"

@@ -3,11 +3,13 @@
 In this order: the id of its triangle; the polygon region over it; the texture raster; the default.
 A contact on an edge or vertex has the least id of the triangles around it that have one.
 
-Ids count the materials from 0, in the order of the study. A material has two numbers, friction mu
-and restitution R_n; both may be distributions, drawn anew for every rock.
+Ids count the materials from 0, in the order of the study. A material has friction mu and
+restitution R_n; where they are given also a rolling resistance and a scarring drag, which are no
+part of ROCFALL. All may be distributions, drawn anew for every rock.
 """
 
 from collections.abc import Sequence
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +42,8 @@ class Surface(NamedTuple):
     default: int  # id
     normal_restitution: np.ndarray  # (k,) R_n of each material, 0 to 1
     friction: np.ndarray  # (k,) mu of each material
+    rolling: np.ndarray  # (k,) moment against rolling, per normal force and arm
+    scarring: np.ndarray  # (k,) drag force per momentum in a scar [1/s]
 
 
 class Texture(NamedTuple):
@@ -62,25 +66,40 @@ def build_surface(
     triangle_material: np.ndarray | None = None,
     regions: Sequence[Region] = (),
     texture: Texture = NO_TEXTURE,
+    rolling: ArrayLike | None = None,
+    scarring: ArrayLike | None = None,
 ) -> Surface:
     """The surface of `triangles` (m, 3).
 
     triangle_material  (m,) ids, NONE where a triangle has none of its own
+    rolling            (k,) resistance against rolling, a share of the normal force; None: 0
+    scarring           (k,) drag in the scar of an impact per momentum [1/s]; None: 0
     """
     restitution = float_array("normal_restitution", normal_restitution)
     mu = float_array("friction", friction)
     _check_values(restitution, mu)
     default = integer("default", default, 0, len(mu) - 1)
     own = _no_ids() if triangle_material is None else _spread(triangles, triangle_material, len(mu))
-    rest = (build_regions(list(regions)), *texture, default, restitution, mu)
+    soft = (_soft("rolling", rolling, len(mu)), _soft("scarring", scarring, len(mu)))
+    rest = (build_regions(list(regions)), *texture, default, restitution, mu, *soft)
     return Surface._make((*own, *rest))
 
 
 @public
-def uniform_surface(normal_restitution: float, friction: float) -> Surface:
+def uniform_surface(
+    normal_restitution: float, friction: float, rolling: float = 0.0, scarring: float = 0.0
+) -> Surface:
     """One material everywhere."""
     values = (number("normal_restitution", normal_restitution), number("friction", friction))
-    return build_surface(np.empty((0, 3), dtype=np.int32), [values[0]], [values[1]])
+    soft = {"rolling": [number("rolling", rolling)], "scarring": [number("scarring", scarring)]}
+    return build_surface(np.empty((0, 3), dtype=np.int32), [values[0]], [values[1]], **soft)
+
+
+def _soft(what: str, given: ArrayLike | None, count: int) -> np.ndarray:
+    values = float_array(what, np.zeros(count) if given is None else given)
+    if values.shape != (count,) or not ((values >= 0.0) & np.isfinite(values)).all():
+        raise InputError(f"{what} is {shown(given)}, must hold {count} finite numbers >= 0.")
+    return values
 
 
 def _check_values(restitution: np.ndarray, friction: np.ndarray) -> None:
@@ -153,8 +172,8 @@ def _texture_material(x, y, surface):
     rows, columns = surface.texture.shape
     if rows == 0:
         return NONE
-    j = int(np.floor((x - surface.texture_low[0]) / surface.texture_cell[0]))
-    i = int(np.floor((y - surface.texture_low[1]) / surface.texture_cell[1]))
+    j = floor((x - surface.texture_low[0]) / surface.texture_cell[0])
+    i = floor((y - surface.texture_low[1]) / surface.texture_cell[1])
     if i < 0 or j < 0 or i >= rows or j >= columns:
         return NONE
     return surface.texture[i, j]

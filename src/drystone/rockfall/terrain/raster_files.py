@@ -62,6 +62,30 @@ def read_raster(path, nodata: float | None = None) -> Raster:
     return raster
 
 
+def grid_of(path) -> Raster:
+    """Place and cells of a raster file, its values not read where GDAL tells them."""
+    path = as_path("file", path)
+    if path.suffix.lower() in (".asc", ".agr", ".xyz", ".txt"):
+        found = read_raster(path)
+    else:
+        if not is_file(path):
+            raise InputError(f"There is no file {path}.")
+        rasterio = load("rasterio", f"Reading {path.name}")
+        try:
+            with rasterio.open(path) as file:
+                shape, at, crs = file.shape, file.transform, file.crs
+        except Exception as error:  # GDAL's drivers raise errors of many kinds
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise InputError(f"{path.name} cannot be read as a raster: {reason}.") from None
+        values = np.broadcast_to(np.nan, shape)
+        found = _upright(path.name, values, at, crs.to_wkt() if crs else None)
+    if abs(found.dx - found.dy) > 1e-9 * found.dx:
+        raise InputError(
+            f"{path.name}: its cells are {found.dx:g} x {found.dy:g} m, must be square."
+        )
+    return found
+
+
 def require_ground(path: Path, raster: Raster) -> None:
     """Ground takes memory cell by cell: as much as the file may well hold, and not more."""
     there = int(np.isfinite(raster.values).sum())
@@ -121,6 +145,7 @@ def _read_gdal(path: Path) -> Raster:
                 raise InputError(f"{path.name} holds no band of heights.")
             if file.dtypes[0].startswith("complex"):
                 raise InputError(f"{path.name}: its heights are complex numbers, must be real.")
+            _require_heights_band(path, file)
             judge_cells(path, file)
             size = _size(file.files)
             values = file.read(1, masked=True).astype(np.float64)
@@ -140,6 +165,17 @@ def _read_gdal(path: Path) -> Raster:
         raise InputError(f"{path.name}: its heights are in {unit}, must be in metres. Convert it.")
     raster = _upright(path.name, values, transform, crs.to_wkt() if crs else None)
     return raster._replace(size=size)
+
+
+def _require_heights_band(path: Path, file) -> None:
+    """A picture has bands of colours, or one that names them."""
+    colours = {colour.name for colour in file.colorinterp} & {"red", "green", "blue", "palette"}
+    if colours or (file.count >= 3 and set(file.dtypes) == {"uint8"}):
+        what = " and ".join(sorted(colours)) or f"{file.count} bands of bytes"
+        raise InputError(
+            f"{path.name} is a picture ({what}), must be one band of numbers. Give the raster of "
+            f"heights or codes, not the orthophoto."
+        )
 
 
 def _upright(name: str, values: np.ndarray, transform, crs) -> Raster:

@@ -9,6 +9,7 @@ others list the regions that may answer, best first, and a point is then tested 
 rims by counting crossings. So the answer is exact, and nearly always one look-up.
 """
 
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -131,8 +132,8 @@ def region_at(x, y, index):
     """Code of the region that answers at local x, y, or NOWHERE."""
     if index.shape[0] == 0:
         return NOWHERE
-    j = int(np.floor((x - index.low[0]) / index.cell))
-    i = int(np.floor((y - index.low[1]) / index.cell))
+    j = floor((x - index.low[0]) / index.cell)
+    i = floor((y - index.low[1]) / index.cell)
     if i < 0 or j < 0 or j >= index.shape[0] or i >= index.shape[1]:
         return NOWHERE
     k = i * index.shape[0] + j

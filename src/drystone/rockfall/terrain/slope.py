@@ -19,7 +19,10 @@ from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.terrain.crs import LOCAL, choose_crs
 from drystone.rockfall.terrain.mesh_slope import SUFFIXES, read_mesh
 from drystone.rockfall.terrain.plan_index import PlanIndex, build_plan_index, highest_over
+from drystone.rockfall.terrain.point_clouds import SUFFIXES as CLOUDS
+from drystone.rockfall.terrain.point_clouds import read_point_cloud
 from drystone.rockfall.terrain.raster_files import Raster, read_raster, require_ground
+from drystone.rockfall.terrain.reprojection import move_raster
 
 HEIGHTS = (-1000.0, 9000.0)  # [m] deepest mine and highest mountain; beyond is undeclared NoData
 ON_NODE = 1e-9  # of a cell: a point so near a node is on it, and gets its height to the last digit
@@ -57,26 +60,41 @@ class Slope:
 
     @classmethod
     def from_file(
-        cls, path: str | Path, crs: str | None = None, nodata: float | None = None
+        cls,
+        path: str | Path,
+        crs: str | None = None,
+        nodata: float | None = None,
+        reproject: str | None = None,
+        cell: float | None = None,
     ) -> "Slope":
-        """From a GeoTIFF, ESRI ASCII grid or XYZ file, or a triangle mesh (OBJ, STL, PLY).
+        """From a GeoTIFF, ESRI ASCII grid or XYZ file, a point cloud (LAS, LAZ), or a triangle
+        mesh (OBJ, STL, PLY).
 
-        crs     replaces what the file says; "local" for plain metres. Without it the file must
-                say in which system it is, which meshes, XYZ and ASCII grids without .prj do not
-        nodata  one more height that means none, where the file does not declare it
+        crs        replaces what the file says; "local" for plain metres. Without it the file must
+                   say in which system it is, which meshes, XYZ and ASCII grids without .prj do not
+        nodata     one more height that means none, where the file does not declare it
+        reproject  system to which a raster is moved, such as "EPSG:2056"
+        cell       of the grid that is made of a point cloud [m]
         """
         path = as_path("terrain", path)
         if not is_file(path):
             raise InputError(f"There is no terrain file {path}.")
         if path.suffix.lower() in SUFFIXES:
             vertices, triangles = read_mesh(path)
+            if reproject is not None:
+                raise InputError(f"{path.name} is a mesh; reproject moves rasters only.")
             box = (*vertices[:, :2].min(axis=0), *vertices[:, :2].max(axis=0))
             system = choose_crs(path.name, None, crs, box)
             return cls.from_mesh(vertices, triangles, system, path.name)
-        none = None if nodata is None else as_float("nodata", nodata, "a height, or None")
-        raster = read_raster(path, none)
-        require_ground(path, raster)
+        if path.suffix.lower() in CLOUDS:
+            raster = read_point_cloud(path, cell)
+        else:
+            none = None if nodata is None else as_float("nodata", nodata, "a height, or None")
+            raster = read_raster(path, none)
+            require_ground(path, raster)
         _require_heights(path.name, raster.values)
+        if reproject is not None:
+            raster, crs = move_raster(path.name, raster, crs, reproject), None
         system = choose_crs(path.name, raster.crs, crs, raster.box)
         return _from_raster(raster, system, path.name)
 
@@ -140,6 +158,12 @@ class Slope:
             return min(self.grid.dx, self.grid.dy)
         low, high = self.bounds
         return float(np.sqrt(2.0 * np.prod(high[:2] - low[:2]) / len(self.triangles)))
+
+    @cached_property
+    def plan_box(self) -> tuple[np.ndarray, np.ndarray]:
+        """(m, 2) lower and upper corners of all triangles in plan [m]."""
+        corners = self.vertices[:, :2][self.triangles]
+        return corners.min(axis=1), corners.max(axis=1)
 
     @cached_property
     def plan_index(self) -> PlanIndex:

@@ -12,6 +12,9 @@ varied by a normal distribution cut off at 10 % on either side, as that module d
 print the deviation; we take the limits as two of them). Its friction is that of rolling, which
 here is the friction of contact points.
 
+`stone-rolling:NAME`  the same lithologies with that friction as what it is there: a resistance
+against rolling. Coulomb friction of the contact points has then to be given by the study.
+
 These values belong to models of a point or a sphere. Published values do not carry over from
 one model or site to another: they are a start for a back-analysis, not its result.
 """
@@ -34,6 +37,7 @@ class Soil(NamedTuple):
     restitution: Distribution
     friction: Distribution | None  # None: the source has none, the study must give it
     source: str
+    rolling: Distribution | None = None
 
 
 def _range(low: float, high: float) -> Distribution:
@@ -81,13 +85,22 @@ _STONE = {
     "lake-glacier": ("lakes, glaciers", 0.95, 0.10),
 }
 
-SOILS = {
-    f"rockyfor3d:{number}": Soil(f"rockyfor3d:{number}", what, restitution, None, ROCKYFOR3D)
-    for number, (what, restitution) in _ROCKYFOR3D.items()
-} | {
-    f"stone:{name}": Soil(f"stone:{name}", what, _around(restitution), _around(mu), STONE)
-    for name, (what, mu, restitution) in _STONE.items()
-}
+SOILS = (
+    {
+        f"rockyfor3d:{number}": Soil(f"rockyfor3d:{number}", what, restitution, None, ROCKYFOR3D)
+        for number, (what, restitution) in _ROCKYFOR3D.items()
+    }
+    | {
+        f"stone:{name}": Soil(f"stone:{name}", what, _around(restitution), _around(mu), STONE)
+        for name, (what, mu, restitution) in _STONE.items()
+    }
+    | {
+        f"stone-rolling:{name}": Soil(
+            f"stone-rolling:{name}", what, _around(restitution), None, STONE, _around(mu)
+        )
+        for name, (what, mu, restitution) in _STONE.items()
+    }
+)
 
 
 def find_soil(name: str) -> Soil:

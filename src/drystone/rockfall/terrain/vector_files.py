@@ -9,6 +9,7 @@ from drystone.model.checks import did_you_mean
 from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.terrain.crs import to_slope
+from drystone.rockfall.terrain.dxf_files import read_dxf
 
 FARTHEST = 1e8  # [m] from the origin of a map: the Earth is 4e7 m around
 KINDS = {
@@ -31,24 +32,20 @@ class Features(NamedTuple):
         raise InputError(f"{self.name} has no column {key!r}. {did_you_mean(key, self.table)}")
 
 
-def read_features(path, slope, kinds) -> Features:
-    """All geometries of a GeoPackage, GeoJSON or shapefile, moved to the slope's system.
+def read_features(path, slope, kinds, layer: str | None = None) -> Features:
+    """All geometries of a GeoPackage, GeoJSON, shapefile or DXF, moved to the slope's system.
 
     kinds  which may be in it, of "point", "line" and "polygon"
+    layer  which of the file; None where it has one only
     """
     path = as_path("file", path)
     if not is_file(path):
         raise InputError(f"There is no file {path}.")
-    shapely, pyogrio = load("shapely", "Geometry"), load("pyogrio", f"Reading {path.name}")
-    try:
-        info, _, geometry, fields = pyogrio.raw.read(path)
-    except Exception as error:  # GDAL's drivers raise errors of many kinds
-        reason = " ".join(str(error).split()).partition(";")[0].rstrip(".")
-        raise InputError(f"{path.name} cannot be read as a vector file: {reason}.") from None
-    try:
-        shapes = shapely.from_wkb(geometry if geometry is not None else [])
-    except shapely.errors.ShapelyError as error:
-        raise InputError(f"{path.name}: a geometry is damaged ({error}).") from None
+    shapely = load("shapely", "Geometry")
+    if path.suffix.lower() == ".dxf":
+        shapes, table, crs = read_dxf(path, kinds, layer)
+    else:
+        shapes, table, crs = _read_layer(path, layer)
     there = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
     shapes = shapes[there]
     if len(shapes) == 0:
@@ -60,8 +57,37 @@ def read_features(path, slope, kinds) -> Features:
             f"{path.name}: a coordinate is {_worst(places):g}, must be finite and below "
             f"{FARTHEST:g} m."
         )
-    table = {str(key): values[there] for key, values in zip(info["fields"], fields, strict=True)}
-    return Features(path.name, _to_local(path.name, shapes, info["crs"], slope), table)
+    table = {key: values[there] for key, values in table.items()}
+    return Features(path.name, _to_local(path.name, shapes, crs, slope), table)
+
+
+def _read_layer(path, layer: str | None) -> tuple:
+    """Geometries, columns and system of a layer of a file that GDAL reads."""
+    shapely, pyogrio = load("shapely", "Geometry"), load("pyogrio", f"Reading {path.name}")
+    try:
+        layers = [str(name) for name, kind in pyogrio.list_layers(path) if kind is not None]
+        _require_layer(path.name, layers, layer)
+        info, _, geometry, fields = pyogrio.raw.read(path, layer=layer)
+    except InputError:
+        raise
+    except Exception as error:  # GDAL's drivers raise errors of many kinds
+        reason = " ".join(str(error).split()).partition(";")[0].rstrip(".")
+        raise InputError(f"{path.name} cannot be read as a vector file: {reason}.") from None
+    try:
+        shapes = shapely.from_wkb(geometry if geometry is not None else [])
+    except shapely.errors.ShapelyError as error:
+        raise InputError(f"{path.name}: a geometry is damaged ({error}).") from None
+    table = {str(key): values for key, values in zip(info["fields"], fields, strict=True)}
+    return shapes, table, info["crs"]
+
+
+def _require_layer(name: str, layers: list[str], layer: str | None) -> None:
+    if layer is None and len(layers) > 1:
+        raise InputError(
+            f"{name} has {len(layers)} layers: {', '.join(layers)}. Say which: layer = '...'."
+        )
+    if layer is not None and layer not in layers:
+        raise InputError(f"{name} has no layer {layer!r}. {did_you_mean(layer, layers)}")
 
 
 def points_of(what: str, rows, slope) -> np.ndarray:

@@ -1,0 +1,91 @@
+"""Point clouds, LAS and LAZ: the points of the ground as an elevation grid.
+
+Points of class 2 (ground, ASPRS) count; where a file has none of them, it was never classified,
+and is refused. Each node of the grid gets the height of the plane through the three ground points
+around it (a TIN, Delaunay), so that gaps between points are bridged as surveyors do; nodes outside all
+triangles, and those in triangles with a side longer than GAP cells, are holes.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.rockfall.optional_packages import load
+from drystone.rockfall.terrain.raster_files import Raster
+
+SUFFIXES = (".las", ".laz")
+GROUND = 2  # class of points on the ground (ASPRS)
+MOST_POINTS = 30_000_000  # 24 bytes each, and 10 times that for the triangles
+GAP = 20.0  # cells: longer sides span what was not surveyed
+POINTS_IN_CELL = 4.0  # a cell that is not given holds so many points on average
+
+
+def read_point_cloud(path: Path, cell: float | None) -> Raster:
+    """Heights at nodes every `cell` metres; None: about four points a cell."""
+    x, y, z, crs = _ground_points(path)
+    box = np.array([x.min(), y.min(), x.max(), y.max()])
+    area = (box[2] - box[0]) * (box[3] - box[1])
+    if not area > 0.0:
+        raise InputError(f"{path.name}: its points of the ground lie on a line, not on an area.")
+    step = cell or float(np.round(np.sqrt(POINTS_IN_CELL * area / len(x)), 2)) or 0.01
+    first, last = np.ceil(box[:2] / step) * step, np.floor(box[2:] / step) * step
+    columns, rows = (np.floor((last - first) / step + 1e-9).astype(int) + 1).tolist()
+    if min(columns, rows) < 2 or columns * rows > 50_000_000:
+        raise InputError(
+            f"{path.name}: cells of {step:g} m make a grid of {columns} x {rows}; must be 2 x 2 to "
+            f"50,000,000 cells. Set terrain.cell_m."
+        )
+    values = _interpolate(x - box[0], y - box[1], z, first - box[:2], step, columns, rows)
+    return Raster(values, float(first[0]), float(first[1]), step, step, crs)
+
+
+def _ground_points(path: Path):
+    laspy = load("laspy", f"Reading {path.name}")
+    try:
+        with laspy.open(path) as file:
+            count = file.header.point_count
+            if count > MOST_POINTS:
+                raise InputError(
+                    f"{path.name} holds {count:,} points, must hold at most {MOST_POINTS:,}. Thin "
+                    f"it or cut it, for example with pdal."
+                )
+            cloud, crs = file.read(), file.header.parse_crs()
+    except InputError:
+        raise
+    except Exception as error:  # laspy's and lazrs' errors are of many kinds
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(f"{path.name} cannot be read as a point cloud: {reason}.") from None
+    ground = np.asarray(cloud.classification) == GROUND
+    if ground.sum() < 3:
+        raise InputError(
+            f"{path.name}: {int(ground.sum())} of {count:,} points are of the class ground (2). "
+            f"Classify it first, for example with pdal's filters.smrf."
+        )
+    x, y, z = (np.asarray(axis)[ground] for axis in (cloud.x, cloud.y, cloud.z))
+    if not np.isfinite(x + y + z).all():
+        raise InputError(f"{path.name}: a coordinate is not finite.")
+    return x, y, z, crs.to_wkt() if crs is not None else None
+
+
+def _interpolate(x, y, z, first, step, columns, rows) -> np.ndarray:
+    from scipy.spatial import Delaunay, QhullError
+
+    points = np.column_stack([x, y])
+    try:
+        tin = Delaunay(points)
+    except QhullError:
+        raise InputError("its points of the ground lie on a line, not on an area.") from None
+    corners = points[tin.simplices]
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    values = np.full((rows, columns), np.nan)
+    u = first[0] + step * np.arange(columns)
+    for row in range(rows):
+        at = np.column_stack([u, np.full(columns, first[1] + step * row)])
+        which = tin.find_simplex(at)
+        good = (which >= 0) & (sides[which] <= GAP * step)
+        change = tin.transform[which[good]]
+        share = np.einsum("ijk,ik->ij", change[:, :2], at[good] - change[:, 2])
+        weights = np.column_stack([share, 1.0 - share.sum(axis=1)])
+        values[row, good] = (weights * z[tin.simplices[which[good]]]).sum(axis=1)
+    return values
