@@ -23,6 +23,7 @@ from drystone.constraints.residual import measure, measures_of, residual
 from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_rows
+from drystone.solvers.newton.by_bodies import LARGE_GOAL, solve_by_bodies
 from drystone.solvers.newton.hybrid import (
     FAILED,
     LARGE,
@@ -111,8 +112,14 @@ class Auto:
             free[:, :6] = p.free
             for g in np.flatnonzero(rows.group_residual[:groups] > tolerance):
                 lo, hi = rows.slab_first[rows.group_first[g : g + 2]].astype(np.int64)
-                _, islands, taken = solve_by_newton(
+                error, islands, taken = solve_by_newton(
                     lo, hi - lo, 0, 0, rows, None, p.mass, free, DEEPER * tolerance, work, twist
+                )
+                newton, steps = newton + islands, steps + taken
+                if error <= tolerance:
+                    continue
+                _, islands, taken = solve_by_bodies(
+                    lo, hi - lo, rows, p.mass, free, LARGE_GOAL * tolerance, tolerance, twist
                 )
                 newton, steps = newton + islands, steps + taken
             impulse[:] = rows.impulse

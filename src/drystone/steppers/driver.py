@@ -15,6 +15,7 @@ from drystone.jit.clock import tick_seconds, ticks
 from drystone.model import capacity
 from drystone.model.arrays import INFO_RESIDUAL, INFO_SWEEPS, INFO_WANTED, Model, Outlines
 from drystone.model.state_hash import hash_state
+from drystone.solvers.newton.by_bodies import MANY_BODIES
 from drystone.steppers import precompile
 from drystone.steppers.step_report import step_report
 from drystone.timestep import DONE, MORE_PAIRS, MORE_SLOTS, NOT_FINITE, STAGES
@@ -28,7 +29,7 @@ class Step:
     """
 
     def __init__(self, model, state, work, settings, joint_work=None, external=None, ellipses=None):
-        compile_once(joint_work is not None, *surfaces(model.shapes))
+        compile_once(joint_work is not None, *contents(model))
         self.model, self.state, self.work, self.settings = model, state, work, settings
         self.joint_work, self.external, self.ellipses = joint_work, external, ellipses
         self.solver = ""  # the name of the one that solved
@@ -138,15 +139,17 @@ def part(model: Model) -> tuple[Model, Outlines | None]:
     return model._replace(outlines=None), model.outlines
 
 
-def surfaces(shapes) -> tuple[bool, bool]:
-    """Whether there are meshes, and signed distance fields of them."""
-    return len(shapes.wide_box) > 0, len(shapes.octree_child) > 0
+def contents(model: Model) -> tuple[bool, bool, bool]:
+    """Whether there are meshes, signed distance fields of them, and many bodies."""
+    shapes, many = model.shapes, len(model.bodies.kind) >= MANY_BODIES
+    return len(shapes.wide_box) > 0, len(shapes.octree_child) > 0, many
 
 
 @cache
-def compile_once(linked: bool, meshed: bool, fielded: bool) -> None:
-    """At the first step of this process, at the first with joints, with meshes, with SDFs."""
-    precompile.compile_engine(linked, meshed, fielded)
+def compile_once(linked: bool, meshed: bool, fielded: bool, many: bool) -> None:
+    """At the first step of this process, at the first with joints, with meshes, with SDFs, with
+    many bodies."""
+    precompile.compile_engine(linked, meshed, fielded, many)
 
 
 def compiled_name(settings) -> str:

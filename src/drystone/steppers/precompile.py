@@ -46,6 +46,7 @@ from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_ar
 from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.impact import solve_impacts_solids
+from drystone.solvers.newton.by_bodies import solve_by_bodies
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
 log = logging.getLogger("drystone")
@@ -54,7 +55,7 @@ log = logging.getLogger("drystone")
 # A half takes one minute, on a machine that is taken by others perhaps ten.
 HELPER_SECONDS = 900.0
 
-PLAIN, LINKED, MESHED, FIELDED = "engine", "joints", "meshes", "fields"
+PLAIN, LINKED, MESHED, FIELDED, CROWDED = "engine", "joints", "meshes", "fields", "large-islands"
 
 
 def _mark(part: str) -> str:
@@ -67,10 +68,11 @@ def is_compiled(part: str = PLAIN) -> bool:
     return bool(numba.config.DISABLE_JIT) or folders.has(_mark(part))
 
 
-def compile_engine(linked: bool, meshed: bool, fielded: bool) -> None:
+def compile_engine(linked: bool, meshed: bool, fielded: bool, many: bool) -> None:
     """Compile every stage of the step, or load it if that has been done.
 
-    Worlds with joints, meshes or fields have more stages, compiled when the first of them runs.
+    Worlds with joints, meshes, fields or many bodies have more stages, compiled when the first of
+    them runs.
     """
     # A compiled step that is read from disk needs the threads that its parallel loops were
     # compiled for; Numba starts them only for kernels that have such a loop themselves.
@@ -80,6 +82,8 @@ def compile_engine(linked: bool, meshed: bool, fielded: bool) -> None:
         _compile(MESHED, run_following, run_meshes, None)
     if fielded:
         _compile(FIELDED, None, run_fields, None)
+    if many:
+        _compile(CROWDED, None, run_large_islands, None)
     if linked:
         _compile(LINKED, run_joint_solver, run_joint_rows, compile_linked_step)
 
@@ -190,6 +194,13 @@ def run_fields() -> None:
     """Contacts of meshes from their distances, on nothing."""
     model, state, work = _empty_world()
     collide_sdfs(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+
+
+def run_large_islands() -> None:
+    """Newton on islands of any size, on nothing."""
+    _, _, work = _empty_world()
+    motion = work.motion
+    solve_by_bodies(0, 0, work.rows, motion.mass, motion.free, 0.0, 0.0, motion.twist)
 
 
 def _order_contacts(joint_work) -> None:

@@ -15,7 +15,7 @@ from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
 from drystone.model.arrays import HELD, INFO_CONTACTS, INFO_WANTED, Model, Settings, State, Work
 from drystone.steppers.body_velocities import BodyVelocityStep
-from drystone.steppers.driver import Step, compile_once, compiled_name, grow, part, surfaces
+from drystone.steppers.driver import Step, compile_once, compiled_name, contents, grow, part
 from drystone.steppers.step_report import StepReport, step_report
 from drystone.timestep import DONE, NOT_FINITE, advance
 
@@ -80,7 +80,7 @@ def run_steps(
     elements    the force elements (forces/table.py), or None
     loop        of the world; spares time where steps are run one by one
     """
-    compile_once(joint_work is not None, *surfaces(model.shapes))
+    compile_once(joint_work is not None, *contents(model))
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0

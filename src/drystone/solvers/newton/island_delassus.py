@@ -22,6 +22,7 @@ from drystone.jit.stage import stage
 from drystone.jit.vec import cross
 from drystone.model.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_group, worst_group
+from drystone.solvers.newton.by_bodies import LARGE_GOAL, MANY_BODIES, is_moving, solve_by_bodies
 from drystone.solvers.newton.ordering import band_numbers, order_island
 from drystone.solvers.newton.semismooth import natural_error, prox_newton
 
@@ -301,6 +302,13 @@ def finish_groups(
         )
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
+        large = mass.shape[0] > MANY_BODIES
+        if large and not error <= tolerance and not is_moving(lo, n, rows, tolerance):
+            goal = LARGE_GOAL * tolerance
+            error, islands, steps = solve_by_bodies(lo, n, rows, mass, free, goal, tolerance, twist)
+            info[INFO_NEWTON_ISLANDS] += islands
+            info[INFO_NEWTON_STEPS] += steps
+            rows.group_residual[g] = error
         if error <= tolerance:
             rows.group_residual[g] = error
         elif last - first == 1 or row_count < 400:

@@ -1,0 +1,312 @@
+"""Newton on an island of any number of contacts, with the velocities of its bodies as unknowns.
+
+semismooth.py has three unknowns a contact and a matrix W that redundant contacts make singular;
+its factors grow with the contacts of a layer. Here an island has six unknowns a body, however many
+contacts they have: 54 blocks of a Jenga tower with 666 contacts are 324 unknowns in a band of 36.
+
+The law with its cone is made convex by the shift s = mu |u_t| of [DeSaxce1998], held fixed:
+then impulses are the answer of a minimisation. Around the last impulses c, with the weight alpha D
+of the proximal point method [Rockafellar1976],
+
+    p(v) = the point of the cone nearest to c - (u(v) + s n) / (alpha D),   M (v - v_free) = Jᵀ p(v)
+
+is the gradient of a convex function of v, which Newton's method with a line search finds from
+anywhere. Then c and s are set anew and alpha is made smaller; where c, s and p agree, Coulomb's law
+holds exactly, for any alpha. The steps of semismooth.py, which has neither convexity nor a line
+search, lose themselves on a Jenga tower and on a pyramid of 820 boxes; these do not.
+
+The first step from new c and s takes every contact as it was (fill_prediction): with alpha = 1e-5
+a contact that parts at 1e-5 m/s looks open else, and ten short steps are lost to closing it.
+"""
+
+from math import sqrt
+
+import numpy as np
+from numba import float64, int64
+from numba.types import Tuple
+
+from drystone.constraints.coulomb import project_on_cone, push, velocity_at
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.stage import stage
+from drystone.solvers.gauss_seidel.sweep import row_error
+from drystone.solvers.newton.banded_lu import lu_factor, lu_solve, set_band
+from drystone.solvers.newton.body_graph import (
+    count_contacts,
+    factor_operations,
+    link_bodies,
+    list_contacts,
+    new_body_work,
+    new_graph,
+    take_island,
+)
+from drystone.solvers.newton.body_system import (
+    contact_scale,
+    fill_prediction,
+    fill_step,
+    momentum_error,
+    set_changes,
+    set_inertias,
+    subtract_momenta,
+)
+from drystone.solvers.newton.ordering import order_island
+
+# Operations of one factorisation, some 25 ms: walls of 4000 stones and long rows have fewer, a
+# heap of 1000 bodies, which sweeps bring to rest, ten times as many.
+MOST_OPERATIONS = 3e8
+# Newton steps in a step of time, and the operations of all of them, if these are more than a few
+# steps: what is left goes on in the next step of time, from where it was.
+NEWTON_STEPS, FEW_STEPS, MOST_WORK = 60, 12, 1.5e9
+# Worlds of fewer bodies have no islands that semismooth.py is too small for, and do not wait for
+# this to be compiled.
+MANY_BODIES = 24
+# An island whose contacts close faster than so many tolerances is in motion: what it needs changes
+# from step to step, and to solve it to all digits buys nothing that one sees.
+MOVING = 1000.0
+# The error to aim at, as a share of the tolerance: small enough for an island to fall asleep.
+LARGE_GOAL = 0.1
+
+FIRST_ALPHA, LEAST_ALPHA, LARGEST_ALPHA = 1e-3, 1e-7, 1e3
+# alpha to begin with is so much [s/m] times the error: a guess that is good needs no soft start.
+ALPHA_SHARE = 0.1
+EASY = 10  # Newton steps: if one problem took fewer, the next may be harder
+MOST_STEPS = 25  # of one problem
+OVERSHOOT = 1.5  # of the centre beyond the answer: relaxation of the proximal point method
+CLOSE = 0.01  # of the error: how exactly one problem is solved
+FLAT_SLOPE = 0.1  # where a line search ends, as a share of the slope that it began with
+SEARCHES = 20
+
+
+@kernel
+def _worst_error(work, rows, twist):
+    worst = 0.0
+    for i in range(work.row.shape[0]):
+        error = row_error(work.row[i], rows, twist)
+        if not error <= worst:  # also takes a NaN
+            worst = error
+    return worst
+
+
+@kernel
+def _set_twists(work, rows, mass, free, twist):
+    """Velocities of the bodies from the impulses of the rows."""
+    for i in range(work.body.shape[0]):
+        b = work.body[i]
+        for k in range(6):
+            twist[b, k] = free[b, k]
+    impulse = rows.impulse
+    for i in range(work.row.shape[0]):
+        r = work.row[i]
+        push(
+            r, impulse[r, 0], impulse[r, 1], impulse[r, 2], rows.body, rows.frame, rows.arm, mass,
+            twist,
+        )  # fmt: skip
+
+
+@kernel
+def _take_impulses(work, impulse, own):
+    for i in range(work.row.shape[0]):
+        for k in range(3):
+            own[i, k] = impulse[work.row[i], k]
+
+
+@kernel
+def _give_impulses(work, own, impulse):
+    for i in range(work.row.shape[0]):
+        for k in range(3):
+            impulse[work.row[i], k] = own[i, k]
+
+
+@kernel
+def _start_velocities(work, rows, free, twist):
+    """Those of the bodies and at the contacts, as the impulses of the rows have them."""
+    for i in range(work.body.shape[0]):
+        b = work.body[i]
+        for k in range(6):
+            work.added[6 * i + k] = twist[b, k] - free[b, k]
+    for i in range(work.row.shape[0]):
+        r = work.row[i]
+        un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
+        work.velocity[i, 0], work.velocity[i, 1] = un + rows.bias[r], u1
+        work.velocity[i, 2] = u2
+
+
+@kernel
+def _set_shifts(work, friction):
+    for i in range(work.row.shape[0]):
+        u1, u2 = work.velocity[i, 1], work.velocity[i, 2]
+        work.shift[i] = friction[work.row[i]] * sqrt(u1 * u1 + u2 * u2)
+
+
+@kernel
+def _move(share, work):
+    """Take that share of the step work.y."""
+    for k in range(work.y.shape[0]):
+        work.added[k] += share * work.y[k]
+    for i in range(work.row.shape[0]):
+        for k in range(3):
+            work.velocity[i, k] += share * work.change[i, k]
+
+
+@kernel
+def _impulse_slope(share, rows, alpha, work):
+    """The part of the slope along the step that contacts have, after that share of it [J]."""
+    total = 0.0
+    centre, u, du = work.centre, work.velocity, work.change
+    for i in range(work.row.shape[0]):
+        r = work.row[i]
+        s = 1.0 / (alpha * contact_scale(r, rows))
+        p0, p1, p2 = project_on_cone(
+            centre[i, 0] - s * (u[i, 0] + share * du[i, 0] + work.shift[i]),
+            centre[i, 1] - s * (u[i, 1] + share * du[i, 1]),
+            centre[i, 2] - s * (u[i, 2] + share * du[i, 2]),
+            rows.friction[r],
+        )
+        total -= p0 * du[i, 0] + p1 * du[i, 1] + p2 * du[i, 2]
+    return total
+
+
+@kernel
+def _search_share(rows, alpha, work):
+    """Which share of the step work.y to take: where the slope is next to nothing.
+
+    The slope rises along the step, from below zero; regula falsi, one end halved (Illinois).
+    """
+    own, along = 0.0, 0.0
+    for k in range(work.y.shape[0]):
+        work.force[k] = 0.0
+    subtract_momenta(work, work.y, work.force)
+    for k in range(work.y.shape[0]):
+        own -= work.force[k] * work.added[k]
+        along -= work.force[k] * work.y[k]
+    low_slope = own + _impulse_slope(0.0, rows, alpha, work)
+    high_slope = own + along + _impulse_slope(1.0, rows, alpha, work)
+    flat = FLAT_SLOPE * abs(low_slope)
+    if not high_slope > flat:
+        return 1.0
+    low, high, share = 0.0, 1.0, 1.0
+    for _ in range(SEARCHES):
+        share = (low * high_slope - high * low_slope) / (high_slope - low_slope)
+        slope = own + share * along + _impulse_slope(share, rows, alpha, work)
+        if abs(slope) <= flat:
+            break
+        if slope > 0.0:
+            high, high_slope = share, slope
+            low_slope *= 0.5
+        else:
+            low, low_slope = share, slope
+            high_slope *= 0.5
+    return share
+
+
+@kernel
+def _solve_near_centre(rows, mass, alpha, enough, work, matrix):
+    """Newton on the convex problem around work.centre; its steps, negative if it did not settle.
+
+    enough    lack of momentum at which it may stop [m/s]
+    """
+    size = work.y.shape[0]
+    fill_prediction(rows, mass, alpha, work, matrix)
+    for step in range(1, MOST_STEPS + 1):
+        if not lu_factor(size, matrix, work.low, work.high, work.at):
+            return -step
+        lu_solve(size, matrix, work.low, work.high, work.at, work.y)
+        set_changes(rows, mass, work)
+        _move(1.0 if step == 1 else _search_share(rows, alpha, work), work)
+        fill_step(rows, mass, alpha, work, matrix)
+        error = momentum_error(work, mass)
+        if error <= enough:
+            return step
+        if not error < np.inf:
+            return -step
+    return -MOST_STEPS
+
+
+@kernel
+def _improve(rows, mass, free, goal, tolerance, most, work, matrix, twist):
+    """Newton on the island in `work`; the best impulses remain. Returns their error and the steps.
+
+    It ends at `goal`, or below `tolerance` where a problem gains less than half, or after `most`
+    steps.
+    """
+    error = best = _worst_error(work, rows, twist)
+    _take_impulses(work, rows.impulse, work.best)
+    _take_impulses(work, rows.impulse, work.centre)
+    _start_velocities(work, rows, free, twist)
+    alpha, least = min(FIRST_ALPHA, max(10.0 * LEAST_ALPHA, ALPHA_SHARE * error)), LEAST_ALPHA
+    steps = 0
+    while not best <= goal and steps < most and alpha <= LARGEST_ALPHA:
+        _set_shifts(work, rows.friction)
+        enough = max(CLOSE * error, 0.1 * goal)
+        taken = _solve_near_centre(rows, mass, alpha, enough, work, matrix)
+        steps += abs(taken)
+        if taken < 0:  # alpha was too small
+            alpha, least = 10.0 * alpha, 10.0 * alpha
+            _start_velocities(work, rows, free, twist)
+            continue
+        _give_impulses(work, work.impulse, rows.impulse)
+        _set_twists(work, rows, mass, free, twist)
+        before, error = error, _worst_error(work, rows, twist)
+        if error < best:
+            best = error
+            _take_impulses(work, rows.impulse, work.best)
+        if best <= tolerance and error > 0.5 * before:
+            break
+        for i in range(work.row.shape[0]):
+            for k in range(3):
+                work.centre[i, k] += OVERSHOOT * (work.impulse[i, k] - work.centre[i, k])
+        if taken < EASY:
+            alpha, least = max(0.1 * alpha, least), LEAST_ALPHA
+    _give_impulses(work, work.best, rows.impulse)
+    _set_twists(work, rows, mass, free, twist)
+    return best, steps
+
+
+@kernel(_nrt=True)
+def _solve_island(lo, size, graph, rows, mass, free, goal, tolerance, twist):
+    """Newton on the bodies graph.order[:size]; the error and the steps, none if it is too large."""
+    contacts = count_contacts(lo, size, graph)
+    work = new_body_work(graph, size, contacts)
+    take_island(lo, size, graph, work)
+    error = _worst_error(work, rows, twist)
+    if error <= tolerance:
+        return error, 0
+    numbers = set_band(6 * size, work.low, work.high, work.at)
+    operations = factor_operations(6 * size, work.high)
+    if operations > MOST_OPERATIONS:
+        return error, 0
+    most = min(NEWTON_STEPS, max(FEW_STEPS, int(MOST_WORK / operations)))
+    set_inertias(work, mass)
+    matrix = np.empty(numbers)
+    return _improve(rows, mass, free, goal, tolerance, most, work, matrix, twist)
+
+
+@stage(result=Tuple((float64, int64, int64)), _nrt=True)
+def solve_by_bodies(lo, n, rows, mass, free, goal, tolerance, twist):
+    """Bring the islands among the contacts lo .. lo + n to an error of `goal`, or `tolerance`.
+
+    Returns the largest error [m/s], how many islands needed Newton, and its steps.
+    """
+    graph = new_graph(mass.shape[0] - 1, n)
+    count = list_contacts(lo, n, rows, mass, graph)
+    link_bodies(count, rows, mass, graph)
+    worst, islands, steps = 0.0, 0, 0
+    for k in range(count):
+        if graph.place[k] >= 0:
+            continue
+        size = order_island(k, graph.link_first, graph.link, graph.place, graph.order)
+        error, taken = _solve_island(lo, size, graph, rows, mass, free, goal, tolerance, twist)
+        if not error <= worst:
+            worst = error
+        steps += taken
+        islands += 1 if taken > 0 else 0
+    return worst, islands, steps
+
+
+@inner_kernel
+def is_moving(lo, n, rows, tolerance):
+    """Whether the contacts lo .. lo + n close, in the mean square, as bodies in motion do."""
+    total = 0.0
+    for r in range(lo, lo + n):
+        closing = max(0.0, -(rows.approach[r] + rows.bias[r]))
+        total += closing * closing
+    return total > n * (MOVING * tolerance) ** 2
