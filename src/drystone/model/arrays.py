@@ -272,8 +272,9 @@ class ContactRows(NamedTuple):
 
 # How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after
 # (MIDPOINT), as RATTLE found for articulated islands that nothing touches (RATTLED), from
-# END_OF_STEP on by the velocity after; HELD: and joints hold it besides.
-MIDPOINT, RATTLED, END_OF_STEP, HELD = range(4)
+# END_OF_STEP on by the velocity after; HELD: and joints hold it besides; CARRIED: by those before
+# and after its contacts act in the middle of the step (solvers/carried_contacts.py).
+MIDPOINT, RATTLED, END_OF_STEP, HELD, CARRIED = range(5)
 
 
 @table
@@ -292,7 +293,8 @@ class Motion(NamedTuple):
     move: np.ndarray  # (n + 1, 8) displacement twists
     mean: np.ndarray  # (n, 3) mean spin of a free rotation over the step
     later: np.ndarray  # (n, 3) spin at the end of the step after that rotation
-    scheme: np.ndarray  # (n + 1,) MIDPOINT ... HELD, see motion/displacement.py
+    scheme: np.ndarray  # (n + 1,) MIDPOINT ... CARRIED, see motion/displacement.py
+    carried: np.ndarray  # (n + 1,) float: share s of CARRIED, see solvers/carried_contacts.py
     impact_time: np.ndarray  # (n + 1,) time of its last impact within this step [s], -1 if none
     impact_displacement: np.ndarray  # (n + 1, 6) until that impact [m, rad]
     impact_rotation: np.ndarray  # (n + 1, 4) quaternion at that impact
@@ -315,6 +317,7 @@ class Boxes(NamedTuple):
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
     escaped: np.ndarray  # (chunks,) int64 AABBs that have left their fat AABBs
+    seam_last: np.ndarray  # (ns,) last entry of Near.seam_next of a shape, plus 1; 0: none
     cell: np.ndarray  # (ns, 4) int64 level and cell
     bucket_first: np.ndarray  # (buckets + 1,)
     bucket_item: np.ndarray  # (ns,)
@@ -343,6 +346,7 @@ class Near(NamedTuple):
     unresolved: np.ndarray  # (pairs,) overlaps of two meshes that no contact was found for
     # (pairs,) 1: its time of impact was not found, see collision/ccd_mesh.py
     given_up: np.ndarray
+    seam_next: np.ndarray  # (2 pairs,) lists of grounds, see collision/seams.py
 
 
 @table

@@ -154,7 +154,7 @@ def _find_contacts_again(bouncing, shapes, outlines, bodies, state, settings, wo
         if not _is_next(r, rows, motion, graph, dt) or _has_shortened_axes(r, rows.frame):
             continue
         if not is_exact(r, rows.toi[r], rows, state, motion, dt):
-            find_again(r, rows.toi[r], shapes, outlines, bodies, state, work, near_count, dt)
+            find_again(r, rows.toi[r], False, shapes, outlines, bodies, state, work, near_count, dt)
             graph.island_impact[_island_of(r, rows, graph, motion.mass)] = -1.0
 
 

@@ -157,12 +157,33 @@ def _pair_of(contact, near, near_count):
     return low
 
 
+@kernel
+def _choose_slot(row, found, used, nearest, slot, rows, state):
+    """Contact in the slots that row `row` becomes: the deepest that is left, or the nearest to
+    where it was; -1 if none is left."""
+    chosen, least, side = -1, 0.0, 1 if rows.body[row, 1] < state.position.shape[0] else 0
+    b = rows.body[row, side]
+    for j in range(found):
+        if used & (1 << j) != 0:
+            continue
+        value = slot[j, 6]
+        if nearest:
+            value = 0.0
+            for k in range(3):
+                value += (slot[j, k] - state.position[b, k] - rows.arm[row, 3 * side + k]) ** 2
+        if chosen < 0 or value < least:
+            chosen, least = j, value
+    return chosen
+
+
 @inner_kernel
-def find_again(r, t, shapes, outlines, bodies, state, work, near_count, dt):
-    """Find the contacts of the pair of row `r` at its poses at time `t`.
+def find_again(r, t, nearest, shapes, outlines, bodies, state, work, near_count, dt):
+    """Find the contacts of the pair of row `r` at its poses at time `t`; returns the row after the
+    last of the pair.
 
     The pair keeps its rows: if there are fewer contacts those that are left over are as far apart
-    as the search went, if there are more the deepest are taken.
+    as the search went, if there are more the deepest are taken, or if `nearest` those that are
+    nearest to where they were.
     """
     rows, near, ccd = work.rows, work.near, work.ccd
     contact = work.contact_list.row_contact[r]
@@ -179,20 +200,16 @@ def find_again(r, t, shapes, outlines, bodies, state, work, near_count, dt):
     for row in range(first, first + count):
         rows.found_at[row] = t
         rows.searches[row] += 1
-        deepest = -1
-        for j in range(found):
-            if used & (1 << j) == 0 and (
-                deepest < 0 or ccd.near.slot[j, 6] < ccd.near.slot[deepest, 6]
-            ):
-                deepest = j
+        chosen = _choose_slot(row, found, used, nearest, ccd.near.slot, rows, state)
         for j in range(3):
             rows.impulse[row, j] = 0.0  # of the last step, along another normal
-        if deepest < 0:
+        if chosen < 0:
             gap, _, _ = gap_at(row, t, rows, state, work.motion, dt)
             rows.gap[row] += margin - gap
         else:
-            used |= 1 << deepest
-            _renew_row(row, deepest, from_a, from_b, ccd.near.slot, rows, state, work.motion.mass)
+            used |= 1 << chosen
+            _renew_row(row, chosen, from_a, from_b, ccd.near.slot, rows, state, work.motion.mass)
+    return first + count
 
 
 @kernel
