@@ -85,6 +85,7 @@ from drystone.solvers.carried_contacts import (
 )
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.impact import solve_impacts, solve_impacts_solids
+from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
@@ -280,6 +281,11 @@ def solve(model, state, settings, work, joint_work):
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
             settings.max_sweeps, island, motion.twist, info,
+        )  # fmt: skip
+    if residual <= settings.tolerance:
+        share_evenly(
+            rows, groups, model.bodies.radius, motion.mass, motion.twist, settings.tolerance,
+            island.newton.matrix,
         )  # fmt: skip
     if joint_work is not None:
         most, worst, islands, steps = solve_articulated(

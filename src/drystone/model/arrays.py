@@ -259,8 +259,7 @@ class ContactRows(NamedTuple):
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
     slab_sums: np.ndarray  # (slabs, 4) float: squares of what two sweeps changed there, visits
     slab_list: np.ndarray  # (slabs,) scratch
-    # (slabs,) scratch: slabs that one thread sweeps, see solvers/gauss_seidel/parallel_sweep.py
-    run_first: np.ndarray
+    run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps (parallel_sweep.py)
     run_last: np.ndarray
     group_first: np.ndarray  # (groups + 1,) slabs of the groups
     group_sweeps: np.ndarray  # (groups,)
@@ -271,9 +270,8 @@ class ContactRows(NamedTuple):
 
 
 # How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after
-# (MIDPOINT), as RATTLE found for articulated islands that nothing touches (RATTLED), from
-# END_OF_STEP on by the velocity after; HELD: and joints hold it besides; CARRIED: by those before
-# and after its contacts act in the middle of the step (solvers/carried_contacts.py).
+# (MIDPOINT), as RATTLE found (RATTLED), from END_OF_STEP on by the velocity after; HELD: and joints
+# hold it; CARRIED: by those before and after the middle of the step (solvers/carried_contacts.py).
 MIDPOINT, RATTLED, END_OF_STEP, HELD, CARRIED = range(5)
 
 
@@ -344,8 +342,7 @@ class Near(NamedTuple):
     cached_triangle: np.ndarray  # (pairs, 2 CACHED_TRIANGLES) triangles that were near, two and two
     cached_gap: np.ndarray  # (pairs, CACHED_TRIANGLES) float32: how far apart they were [m]
     unresolved: np.ndarray  # (pairs,) overlaps of two meshes that no contact was found for
-    # (pairs,) 1: its time of impact was not found, see collision/ccd_mesh.py
-    given_up: np.ndarray
+    given_up: np.ndarray  # (pairs,) 1: its time of impact was not found (collision/ccd_mesh.py)
     seam_next: np.ndarray  # (2 pairs,) lists of grounds, see collision/seams.py
 
 

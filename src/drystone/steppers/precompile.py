@@ -48,6 +48,7 @@ from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.carried_contacts import carry_islands_solids
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.impact import solve_impacts_solids
+from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
 log = logging.getLogger("drystone")
@@ -214,6 +215,7 @@ def run_dynamics() -> None:
     )  # fmt: skip
     push_all(rows, 0, motion.mass, motion.twist)
     solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
+    share_evenly(rows, 0, bodies.radius, motion.mass, motion.twist, 0.0, work.island.newton.matrix)
     _solve_by_newton(None)
     displacement.displace_bodies(bodies, state, motion, 0, settings.dt)
     stabilization.push_apart(motion, rows, 0, 0, settings)
