@@ -15,6 +15,7 @@ from drystone.collision.contacts import gather_contacts, number_contacts, store_
 from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.collide_2d import collide_flat
 from drystone.collision.narrowphase.mesh.collide import collide_meshes, has_meshes
+from drystone.collision.seams import leave_out_seams
 from drystone.constraints.contact_rows import assemble_rows
 from drystone.constraints.error_measures import measure_rows
 from drystone.constraints.islands import (
@@ -76,8 +77,15 @@ from drystone.solvers.articulated.solve_islands import (
     store_joints,
 )
 from drystone.solvers.articulated.stabilization import stabilize_joints
+from drystone.solvers.carried_contacts import (
+    carry_islands,
+    carry_islands_solids,
+    leave_middle,
+    restore_means,
+)
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.impact import solve_impacts, solve_impacts_solids
+from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
@@ -137,7 +145,7 @@ def broadphase(model, state, settings, work):
 
 
 @kernel(inline="always")  # else all that it calls is optimised once more: seconds
-def _collide(model, outlines, state, work):
+def _collide(model, outlines, state, settings, work):
     """Points, normals and gaps of the pairs that are near; False if there are too few slots."""
     shapes, boxes, near = model.shapes, work.boxes, work.near
     near_count = int(work.log.info[INFO_NEAR])
@@ -148,6 +156,9 @@ def _collide(model, outlines, state, work):
         collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
         if has_meshes(shapes):
             collide_meshes(shapes, boxes, state.pair, state.pair_axis, near, near_count)
+        leave_out_seams(
+            shapes, model.bodies.kind, boxes, state.pair, near, near_count, settings.skin
+        )
     else:
         collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
     return True
@@ -161,7 +172,7 @@ def narrowphase(model, outlines, state, settings, work):
     # After the capacity for contacts was grown: to collide again would start from the axes that
     # the pairs have just cached, and last digits would depend on when the capacity ran out.
     while log.flag[FLAG_COLLIDED] == 0:
-        if not _collide(model, outlines, state, work):
+        if not _collide(model, outlines, state, settings, work):
             return MORE_SLOTS
         near_count = int(log.info[INFO_NEAR])
         kind, joined = model.bodies.kind, model.joints.body
@@ -238,9 +249,14 @@ def impacts(model, outlines, state, settings, work, joint_work):
 
 
 @kernel
-def rattle(model, state, settings, work, joint_work):
-    """Articulated islands that nothing touches are integrated by RATTLE; the solve skips them."""
+def rattle(model, outlines, state, settings, work, joint_work):
+    """Articulated islands that nothing touches are integrated by RATTLE; the solve skips them.
+    Contacts that are carried along curves are moved to the middle of the step."""
     since, info, tried = ticks(), work.log.info, 0
+    if outlines is None:
+        carry_islands_solids(model.shapes, model.bodies, state, settings, work)
+    else:
+        carry_islands(model.shapes, outlines, model.bodies, state, settings, work)
     if joint_work is not None:
         tried = rattle_islands(
             joint_work, model.joints, model.bodies, state, work.rows,
@@ -266,6 +282,11 @@ def solve(model, state, settings, work, joint_work):
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
             settings.max_sweeps, island, motion.twist, info,
         )  # fmt: skip
+    if residual <= settings.tolerance:
+        share_evenly(
+            rows, groups, model.bodies.radius, motion.mass, motion.twist, settings.tolerance,
+            island.newton.matrix,
+        )  # fmt: skip
     if joint_work is not None:
         most, worst, islands, steps = solve_articulated(
             joint_work, model.joints, model.bodies, state, rows, groups, int(info[INFO_IMPACTS]),
@@ -283,6 +304,7 @@ def displace(model, state, settings, work, joint_work):
     """How far each body moves; displacements keep contacts apart and joints together."""
     since, motion, rows, graph, info = ticks(), work.motion, work.rows, work.graph, work.log.info
     count, struck = int(info[INFO_CONTACTS]), int(info[INFO_IMPACTS])
+    leave_middle(motion)
     choose_schemes(motion.scheme, rows, count, struck, settings, info[INFO_RESIDUAL])
     displace_bodies(model.bodies, state, motion, struck, settings.dt)
     if settings.drift != NO_DRIFT and settings.drift != BAUMGARTE:
@@ -341,6 +363,7 @@ def finalize(model, state, settings, work, joint_work, elements):
     if settings.sleeping == 1:
         fall_asleep(bodies, state, settings, graph)
     settle_forces(elements, bodies, state, motion.scheme, settings.dt)
+    restore_means(motion)
     _lap(work.log.clock, _FINALIZE, since)
     return DONE
 
@@ -398,7 +421,7 @@ def advance(model, outlines, state, settings, work, joint_work, elements, steps)
             return done, status
         _constraints(model, state, settings, work, joint_work)
         _impacts(model, outlines, state, settings, work, joint_work)
-        _rattle(model, state, settings, work, joint_work)
+        _rattle(model, outlines, state, settings, work, joint_work)
         _solve(model, state, settings, work, joint_work)
         _displace(model, state, settings, work, joint_work)
         _ccd(model, outlines, state, settings, work)

@@ -7,10 +7,10 @@ import pytest
 import trimesh
 
 import drystone as ds
+from drystone.bench.fuzz.linked_tubes import linking_number
 from drystone.model.rotation import matrix_from_quaternion
 from drystone.scenes import SCENES
 from drystone.scenes.mechanism import PIN
-from linked_tubes import linking_number
 
 STANDING = (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0)
 STEPS = (1 / 240, 0.01)

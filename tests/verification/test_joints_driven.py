@@ -49,7 +49,7 @@ def test_motor_lifts_what_it_can_and_no_more():
 
 
 def test_servo_is_a_damped_oscillator():
-    """Critically damped: x = A (1 + w t) exp(-w t), first order in the step."""
+    """Critically damped: x = A (1 + w t) exp(-w t), second order in the step."""
     world = ds.World(dt=1 / 1000, sleeping=False)
     mass, stiffness = 2.0, 50.0
     w = np.sqrt(stiffness / mass)
@@ -58,7 +58,55 @@ def test_servo_is_a_damped_oscillator():
     for t in (0.2, 0.5, 1.0):
         world.run(t - world.time)
         exact = 0.3 - 0.3 * (1 + w * t) * np.exp(-w * t)
-        assert slider.position == pytest.approx(exact, abs=0.3 * w * world.dt)
+        assert slider.position == pytest.approx(exact, abs=0.3 * (w * world.dt) ** 2)
+
+
+PERIOD = 0.63  # [s]
+
+
+def oscillator(kind, dt):
+    """1 kg that swings by 0.1 m about x = 1, undamped."""
+    world = ds.World(dt=dt, gravity=(0, 0, 0), sleeping=False)
+    ball = world.add_body(ds.Sphere(0.05), position=(1.1, 0, 0), mass=1.0)
+    stiffness = (2 * pi / PERIOD) ** 2
+    if kind == "spring":
+        spring = ds.SpringDamper(None, ball, (0, 0, 0), (1.1, 0, 0), stiffness, length=1.0)
+        world.add_joint(spring)
+    else:
+        world.add_joint(ds.Slider(None, ball, (1, 0, 0), motor=ds.Servo(-0.1, stiffness)))
+    return world, ball, 0.5 * stiffness * 0.1**2
+
+
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 240])
+@pytest.mark.parametrize("kind", ["spring", "servo"])
+def test_undamped_springs_and_servos_swing_on(kind, dt):
+    """Energy, their potential included, stays; the period is off by (w dt)² / 12."""
+    world, ball, energy = oscillator(kind, dt)
+    assert world.energy().total == pytest.approx(energy, rel=1e-9)
+    world.run(5.0)
+    assert world.energy().total == pytest.approx(energy, rel=1e-8)
+    w = 2 * pi / PERIOD
+    late = (w * dt) ** 2 / 12 * w * world.time
+    assert ball.centre[0] - 1.0 == pytest.approx(0.1 * np.cos(w * world.time - late), abs=2e-4)
+
+
+def test_spring_that_goes_round_keeps_its_energy():
+    """Its direction rotates in every step: it pulls along the secant."""
+    world, ball, _ = oscillator("spring", 1 / 240)
+    ball.velocity = (0.0, 2.0, 0.0)
+    start = world.energy().total
+    for _ in range(240):
+        world.step()
+        assert world.energy().total == pytest.approx(start, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["spring", "servo"])
+def test_springs_that_are_faster_than_the_step_are_damped(kind):
+    """A period of a tenth of the step: it comes to rest where the spring is slack."""
+    world, ball, energy = oscillator(kind, 10 * PERIOD)
+    for _ in range(20):
+        world.step()
+    assert world.energy().total < 1e-3 * energy
 
 
 def test_servo_holds_a_load_where_spring_and_weight_balance():

@@ -1,91 +1,15 @@
 """Random worlds of joints and contacts: energy does not rise and joints close, or a step says so.
 
-Two to twenty bodies of all mass ratios to 1e4, joints of all kinds (redundant ones too), e = 0, no
-motors, steps up to 1/60 s.
+`drystone fuzz --only joints --cases 2000` runs more of them.
 """
 
 import numpy as np
 import pytest
 
-import drystone as ds
-
-GAIN = 1e-6  # of the energy in play
-OPEN, LONG = 0.01, 0.1  # of a link, for so many seconds
-
-
-def unit(rng):
-    v = rng.normal(size=3)
-    return v / np.linalg.norm(v)
-
-
-def any_joint(a, b, point, size, rng):
-    """A joint of a random kind; the bodies stand where they stand."""
-    axis, kind = unit(rng), rng.integers(7)
-    if kind == 0:
-        return ds.Ball(a, b, point)
-    if kind == 1:
-        return ds.Hinge(a, b, point, axis)
-    if kind == 2:
-        return ds.Universal(a, b, point, axis, np.cross(axis, unit(rng)))
-    if kind == 3:
-        return ds.Distance(a, b, point + 0.3 * size, b.position + 0.1 * size)
-    if kind == 4:
-        return ds.Fixed(a, b)
-    return ds.Slider(a, b, axis) if kind == 5 else ds.Cylindrical(a, b, point, axis)
-
-
-def any_shape(size, rng):
-    length = size * rng.uniform(0.3, 1.0)
-    width, kind = length * rng.uniform(0.05, 0.5), rng.integers(3)
-    if kind == 0:
-        return ds.Box(length, width, width)
-    return ds.Capsule(width / 2, length) if kind == 1 else ds.Sphere(length / 2)
-
-
-def random_world(seed):
-    """World and size of its links [m]."""
-    rng = np.random.default_rng(seed)
-    stone = ds.Material(density=1000, friction=rng.choice([0, 0.3, 0.8]), restitution=0.0)
-    world = ds.World(dt=1 / rng.choice([60, 120, 240, 480]), sleeping=False)
-    world.add_fixed(ds.Plane(), stone)
-    size, ratio = 10 ** rng.uniform(-1.3, 0), 10 ** rng.uniform(0, 4)
-    collide = bool(rng.random() < 0.3)
-    for k in range(rng.integers(2, 21)):
-        parent = world.bodies[rng.integers(k)] if k and rng.random() < 0.85 else None
-        near = np.array([0, 0, 4 * size]) if parent is None else np.array(parent.position)
-        at = near + rng.normal(size=3) * size * (2.0 if parent is None else 0.7)
-        at[2] = max(at[2], 1.2 * size)
-        turn = rng.normal(size=4)
-        body = world.add_body(
-            any_shape(size, rng), stone, position=at, orientation=turn / np.linalg.norm(turn),
-            mass=200 * size**3 * ratio ** rng.random(),
-        )  # fmt: skip
-        if parent is None and rng.random() < 0.7:
-            continue
-        for _ in range(1 + (rng.random() < 0.15)):
-            point = 0.5 * (near + at) + rng.normal(size=3) * size * 0.2
-            world.add_joint(any_joint(parent, body, point, size, rng), collide=collide)
-    for body in world.bodies:
-        if rng.random() < 0.3:
-            body.velocity = rng.normal(size=3) * 2 * np.sqrt(9.81 * size)
-            body.spin = rng.normal(size=3) * 2 * np.sqrt(9.81 / size)
-    return world, size
+from drystone.bench.fuzz.jointed_worlds import random_world, watch
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(24))
 def test_energy_never_rises_and_joints_stay_closed_or_a_step_says_so(seed):
-    world, size = random_world(seed)
-    world.step()  # makes the velocities fit the joints
-    energy = world.energy()
-    weight = sum(9.81 * body.mass * body.position[2] for body in world.bodies)
-    most, in_play, open_for = energy.total, energy.kinetic + weight, 0.0
-    for _ in range(round(0.8 / world.dt)):
-        info = world.step()
-        now = world.energy().total
-        assert now <= most + GAIN * in_play or not info.converged
-        most = max(most, now) if not info.converged else most
-        gap = max(joint.separation for joint in world.joints) if world.joints else 0.0
-        is_open = gap > OPEN * 0.3 * size and info.converged
-        open_for = open_for + world.dt if is_open else 0.0
-        assert open_for <= LONG
+    assert watch(*random_world(np.random.default_rng(seed))) == ""

@@ -66,6 +66,26 @@ def test_pendulum_is_of_second_order():
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.3)
 
 
+def test_force_of_a_joint_is_that_of_the_end_of_the_step():
+    """m (a - g) of a pendulum at the poses and spins that are read beside it: second order."""
+    errors = []
+    for dt in (1 / 240, 1 / 480):
+        world, joint, _ = pendulum(1.5, dt)
+        rod, worst = world.bodies[0], 0.0
+        inertia = 2.0 * (0.05**2 + 1.0) / 12 + 2.0 * 0.25
+        for k in range(round(1.0 / dt)):
+            world.step()
+            arm, spin = rod.centre, rod.spin
+            turning = np.cross(arm, (0, 0, -2.0 * 9.81)) / inertia
+            acceleration = np.cross(turning, arm) + np.cross(spin, np.cross(spin, arm))
+            if k > 1:
+                off = joint.force - 2.0 * (acceleration + (0, 0, 9.81))
+                worst = max(worst, np.linalg.norm(off))
+        errors.append(worst)
+    assert errors[0] < 2e-3 * 2.0 * 9.81
+    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.3)
+
+
 def test_energy_of_a_chain_in_free_swing_stays():
     """Six links of 1 m let go from the horizontal, 5 s: the end cracks like a whip."""
     world = SCENES["chain"].build(length=1.0, dt=1 / 240)

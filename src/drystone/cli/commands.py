@@ -293,7 +293,8 @@ def run_fuzzer(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Other seeds draw other cases.")] = 0,
     only: Annotated[
-        list[str] | None, typer.Option(help="A family: arguments, worlds, files, rockfall.")
+        list[str] | None,
+        typer.Option(help="A family: arguments, worlds, joints, meshes, files, rockfall."),
     ] = None,
     cases: Annotated[int | None, typer.Option(min=1, help="So many of every family.")] = None,
     case: Annotated[int | None, typer.Option(min=0, help="One case again, by its number.")] = None,

@@ -56,8 +56,8 @@ def fill_block(r, body, frame, arm, mass, one, two, block):
         block[r, 5] += mass[b, 0] * two + dot(l2, j2)
 
 
-@kernel
-def _start_impulse(r, warm, mu, frame, impulse):
+@inner_kernel
+def start_impulse(r, warm, mu, frame, impulse):
     """Warm start: the last step's impulse in the axes of this step, cut to the cone."""
     n = (frame[r, 0], frame[r, 1], frame[r, 2])
     pn = dot(warm, n)
@@ -127,7 +127,7 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
         # Speculative contact: a gap may close within the step but not more. [Stewart1996]
         rows.skin[r] = skin * _smaller_radius(touch.body, c, radius)
         rows.bias[r] = (contact[c, 6] if contact[c, 6] > rows.skin[r] else 0.0) / dt
-        _start_impulse(r, load(touch.warm, c), rows.friction[r], rows.frame, rows.impulse)
+        start_impulse(r, load(touch.warm, c), rows.friction[r], rows.frame, rows.impulse)
 
 
 @parallel_kernel

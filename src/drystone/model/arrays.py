@@ -259,8 +259,7 @@ class ContactRows(NamedTuple):
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
     slab_sums: np.ndarray  # (slabs, 4) float: squares of what two sweeps changed there, visits
     slab_list: np.ndarray  # (slabs,) scratch
-    # (slabs,) scratch: slabs that one thread sweeps, see solvers/gauss_seidel/parallel_sweep.py
-    run_first: np.ndarray
+    run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps (parallel_sweep.py)
     run_last: np.ndarray
     group_first: np.ndarray  # (groups + 1,) slabs of the groups
     group_sweeps: np.ndarray  # (groups,)
@@ -271,9 +270,9 @@ class ContactRows(NamedTuple):
 
 
 # How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after
-# (MIDPOINT), as RATTLE found for articulated islands that nothing touches (RATTLED), from
-# END_OF_STEP on by the velocity after; HELD: and joints hold it besides.
-MIDPOINT, RATTLED, END_OF_STEP, HELD = range(4)
+# (MIDPOINT), as RATTLE found (RATTLED), from END_OF_STEP on by the velocity after; HELD: and joints
+# hold it; CARRIED: by those before and after the middle of the step (solvers/carried_contacts.py).
+MIDPOINT, RATTLED, END_OF_STEP, HELD, CARRIED = range(5)
 
 
 @table
@@ -292,7 +291,8 @@ class Motion(NamedTuple):
     move: np.ndarray  # (n + 1, 8) displacement twists
     mean: np.ndarray  # (n, 3) mean spin of a free rotation over the step
     later: np.ndarray  # (n, 3) spin at the end of the step after that rotation
-    scheme: np.ndarray  # (n + 1,) MIDPOINT ... HELD, see motion/displacement.py
+    scheme: np.ndarray  # (n + 1,) MIDPOINT ... CARRIED, see motion/displacement.py
+    carried: np.ndarray  # (n + 1,) float: share s of CARRIED, see solvers/carried_contacts.py
     impact_time: np.ndarray  # (n + 1,) time of its last impact within this step [s], -1 if none
     impact_displacement: np.ndarray  # (n + 1, 6) until that impact [m, rad]
     impact_rotation: np.ndarray  # (n + 1, 4) quaternion at that impact
@@ -315,6 +315,7 @@ class Boxes(NamedTuple):
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
     escaped: np.ndarray  # (chunks,) int64 AABBs that have left their fat AABBs
+    seam_last: np.ndarray  # (ns,) last entry of Near.seam_next of a shape, plus 1; 0: none
     cell: np.ndarray  # (ns, 4) int64 level and cell
     bucket_first: np.ndarray  # (buckets + 1,)
     bucket_item: np.ndarray  # (ns,)
@@ -341,8 +342,8 @@ class Near(NamedTuple):
     cached_triangle: np.ndarray  # (pairs, 2 CACHED_TRIANGLES) triangles that were near, two and two
     cached_gap: np.ndarray  # (pairs, CACHED_TRIANGLES) float32: how far apart they were [m]
     unresolved: np.ndarray  # (pairs,) overlaps of two meshes that no contact was found for
-    # (pairs,) 1: its time of impact was not found, see collision/ccd_mesh.py
-    given_up: np.ndarray
+    given_up: np.ndarray  # (pairs,) 1: its time of impact was not found (collision/ccd_mesh.py)
+    seam_next: np.ndarray  # (2 pairs,) lists of grounds, see collision/seams.py
 
 
 @table

@@ -35,12 +35,12 @@ def allocate(model: Model) -> Work:
             rotation_matrix=f(n, 9), mass=f(n + 1, 7), force=f(n, 6), free=_lines(n + 1),
             twist=_lines(n + 1), move=_lines(n + 1), mean=f(n, 3), later=f(n, 3), scheme=i(n + 1),
             impact_time=f(n + 1), impact_displacement=f(n + 1, 6), impact_rotation=f(n + 1, 4),
-            struck=f(n + 1),
+            struck=f(n + 1), carried=f(n + 1),
             before=f(n + 1, 6), after=f(n + 1, 6),
         ),
         boxes=Boxes(
             pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
-            escaped=np.zeros(ns // 64 + 1, np.int64),
+            escaped=np.zeros(ns // 64 + 1, np.int64), seam_last=i(ns),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_arrays(0),
         ),
@@ -86,7 +86,7 @@ def _near_arrays(pairs: int, slots: int) -> Near:
         cached_of=i(pairs, 3), cached_axis=_floats(pairs, 8),
         cached_triangle=i(pairs, 2 * CACHED_TRIANGLES),
         cached_gap=np.zeros((pairs, CACHED_TRIANGLES), np.float32),
-        unresolved=i(pairs), given_up=i(pairs),
+        unresolved=i(pairs), given_up=i(pairs), seam_next=i(2 * pairs),
     )  # fmt: skip
 
 
@@ -94,7 +94,7 @@ def _ccd_arrays(n: int, ns: int) -> Ccd:
     f, i = _floats, _integers
     boxes = Boxes(
         pose=f(ns, 12), swept=f(0, SWEPT_COLUMNS), reach=f(0), spread=f(ns), aabb=f(0, 6),
-        escaped=np.zeros(0, np.int64),
+        escaped=np.zeros(0, np.int64), seam_last=i(0),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_arrays(0),
     )  # fmt: skip

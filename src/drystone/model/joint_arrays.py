@@ -60,6 +60,7 @@ class JointRows(NamedTuple):
     error: np.ndarray  # (nr,) what drift has left to correct [m] or [rad]; < 0 for limits
     bias: np.ndarray  # (nr,) [m/s] or [rad/s]
     softness: np.ndarray  # (nr,) [1/kg] or [1/(kg m²)]
+    spring: np.ndarray  # (nr, 3) of springs and servos: offset, stiffness, damping
     lower: np.ndarray  # (nr,) bounds of the impulse [N s] or [N m s]
     upper: np.ndarray  # (nr,)
     impulse: np.ndarray  # (nr,) of the last solve, and so the guess for the next
@@ -74,6 +75,6 @@ def joint_rows(table: Joints) -> JointRows:
     return JointRows(
         body=np.ascontiguousarray(np.repeat(table.body, rows_of, axis=0), np.int32),
         linear=f((count, 3)), angular=f((count, 6)), error=f(count), bias=f(count),
-        softness=f(count), lower=f(count), upper=f(count), impulse=f(count),
+        softness=f(count), spring=f((count, 3)), lower=f(count), upper=f(count), impulse=f(count),
         kind=np.zeros(count, np.int32), value=f((len(table.kind), COORDINATES)),
     )  # fmt: skip

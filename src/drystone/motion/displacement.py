@@ -8,7 +8,7 @@ where a contact changes its normal velocity.
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import rotate_quaternion, rotation_between
-from drystone.model.arrays import END_OF_STEP, HELD, KINEMATIC, RATTLED
+from drystone.model.arrays import CARRIED, END_OF_STEP, HELD, KINEMATIC, RATTLED
 from drystone.motion.integrate import rotate_freely
 
 # A contact takes its bodies from the midpoint rule when they parted there as the step began by more
@@ -66,7 +66,7 @@ def displace_body(b, bodies, old, rotation, motion, impacts, dt):
     old, rotation  velocities and quaternions at the start of the step
     """
     twist, move = motion.twist, motion.move
-    has_impact = impacts > 0 and motion.impact_time[b] >= 0.0
+    has_impact = motion.scheme[b] == CARRIED or (impacts > 0 and motion.impact_time[b] >= 0.0)
     rest = 1.0 - motion.impact_time[b] / dt if has_impact else 1.0
     spin = (twist[b, 3], twist[b, 4], twist[b, 5])
     if bodies.kind[b] == KINEMATIC or motion.scheme[b] == HELD:

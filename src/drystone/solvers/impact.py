@@ -19,6 +19,7 @@ from math import inf
 
 from drystone.constraints.contact_rows import fill_block
 from drystone.constraints.coulomb import invert_block, push, solve_contact, velocity_at
+from drystone.constraints.islands import TALLY_GROUPS
 from drystone.constraints.joint_rows import push_joint_row, row_velocity
 from drystone.forces.free_velocity import set_rotation
 from drystone.jit import inner_kernel, kernel
@@ -33,6 +34,9 @@ from drystone.solvers.impact_times import (
     flight_begin,
     gap_at,
     is_exact,
+    list_impacts,
+    look_ahead,
+    may_come_round,
     next_impact,
     path_at,
     rotation_at,
@@ -54,21 +58,12 @@ SAME_TIME = 1e-9  # of the step: impacts as close as that are one
 
 
 @kernel
-def _list_bouncing(rows, count):
-    """List the rows with restitution; returns how many."""
-    listed = 0
-    for r in range(count):
-        if rows.restitution[r] > 0.0:
-            rows.bounce_list[listed] = r
-            listed += 1
-    return listed
-
-
-@kernel
-def _some_impact(bouncing, rows, motion, settings):
+def _some_impact(bouncing, rows, radius, state, motion, settings):
     """Whether any of the listed contacts closes within the step, faster than bounce_speed."""
     for i in range(bouncing):
         r = rows.bounce_list[i]
+        if may_come_round(r, rows, radius, state, settings.dt):
+            return True
         if rows.approach[r] > -settings.bounce_speed:
             continue
         free, _, _ = velocity_at(r, rows.body, rows.frame, rows.arm, motion.free)
@@ -154,7 +149,7 @@ def _find_contacts_again(bouncing, shapes, outlines, bodies, state, settings, wo
         if not _is_next(r, rows, motion, graph, dt) or _has_shortened_axes(r, rows.frame):
             continue
         if not is_exact(r, rows.toi[r], rows, state, motion, dt):
-            find_again(r, rows.toi[r], shapes, outlines, bodies, state, work, near_count, dt)
+            find_again(r, rows.toi[r], False, shapes, outlines, bodies, state, work, near_count, dt)
             graph.island_impact[_island_of(r, rows, graph, motion.mass)] = -1.0
 
 
@@ -423,11 +418,12 @@ def solve_impacts(shapes, outlines, bodies, state, settings, work, joint_work):
     """
     motion, rows, graph, dt = work.motion, work.rows, work.graph, settings.dt
     count = int(work.log.info[INFO_CONTACTS])
-    bouncing = _list_bouncing(rows, count)
-    if bouncing == 0 or not _some_impact(bouncing, rows, motion, settings):
+    bouncing = list_impacts(rows, graph.tally[TALLY_GROUPS], count, motion.mass)
+    if bouncing == 0 or not _some_impact(bouncing, rows, bodies.radius, state, motion, settings):
         return 0
     touching = settings.bounce_speed * dt  # [m] closer than this is in touch
     _start_paths(rows, count, state, motion)
+    look_ahead(bouncing, shapes, outlines, bodies, state, settings, work)
     rounds, visits, at_once = 0, 0, False
     while not at_once:
         visits += count + bouncing

@@ -10,21 +10,26 @@ skin since: impulses then act along the normal, and on both bodies at one point,
 momentum is conserved.
 """
 
-from math import sqrt
+from math import inf, sqrt
 
 from drystone.collision.broadphase import place_on
 from drystone.collision.displaced_pair import collide_displaced
 from drystone.constraints.contact_rows import fill_block
 from drystone.constraints.coulomb import invert_block
+from drystone.constraints.joint_rows import contacts_of
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, cross, dot, load, rotate_quaternion, scale, sub, tangents
-from drystone.model.arrays import FIXED
+from drystone.model.arrays import FIXED, INFO_NEAR
 from drystone.motion.integrate import rotate_freely
 
 CLOSE_SHARE = 1e-5  # of the skin: 3e-10 of the radius
 # Searches for the contacts of one pair in a step. Newton's method takes two or three for an impact;
 # shapes whose distance is only known to the tolerance of GJK stop here.
 MOST_SEARCHES = 12
+MOST_LOOKS = 8  # of these, before there is a time of impact
+# Contacts of an island in which bodies without restitution are said to meet alone; in larger ones
+# they fall on each other, and the end of the step will do.
+MOST_MEETING = 4
 
 
 @inner_kernel
@@ -157,17 +162,45 @@ def _pair_of(contact, near, near_count):
     return low
 
 
+@kernel
+def _rows_of_pair(r, work, near_count):
+    """First row of the pair that row `r` belongs to, and how many it has."""
+    contact, near = work.contact_list.row_contact[r], work.near
+    k = _pair_of(contact, near, near_count)
+    return r - (contact - near.contact_first[k]), near.slot_count[k]
+
+
+@kernel
+def _choose_slot(row, found, used, nearest, slot, rows, state):
+    """Contact in the slots that row `row` becomes: the deepest that is left, or the nearest to
+    where it was; -1 if none is left."""
+    chosen, least, side = -1, 0.0, 1 if rows.body[row, 1] < state.position.shape[0] else 0
+    b = rows.body[row, side]
+    for j in range(found):
+        if used & (1 << j) != 0:
+            continue
+        value = slot[j, 6]
+        if nearest:
+            value = 0.0
+            for k in range(3):
+                value += (slot[j, k] - state.position[b, k] - rows.arm[row, 3 * side + k]) ** 2
+        if chosen < 0 or value < least:
+            chosen, least = j, value
+    return chosen
+
+
 @inner_kernel
-def find_again(r, t, shapes, outlines, bodies, state, work, near_count, dt):
-    """Find the contacts of the pair of row `r` at its poses at time `t`.
+def find_again(r, t, nearest, shapes, outlines, bodies, state, work, near_count, dt):
+    """Find the contacts of the pair of row `r` at its poses at time `t`; returns the row after the
+    last of the pair.
 
     The pair keeps its rows: if there are fewer contacts those that are left over are as far apart
-    as the search went, if there are more the deepest are taken.
+    as the search went, if there are more the deepest are taken, or if `nearest` those that are
+    nearest to where they were.
     """
     rows, near, ccd = work.rows, work.near, work.ccd
-    contact = work.contact_list.row_contact[r]
-    k = _pair_of(contact, near, near_count)
-    first, count = r - (contact - near.contact_first[k]), near.slot_count[k]
+    k = _pair_of(work.contact_list.row_contact[r], near, near_count)
+    first, count = _rows_of_pair(r, work, near_count)
     a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
     from_a, _ = path_at(rows.body[r, 0], t, state, work.motion, dt)
     from_b, _ = path_at(rows.body[r, 1], t, state, work.motion, dt)
@@ -179,20 +212,16 @@ def find_again(r, t, shapes, outlines, bodies, state, work, near_count, dt):
     for row in range(first, first + count):
         rows.found_at[row] = t
         rows.searches[row] += 1
-        deepest = -1
-        for j in range(found):
-            if used & (1 << j) == 0 and (
-                deepest < 0 or ccd.near.slot[j, 6] < ccd.near.slot[deepest, 6]
-            ):
-                deepest = j
+        chosen = _choose_slot(row, found, used, nearest, ccd.near.slot, rows, state)
         for j in range(3):
             rows.impulse[row, j] = 0.0  # of the last step, along another normal
-        if deepest < 0:
+        if chosen < 0:
             gap, _, _ = gap_at(row, t, rows, state, work.motion, dt)
             rows.gap[row] += margin - gap
         else:
-            used |= 1 << deepest
-            _renew_row(row, deepest, from_a, from_b, ccd.near.slot, rows, state, work.motion.mass)
+            used |= 1 << chosen
+            _renew_row(row, chosen, from_a, from_b, ccd.near.slot, rows, state, work.motion.mass)
+    return first + count
 
 
 @kernel
@@ -233,3 +262,84 @@ def _renew_row(r, j, from_a, from_b, slot, rows, state, mass):
     rows.gap[r], rows.approach[r] = gap, approach
     fill_block(r, rows.body, frame, rows.arm, mass, 1.0, 1.0, rows.delassus)
     invert_block(r, rows.delassus, rows.inverse)
+
+
+@inner_kernel
+def list_impacts(rows, groups, count, mass):
+    """List the rows that may have impacts; returns how many.
+
+    All with restitution; and where two moving bodies meet, alone, those without, which end at rest
+    against each other: along the normal where they touch.
+    """
+    listed = 0
+    for r in range(count):
+        if rows.restitution[r] > 0.0:
+            rows.bounce_list[listed] = r
+            listed += 1
+    for g in range(groups):
+        lo, hi = contacts_of(g, rows)
+        if hi - lo > MOST_MEETING or rows.group_linked[g] == 1:
+            continue
+        for r in range(lo, hi):
+            a, b = rows.body[r, 0], rows.body[r, 1]
+            moving = mass[a, 0] > 0.0 and mass[b, 0] > 0.0
+            if moving and rows.restitution[r] == 0.0 and rows.gap[r] > rows.skin[r]:
+                rows.bounce_list[listed] = r
+                listed += 1
+    return listed
+
+
+@inner_kernel
+def may_come_round(r, rows, radius, state, dt):
+    """Whether bodies that are still apart at contact `r` rotate so far that they may meet: else
+    the plane between them keeps them apart, whatever they show each other."""
+    chord, gap, old = 0.0, rows.gap[r], state.twist
+    if gap <= rows.skin[r]:
+        return False
+    for side in range(2):
+        b = rows.body[r, side]
+        if b < old.shape[0]:
+            along = dot(load(rows.frame, r), load(old, b))
+            gap += dt * along if side == 1 else -dt * along
+            chord += dt * radius[b] * sqrt(old[b, 3] ** 2 + old[b, 4] ** 2 + old[b, 5] ** 2)
+    return chord > max(rows.skin[r], gap)
+
+
+@kernel
+def _advance(r, shapes, outlines, bodies, state, settings, work):
+    """Follow a pair that comes round by conservative advancement, until one of its contacts has a
+    time of impact or the step is over: no gap shrinks faster than their surfaces move."""
+    rows, motion, dt, near_count = (
+        work.rows,
+        work.motion,
+        settings.dt,
+        int(work.log.info[INFO_NEAR]),
+    )
+    first, count = _rows_of_pair(r, work, near_count)
+    old, v, turning, t = state.twist, (0.0, 0.0, 0.0), 0.0, 0.0
+    for side in range(2):
+        b = rows.body[r, side]
+        if b < old.shape[0]:
+            v = add(v, scale(load(old, b), 1.0 if side == 1 else -1.0))
+            w = (old[b, 3], old[b, 4], old[b, 5])
+            turning += bodies.radius[b] * sqrt(dot(w, w))
+    for _ in range(MOST_LOOKS):
+        gap = inf
+        for row in range(first, first + count):
+            if next_impact(row, rows, state, motion, settings) >= 0.0:
+                return
+            gap = min(gap, gap_at(row, t, rows, state, motion, dt)[0])
+        t += max(gap, rows.skin[r]) / (sqrt(dot(v, v)) + turning)
+        if t >= dt:
+            return
+        find_again(r, t, False, shapes, outlines, bodies, state, work, near_count, dt)
+
+
+@inner_kernel
+def look_ahead(bouncing, shapes, outlines, bodies, state, settings, work):
+    """Follow the pairs that come round and have no time of impact yet."""
+    rows = work.rows
+    for i in range(bouncing):
+        r = rows.bounce_list[i]
+        if rows.searches[r] == 0 and may_come_round(r, rows, bodies.radius, state, settings.dt):
+            _advance(r, shapes, outlines, bodies, state, settings, work)

@@ -96,7 +96,9 @@ class Step:
             )
 
     def rattle(self):
-        timestep.rattle(self._solid, self.state, self.settings, self.work, self.joint_work)
+        timestep.rattle(
+            self._solid, self._outlines, self.state, self.settings, self.work, self.joint_work
+        )
 
     def solve(self):
         """By the compiled solver; others override this."""

@@ -27,6 +27,7 @@ from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.dispatch import collide_pairs
 from drystone.collision.narrowphase.mesh.collide import collide_every, collide_meshes
 from drystone.collision.narrowphase.sdf.collide import collide_sdfs
+from drystone.collision.seams import leave_out_seams
 from drystone.constraints import islands
 from drystone.constraints.contact_rows import assemble_rows
 from drystone.constraints.error_measures import measure_rows
@@ -44,8 +45,10 @@ from drystone.solvers.articulated.energy_balance import balance_energies, draw_b
 from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
 from drystone.solvers.articulated.stabilization import stabilize_joints
+from drystone.solvers.carried_contacts import carry_islands_solids
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.impact import solve_impacts_solids
+from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.by_bodies import solve_by_bodies
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
@@ -159,6 +162,7 @@ def run_geometry() -> None:
         near.slot_first, near.slot_count, near.slot, 0, 0, np.zeros((256, 4)),
     )  # fmt: skip
     collide_near(shapes, boxes, state.pair, state.pair_axis, near, 0)
+    leave_out_seams(shapes, bodies.kind, boxes, state.pair, near, 0, 0.0)
     broadphase.update_aabbs(
         model.shapes, bodies, state, work.motion.force, Settings(), boxes, work.log.flag
     )
@@ -222,6 +226,7 @@ def run_dynamics() -> None:
     )  # fmt: skip
     push_all(rows, 0, motion.mass, motion.twist)
     solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
+    share_evenly(rows, 0, bodies.radius, motion.mass, motion.twist, 0.0, work.island.newton.matrix)
     _solve_by_newton(None)
     displacement.displace_bodies(bodies, state, motion, 0, settings.dt)
     stabilization.push_apart(motion, rows, 0, 0, settings)
@@ -236,6 +241,7 @@ def run_dynamics() -> None:
     sleeping.fall_asleep(bodies, state, settings, work.graph)
     # Last, for they call the narrow phase: run_geometry() has compiled it by now.
     solve_impacts_solids(model.shapes, bodies, state, settings, work, None)
+    carry_islands_solids(model.shapes, bodies, state, settings, work)
     stop_fast_solids(model.shapes, bodies, model.joints, state, settings, work)
 
 

@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from drystone.constraints.joint_rows import new_joint_work
 from drystone.constraints.joints.joint import Joint
 from drystone.errors import InputError
 from drystone.model.checks import flag, shown
-from drystone.model.joint_arrays import JointRows
+from drystone.model.joint_arrays import DRIVE_POSITION, SPRING, JointRows
+from drystone.solvers.articulated.solve_islands import fill_joint_rows
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
 from drystone.world.new_bodies import check_owned
@@ -70,6 +72,18 @@ def values_of(world, joint) -> np.ndarray:
     _own_joint(world, joint, "joint_values")
     world._synced()
     return world._state.joint_value[world._build.joints.index(joint)].copy()
+
+
+def potential(world) -> float:
+    """Energy that spring-dampers and servos hold, half their stiffness times offset squared [J]."""
+    joints = world._build.model.joints
+    if not ((joints.kind == SPRING).any() or (joints.drive_mode == DRIVE_POSITION).any()):
+        return 0.0
+    scratch = new_joint_work(joints, world._build.model.bodies)
+    fill_joint_rows(scratch, joints, world._state, world._settings)
+    rows = scratch.rows
+    offset, stiffness, _ = rows.spring[rows.softness > 0.0].T
+    return float(0.5 * stiffness @ offset**2)
 
 
 def _span(world, joint) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from drystone.model.checks import shown
 from drystone.model.rotation import rotation_matrices
 from drystone.model.signatures import public
 from drystone.steppers.driver import Step
-from drystone.world import force_edits
+from drystone.world import force_edits, joint_edits
 from drystone.world.body import Body
 
 STATUS = np.array(["stick", "slip", "separate"])
@@ -30,7 +30,8 @@ class Energy(NamedTuple):
     """[J]. Kinematic bodies do not count."""
 
     kinetic: float
-    potential: float  # of gravity, zero at the origin of the coordinates, and of force elements
+    # of gravity (zero at the origin of the coordinates), force elements, spring-dampers, servos
+    potential: float
 
     @property
     def total(self) -> float:
@@ -196,7 +197,8 @@ def energy(world) -> Energy:
     velocity, spin = state.twist[free, :3], _body_axes(state.rotation[free], state.twist[free, 3:])
     kinetic = 0.5 * (mass @ (velocity**2).sum(axis=1) + (inertia * spin**2).sum())
     height = state.position[free] @ world.gravity + np.array(world._origin) @ world.gravity
-    return Energy(float(kinetic), float(-mass @ height) + force_edits.potential(world))
+    stored = force_edits.potential(world) + joint_edits.potential(world)
+    return Energy(float(kinetic), float(-mass @ height) + stored)
 
 
 def momentum(world, about) -> Momentum:

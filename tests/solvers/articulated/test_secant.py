@@ -19,7 +19,7 @@ def make_secants(joints, bodies, state, joint_work, motion, dt):
     first, last = nodes_of(0, joint_work)
     predict_poses(first, last, bodies, state, joint_work, motion, False, state.twist, 0, dt)
     fill_end_rows(first, last, joints, joint_work, dt)
-    set_secant_rows(first, last, joints, state, joint_work, motion, 1.0, dt)
+    set_secant_rows(first, last, joints, state, joint_work, motion, 1.0, state.twist, dt)
 
 
 KINDS = {

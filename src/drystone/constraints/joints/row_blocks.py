@@ -161,7 +161,12 @@ def _write_limit(rows, r, lin, a, b, gap, dt):
 
 @inner_kernel(no_cpython_wrapper=True)
 def write_spring(rows, r, offset, stiffness, damping, dt):
-    """Make row `r` a spring and damper: p = -dt (k (offset + dt u) + d u), solved for u."""
+    """Make row `r` a spring and damper: p = -dt (k (offset + dt u) + d u), solved for u.
+
+    The compiled step takes means of the velocities before and after in place of u, see
+    solvers/articulated/soft_rows.py.
+    """
+    rows.spring[r, 0], rows.spring[r, 1], rows.spring[r, 2] = offset, stiffness, damping
     stiff = damping + stiffness * dt
     rows.softness[r] = 1.0 / (dt * stiff)
     rows.bias[r] = stiffness * offset / stiff

@@ -16,7 +16,8 @@ a tree, rattle_matrix.py by banded factors of the Delassus matrix of the island.
 An island is declined, and left to solve_islands.py as it was found, if something touches it, a
 limit is reached, joints are far open, or the iterations do not converge; and if joints pull hard on
 light bodies (geometric_stiffness.py) or bodies rotate far in the step, where RATTLE may gain energy
-without bound: such islands are smooth, and secant.py has them. Nothing here writes State but
+without bound, or if there are springs between points: such islands are smooth, and secant.py has
+them. Nothing here writes State but
 project_velocities(), which is part of the end of the step: the rest goes to JointWork.
 """
 
@@ -49,6 +50,7 @@ from drystone.solvers.articulated.rattle_tree import (
     tree_of,
     tree_residual,
 )
+from drystone.solvers.articulated.soft_rows import has_springs, soften_rows
 
 MAX_ITERATIONS = 10  # of the position errors; each gains two digits or more
 CONVERGED = 1e-9  # [m], [rad]: a correction that will leave no more than that is the last
@@ -188,7 +190,9 @@ def _rattle_island(g, joints, bodies, state, rows, joint_work, settings, work, m
         return np.inf
     if t >= 0:
         set_tree_impulses(t, joints, bodies, joint_work, motion)
-    if is_stiff(first, last, joints, joint_work, bodies.inv_inertia, settings.dt):
+    if has_springs(first, last, joint_work) or is_stiff(
+        first, last, joints, joint_work, bodies.inv_inertia, settings.dt
+    ):
         return np.inf
     joint_work.stabilize[g] = left
     if t >= 0:
@@ -212,6 +216,7 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
         if first == last:
             continue
         smooth, error = _is_smooth(g, rows, joint_work, settings), np.inf
+        soften_rows(first, last, joint_work, state.twist, motion.mass, settings.dt, smooth)
         if smooth:
             tried += 1
             error = _rattle_island(
@@ -222,6 +227,8 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
             continue
         _clear_biases(first, last, joint_work, smooth)
         if smooth:  # leave it as it was found
+            if joint_work.smooth[g] == 0:
+                soften_rows(first, last, joint_work, state.twist, motion.mass, settings.dt, False)
             mark_bodies(first, last, joint_work, motion, MIDPOINT)
             start_group(first, last, joint_work, state, motion)
     return tried

@@ -28,8 +28,9 @@ from drystone.constraints.coulomb import push_rows
 from drystone.constraints.joint_rows import contacts_of, nodes_of, push_joint_row, row_velocity
 from drystone.constraints.joints.fill_rows import fill_joint
 from drystone.jit import inner_kernel, kernel
-from drystone.model.joint_arrays import ROW_EQUALITY
+from drystone.model.joint_arrays import ROW_EQUALITY, ROW_SPRING
 from drystone.solvers.articulated.end_poses import error_made
+from drystone.solvers.articulated.soft_rows import soften_rows
 
 MAX_ROUNDS = 40  # of solving with rows that are made anew
 CLOSED = 1e-8  # [m], [rad]: position errors with which rows are good enough
@@ -40,15 +41,21 @@ LARGEST_HALF = 1.3  # [rad] half angles beyond it count as this: tan(x) / x has 
 
 
 @inner_kernel
-def worst_error(first, last, joint_work):
-    """Largest position error of end_rows that the step has made [m], [rad]."""
+def worst_error(first, last, joint_work, move, dt):
+    """Largest position error of end_rows that the step has made [m], [rad]; of springs, by how
+    much their length differs from what their rows saw of the displacements `move`."""
     worst, rows = 0.0, joint_work.rows
     for i in range(joint_work.row_first[first], joint_work.row_first[last]):
         r = joint_work.row_list[i]
         if rows.kind[r] == ROW_EQUALITY:
             off = abs(error_made(r, joint_work.end_rows.error[r], joint_work))
-            if not off <= worst:
-                worst = off
+        elif rows.kind[r] == ROW_SPRING:
+            seen = rows.spring[r, 0] + dt * row_velocity(r, rows, move)
+            off = abs(joint_work.end_rows.spring[r, 0] - seen)
+        else:
+            continue
+        if not off <= worst:
+            worst = off
     return worst
 
 
@@ -63,10 +70,11 @@ def _stretch(b, move, dt):
 
 
 @inner_kernel
-def set_secant_rows(first, last, joints, state, joint_work, motion, share, dt):
+def set_secant_rows(first, last, joints, state, joint_work, motion, share, old, dt):
     """Rows of the blocks first .. last as secants of the start of the step and of end_rows.
 
     share   of the solved velocities in the displacement: 1, or 1/2 for the midpoint rule
+    old     velocities at the start of the step
     """
     rows, end, before = joint_work.rows, joint_work.end_rows, -1
     for d in range(first, last):
@@ -77,7 +85,7 @@ def set_secant_rows(first, last, joints, state, joint_work, motion, share, dt):
         before = j
     for i in range(joint_work.row_first[first], joint_work.row_first[last]):
         r = joint_work.row_list[i]
-        if rows.kind[r] != ROW_EQUALITY:
+        if rows.kind[r] != ROW_EQUALITY and rows.kind[r] != ROW_SPRING:
             continue
         size = 0.0
         for k in range(3):
@@ -88,8 +96,10 @@ def set_secant_rows(first, last, joints, state, joint_work, motion, share, dt):
             f = 0.5 * (_stretch(rows.body[r, side], motion.move, dt) if size > 0.0 else 1.0)
             for k in range(3 * side, 3 * side + 3):
                 rows.angular[r, k] = f * (rows.angular[r, k] + end.angular[r, k])
-        off = error_made(r, end.error[r], joint_work)
-        rows.bias[r] = off / (share * dt) - row_velocity(r, rows, motion.twist)
+        if rows.kind[r] == ROW_EQUALITY:
+            off = error_made(r, end.error[r], joint_work)
+            rows.bias[r] = off / (share * dt) - row_velocity(r, rows, motion.twist)
+    soften_rows(first, last, joint_work, old, motion.mass, dt, share < 1.0)
 
 
 @inner_kernel

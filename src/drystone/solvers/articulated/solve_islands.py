@@ -45,7 +45,7 @@ from drystone.model.arrays import (
     MIDPOINT,
     RATTLED,
 )
-from drystone.model.joint_arrays import PLANAR, ROW_LIMIT
+from drystone.model.joint_arrays import PLANAR, ROW_EQUALITY, ROW_LIMIT
 from drystone.solvers.articulated.end_poses import fill_end_rows, predict_poses
 from drystone.solvers.articulated.geometric_stiffness import (
     relax_bodies,
@@ -66,6 +66,7 @@ from drystone.solvers.articulated.secant import (
     start_poses,
     worst_error,
 )
+from drystone.solvers.articulated.soft_rows import soften_rows
 from drystone.solvers.articulated.tree_contacts import solve_tree_contacts
 from drystone.solvers.articulated.tree_delassus import W_GROUP, WITH_DRIVES
 from drystone.solvers.gauss_seidel.joint_sweep import sweep_linked
@@ -119,7 +120,12 @@ def store_joints(joint_work, joints, state):
         for k in range(3):
             state.joint_value[j, k] = rows.value[j, k]
     for r in range(rows.impulse.shape[0]):
+        last = state.joint_impulse[r]
         state.joint_impulse[r] = rows.impulse[r]
+        # The impulse of RATTLE is dt times the force at the start of the step. What a joint reads
+        # is that of its end, on the line through this and the last: the poses are those of the end.
+        if rows.kind[r] == ROW_EQUALITY and joint_work.curve[r, 1] != 0.0:
+            rows.impulse[r] += rows.impulse[r] - last
         for k in range(3):
             state.joint_curve[r, k] = joint_work.curve[r, k]
 
@@ -243,7 +249,7 @@ def _iterate(
         keep_iterate(first, last, joint_work, motion.twist)
         predict_poses(first, last, bodies, state, joint_work, motion, True, old, impacts, dt)
         fill_end_rows(first, last, joints, joint_work, dt)
-        off = worst_error(first, last, joint_work)
+        off = worst_error(first, last, joint_work, motion.move, dt)
         # A solve that leaves an error of the velocities leaves one of the positions too.
         closed = max(CLOSED, 2.0 * dt * error)
         near, error = max(NEARLY_CLOSED, closed), max(error, left / DEFECT)
@@ -257,7 +263,7 @@ def _iterate(
         since += 1
         if not far < np.inf or since > PATIENCE or k == MAX_ROUNDS - 1:
             break
-        set_secant_rows(first, last, joints, state, joint_work, motion, share, dt)
+        set_secant_rows(first, last, joints, state, joint_work, motion, share, old, dt)
     joint_work.trees.count[W_GROUP] = 0
     return off <= near and error <= settings.tolerance, error, most, islands, steps
 
@@ -275,6 +281,7 @@ def _fill_again(g, joints, state, rows, joint_work, motion, dt):
         if j != before:
             fill_joint(joints, j, state.position, state.rotation, dt, joint_work.rows)
         before = j
+    soften_rows(first, last, joint_work, state.twist, motion.mass, dt, False)
     start_group(first, last, joint_work, state, motion)
     forget_factors(first, last, joint_work)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from linked_tubes import linking_number, random_pair
+from drystone.bench.fuzz.linked_tubes import linking_number, random_pair
 from narrow_twin import pose_row, turn
 from triangle_twin import bare_parts, box_mesh, meet, mesh_part, torus
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from narrow_twin import random_rotation
+from drystone.model.rotation import matrix_from_quaternion
 
 
 def circle(count, size=1.0):
@@ -123,7 +123,8 @@ def random_pair(rng, most=60):
 
 
 def _push_together(rng, a, b):
-    rotation = random_rotation(rng)
+    quaternion = rng.normal(size=4)
+    rotation = matrix_from_quaternion(quaternion / np.linalg.norm(quaternion))
     theirs, both = b.line @ rotation.T, a.closed and b.closed
     start = a.line[rng.integers(len(a.line))]
     inward = -start / np.linalg.norm(start) + 0.4 * rng.normal(size=3)
