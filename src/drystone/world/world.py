@@ -70,6 +70,8 @@ class World(Readings, Hands):
     checkpoint_folder   where a failed run leaves its last good step; None: the current folder
     """
 
+    checkpoint_folder: Path | None = None
+
     def __init__(  # these, and those of add_body(), are public keywords: more than 12 are fine
         self,
         dt: float = 1 / 240,
