@@ -68,10 +68,15 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.io.recording import Recording as Recording
     from drystone.world.io.replay import Replay as Replay
     from drystone.world.io.replay import replay as replay
+    from drystone.world.interaction import Dragging as Dragging
     from drystone.world.observables import ContactTable as ContactTable
     from drystone.world.observables import Energy as Energy
     from drystone.world.observables import Momentum as Momentum
+    from drystone.world.view.replay_viewer import ReplayViewer as ReplayViewer
+    from drystone.world.view.viewer import Viewer as Viewer
     from drystone.world.world import World as World
+
+    __version__: str
 
 # Names are fetched when they are first used: Numba takes half a second to import, and
 # `drystone --help` should not wait for it.
@@ -128,6 +133,9 @@ _HOME = {
     "Recording": "world.io.recording",
     "Replay": "world.io.replay",
     "replay": "world.io.replay",
+    "Dragging": "world.interaction",
+    "Viewer": "world.view.viewer",
+    "ReplayViewer": "world.view.replay_viewer",
     "DrystoneError": "errors",
     "InputError": "errors",
     "NotConvergedWarning": "errors",
@@ -142,14 +150,25 @@ __all__ = sorted((*_HOME, *_MODULES))
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("drystone")
     if name in _MODULES:
         return import_module(f"drystone.{_MODULES[name]}")
     if name not in _HOME:
-        raise AttributeError(f"module 'drystone' has no attribute {name!r}")
+        raise AttributeError(f"module 'drystone' has no attribute {name!r}.{_guess(name)}")
     value = getattr(import_module(f"drystone.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
 
+def _guess(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, __all__, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME, *_MODULES})
+    return sorted({*globals(), *_HOME, *_MODULES, "__version__"})

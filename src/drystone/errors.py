@@ -13,6 +13,10 @@ class ArgumentError(InputError, TypeError):
     """An argument that is not there, is missing or was given twice: a TypeError too."""
 
 
+class AttributeMistake(InputError, AttributeError):  # noqa: N818  reads better in a traceback
+    """An attribute that is not there or cannot be set: an AttributeError too."""
+
+
 class UnsupportedFeature(DrystoneError, NotImplementedError):  # noqa: N818  a fixed public name
     """The chosen solver or stepper cannot honour something in the world."""
 

@@ -33,6 +33,7 @@ def square(x):
 def place(tmp_path, monkeypatch):
     """A cache folder of the test's own, and temporary files likewise."""
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.delenv("DRYSTONE_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "tmp").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
@@ -205,7 +206,7 @@ def test_a_folder_that_cannot_be_made_is_replaced_by_a_temporary_one(place, capl
         assert start(triple, 7) == (21, False)
         assert start(square, 7) == (49, False)
     (record,) = caplog.records
-    assert "cannot be kept in" in record.getMessage() and "NUMBA_CACHE_DIR" in record.getMessage()
+    assert "cannot be kept in" in record.getMessage() and "DRYSTONE_CACHE" in record.getMessage()
     assert start(triple, 7) == (21, True)
     (root,) = (place / "tmp").iterdir()
     assert root.stat().st_mode & 0o777 == 0o700, "others could put code of theirs there"

@@ -11,15 +11,27 @@ from drystone.cli import rockfall
 from drystone.cli.console import Debug, plainly, results, screen
 from drystone.errors import InputError
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(rockfall.app, name="rockfall")
 
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        import drystone
+
+        results.print(f"drystone {drystone.__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def main(
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Say it and exit."),
+    ] = False,
 ) -> None:
     """Rigid bodies that touch: hard contact, dry friction, impacts, joints."""
     Debug.on = debug
@@ -73,6 +85,10 @@ def run(  # one argument for each option of the command line, which typer asks f
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="How many cores to use.")] = None,
     sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = True,
+    view: Annotated[
+        bool, typer.Option("--view", help="Run it in the browser, live, until Ctrl-C.")
+    ] = False,
+    port: Annotated[int, typer.Option(help="Of --view: of the page.")] = 8080,
 ) -> None:
     """Run SCENE, with a progress bar and a summary."""
     from drystone.cli.run import run_scene
@@ -81,6 +97,13 @@ def run(  # one argument for each option of the command line, which typer asks f
     settings = {name: value for name, value in settings.items() if value is not None}
     if not sleeping:
         settings["sleeping"] = False
+    if view:
+        from drystone.cli.view import view_scene
+
+        if seconds is not None or picture is not None or json_file is not None:
+            raise InputError("--view runs until Ctrl-C: leave out --seconds, --picture, --json.")
+        view_scene(scene_name, settings | _pairs(options or []), record, every, port)
+        return
     finished = run_scene(
         scene_name, seconds, settings | _pairs(options or []), threads,
         record, every, picture, json_file, screen, results,
@@ -253,6 +276,60 @@ def replay(
     results.print(f"{file}: {outcome.steps} steps run again, {same}.", markup=False, soft_wrap=True)
     if outcome.unchecked:
         screen.print(outcome.unchecked, style="yellow", markup=False, soft_wrap=True)
+
+
+Port = Annotated[int, typer.Option(help="Of the page; the next free one if it is taken.")]
+Host = Annotated[
+    str, typer.Option(help="Address to listen at; any but loopback needs --token.")
+]
+Token = Annotated[str | None, typer.Option(help="What visitors must know.")]
+
+
+@app.command()
+@plainly
+def view(
+    what: Annotated[
+        str | None, typer.Argument(help="A recording (HDF5) or a scene; none: the gallery.")
+    ] = None,
+    port: Port = 8080,
+    host: Host = "127.0.0.1",
+    token: Token = None,
+) -> None:
+    """Look at a recording, or play with a scene, in the browser."""
+    from drystone.cli.view import view_anything
+
+    view_anything(what, port, host, token)
+
+
+@app.command()
+@plainly
+def export(
+    recording: Annotated[Path, typer.Argument(help="A recording (HDF5).")],
+    out: Annotated[
+        Path, typer.Argument(help="By its ending: .html .glb .usd .usda .usdc .csv .parquet .ply")
+    ],
+    frame: Annotated[int, typer.Option(help="Of .ply, which holds one; -1 is the last.")] = -1,
+) -> None:
+    """Write a recording for other programs; .html plays offline in any browser."""
+    from drystone.cli.view import export_file
+
+    export_file(recording, out, frame, screen)
+
+
+@app.command()
+@plainly
+def movie(
+    recording: Annotated[Path, typer.Argument(help="A recording (HDF5).")],
+    out: Annotated[Path, typer.Argument(help="The film: .mp4, .gif or .webm.")],
+    fps: Annotated[float, typer.Option(min=1.0, max=120.0, help="Pictures a second.")] = 30.0,
+    speed: Annotated[float, typer.Option(min=0.001, help="1 is real time.")] = 1.0,
+    width: Annotated[int, typer.Option(min=64, max=7680)] = 1280,
+    height: Annotated[int, typer.Option(min=64, max=4320)] = 720,
+) -> None:
+    """Make a film of a recording; needs no display."""
+    from drystone.cli.view import make_movie
+
+    make_movie(recording, out, fps, speed, (width, height), screen)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy  # its parts are loaded when they are used, for they take long
@@ -87,10 +87,11 @@ class History(NamedTuple):
 
 
 class ContactSolver(Protocol):
-    law: str  # "coulomb", "convex", "pyramid" or "compliant": what it solves, not how
+    """What a solver must have; solvers/own.py says what is taken for granted of the rest."""
 
-    def solve(self, problem: ContactProblem, impulse: np.ndarray) -> SolveInfo:
-        """Improve `impulse` (nb, 3) [N s] in place, starting from what it holds."""
+    def solve(self, problem: Any, impulse: np.ndarray) -> Any:
+        """Improve `impulse` (nb, 3) [N s] in place, starting from what it holds; returns a
+        SolveInfo, or nothing."""
 
 
 @public

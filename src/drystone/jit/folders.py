@@ -121,7 +121,10 @@ def _import_graph(package: Path) -> tuple[dict[Path, set[Path]], dict[Path, byte
 
 
 def cache_root() -> Path:
-    """Folder of everything that Drystone caches: $NUMBA_CACHE_DIR, else the user's cache folder."""
+    """Folder of everything that Drystone caches: $DRYSTONE_CACHE, or a folder `drystone` in
+    $NUMBA_CACHE_DIR, else in the user's cache folder."""
+    if own := os.environ.get("DRYSTONE_CACHE"):
+        return Path(own)
     given = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     return Path(given or os.path.expanduser("~/.cache")) / "drystone"
 
@@ -200,9 +203,9 @@ class Folders:
         return None
 
     def shared_with(self) -> str | None:
-        """What NUMBA_CACHE_DIR must be for another process to find what this one compiles."""
+        """What DRYSTONE_CACHE must be for another process to find what this one compiles."""
         folder = self.write("written.done", b"")
-        return None if folder is None else str(folder.parents[1])
+        return None if folder is None else str(folder.parent)
 
     def _all(self) -> list[Path]:
         first = cache_folder()
@@ -226,13 +229,13 @@ class Folders:
         if instead is not None:
             log.warning(
                 "Compiled code cannot be kept in %s; it goes to %s. "
-                "NUMBA_CACHE_DIR may name a folder that can be written.",
+                "DRYSTONE_CACHE may name a folder that can be written.",
                 why, instead,
             )  # fmt: skip
         else:
             log.warning(
                 "Compiled code cannot be kept anywhere: %s. Every start compiles anew, which takes "
-                "minutes; NUMBA_CACHE_DIR may name a folder that can be written.",
+                "minutes; DRYSTONE_CACHE may name a folder that can be written.",
                 why,
             )
 

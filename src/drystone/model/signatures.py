@@ -28,13 +28,14 @@ def public(thing: Thing) -> Thing:
     if inspect.isfunction(made):
         made = _wrapped(made, thing.__name__)
         setattr(thing, maker, staticmethod(made) if maker == "__new__" else made)
-    for name, member in list(vars(thing).items()):
+    for name in dir(thing):  # also what it inherits: World is one class in several files
+        member = inspect.getattr_static(thing, name)
         if name.startswith("_"):
             continue
         if isinstance(member, staticmethod | classmethod):
             setattr(thing, name, type(member)(_wrapped(member.__func__)))
-        elif inspect.isfunction(member):
-            setattr(thing, name, _wrapped(member))
+        elif inspect.isfunction(member) and not hasattr(member, "is_public"):
+            setattr(thing, name, _wrapped(member, f"{thing.__name__}.{name}"))
     return thing
 
 

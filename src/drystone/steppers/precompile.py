@@ -96,7 +96,7 @@ def _compile(part: str, other_half, half, step) -> None:
     new = not is_compiled(part)
     helper = None
     if new:
-        log.warning("Compiling the %s for the first time: about a minute, once only.", part)
+        log.warning("Compiling the %s for the first time: minutes of computing, once.", part)
         helper = _start_helper(other_half) if other_half else None
     half()
     if helper is not None:
@@ -124,7 +124,7 @@ def _start_helper(function) -> subprocess.Popen | None:
         return None
     folder = str(Path(drystone.__file__).parents[1])
     environment = os.environ | {
-        "NUMBA_CACHE_DIR": shared,
+        "DRYSTONE_CACHE": shared,
         "PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH")))),
     }
     command = [

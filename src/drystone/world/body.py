@@ -1,7 +1,7 @@
 """Body and FixedBody: handles of the things in a world, which the user reads and sets."""
 
 from math import atan2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from drystone.jit.vec import mul_t, rotation_matrix
 from drystone.model.checks import frozen, positive
 from drystone.model.frames import to_inside, to_outside
 from drystone.model.materials import Material
+from drystone.model.settable import check_settable
 from drystone.model.signatures import public
 from drystone.shapes.part import Shape
 from drystone.world import edits
@@ -20,13 +21,22 @@ if TYPE_CHECKING:
     from drystone.world.world import World
 
 
+def owner_of(thing: Any) -> "World":
+    """The world of a body or fixed thing that was not removed."""
+    if thing._world is None:
+        raise InputError(
+            f"{thing._name}: this body was removed from its world and cannot be used any more."
+        )
+    return thing._world
+
+
 @public
 class FixedBody:
     """A part of the fixed world, made by `World.add_fixed`. It never moves."""
 
-    is_fixed = True
-
-    __slots__ = ("_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_pose")
+    __slots__ = (
+        "_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_pose", "data",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -43,6 +53,16 @@ class FixedBody:
         self._shape, self._material = shape, material
         self._group, self._mask = group, mask
         self._pose = pose  # position and orientation of the shape's frame
+        self.data: Any = None  # of the user; neither saved nor recorded
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] != "_":
+            check_settable(self, name)
+        object.__setattr__(self, name, value)
+
+    @property
+    def is_fixed(self) -> bool:
+        return True
 
     @property
     def shape(self) -> Shape:
@@ -50,7 +70,13 @@ class FixedBody:
 
     @property
     def material(self) -> Material:
+        """Can be changed while the world runs; the mass stays."""
         return self._material
+
+    @material.setter
+    def material(self, value: Material) -> None:
+        self._owner()
+        edits.set_material(self, value)
 
     @property
     def name(self) -> str:
@@ -63,11 +89,23 @@ class FixedBody:
 
     @property
     def group(self) -> int:
+        """Bits: what it is; can be changed while the world runs."""
         return self._group
+
+    @group.setter
+    def group(self, value: int) -> None:
+        self._owner()
+        edits.set_bits(self, "group", value)
 
     @property
     def mask(self) -> int:
+        """Bits: what it touches; can be changed while the world runs."""
         return self._mask
+
+    @mask.setter
+    def mask(self, value: int) -> None:
+        self._owner()
+        edits.set_bits(self, "mask", value)
 
     @property
     def position(self) -> np.ndarray:
@@ -79,6 +117,9 @@ class FixedBody:
 
     def __repr__(self) -> str:
         return f"<FixedBody {self._name!r}: {self._shape!r}>"
+
+    def _owner(self) -> "World":
+        return owner_of(self)
 
 
 class Start:
@@ -103,15 +144,15 @@ class Body:
     force, torque           constant push given by the user [N], [N m], about the centre of mass
     mass, inertia           [kg]; 3x3 about the centre of mass in the shape's axes [kg m²]
     angle                   in two dimensions: of the orientation, about y [rad]
+    material, group, mask   what it is made of, what it is, what it touches
+    data                    whatever you like to keep with it; neither saved nor recorded
 
     All can be set; setting wakes the body and what touches it. Arrays are read-only copies.
     """
 
-    is_fixed = False
-
     __slots__ = (
         "_world", "_number", "_row", "_name", "_shape", "_material", "_kinematic",
-        "_group", "_mask", "_frame", "_start",
+        "_group", "_mask", "_frame", "_start", "data",
     )  # fmt: skip
 
     def __init__(
@@ -133,8 +174,18 @@ class Body:
         self._frame = frame
         self._start: Start | None = start  # None once the arrays hold the body
         self._row = -1  # its row in the arrays
+        self.data: Any = None  # of the user; neither saved nor recorded
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] != "_":
+            check_settable(self, name)
+        object.__setattr__(self, name, value)
 
     # What it is
+
+    @property
+    def is_fixed(self) -> bool:
+        return False
 
     @property
     def shape(self) -> Shape:
@@ -142,7 +193,13 @@ class Body:
 
     @property
     def material(self) -> Material:
+        """Can be changed while the world runs; the mass stays."""
         return self._material
+
+    @material.setter
+    def material(self, value: Material) -> None:
+        self._owner()
+        edits.set_material(self, value)
 
     @property
     def kinematic(self) -> bool:
@@ -150,11 +207,23 @@ class Body:
 
     @property
     def group(self) -> int:
+        """Bits: what it is; can be changed while the world runs."""
         return self._group
+
+    @group.setter
+    def group(self, value: int) -> None:
+        self._owner()
+        edits.set_bits(self, "group", value)
 
     @property
     def mask(self) -> int:
+        """Bits: what it touches; can be changed while the world runs."""
         return self._mask
+
+    @mask.setter
+    def mask(self, value: int) -> None:
+        self._owner()
+        edits.set_bits(self, "mask", value)
 
     @property
     def number(self) -> int:
@@ -308,11 +377,7 @@ class Body:
     # Inside
 
     def _owner(self) -> "World":
-        if self._world is None:
-            raise InputError(
-                f"{self._name}: this body was removed from its world and cannot be used any more."
-            )
-        return self._world
+        return owner_of(self)
 
     def _pose(self) -> tuple:
         """Position and orientation of the shape's frame, as tuples."""

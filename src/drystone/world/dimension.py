@@ -45,7 +45,7 @@ class ThreeDimensions:
             raise InputError(
                 f"{name}: angle is {shown(angle)}, which is for World(dim=2); give orientation."
             )
-        return unit_quaternion(f"{name}: orientation", orientation)
+        return unit_quaternion(f"{name}: orientation", from_scipy(name, orientation))
 
     @staticmethod
     def check_shape(shape, name: str) -> None:
@@ -87,7 +87,7 @@ class TwoDimensions:
         if angle is not None:
             half = 0.5 * number(f"{name}: angle", angle, "rad")
             return cos(half), 0.0, sin(half), 0.0
-        q = unit_quaternion(f"{name}: orientation", orientation)
+        q = unit_quaternion(f"{name}: orientation", from_scipy(name, orientation))
         if q[1] != 0.0 or q[3] != 0.0:
             raise InputError(
                 f"{name}: orientation is {q}, must be about y alone: (w, 0, y, 0), or give angle."
@@ -122,6 +122,16 @@ class TwoDimensions:
     def with_inertia(frame: MassFrame, inertia, name: str) -> MassFrame:
         moment = positive(f"{name}: inertia", inertia, "kg m²")
         return MassFrame(frame.mass, frame.offset, NO_ROTATION, 3 * (moment,))
+
+
+def from_scipy(name: str, orientation):
+    """The quaternion (w, x, y, z) of SciPy's Rotation, which has w last; other values stay."""
+    if not hasattr(orientation, "as_quat"):
+        return orientation
+    q = orientation.as_quat()
+    if q.shape != (4,):
+        raise InputError(f"{name}: orientation holds {len(q)} rotations, must be one.")
+    return q[[3, 0, 1, 2]].tolist()
 
 
 def space_of(dim) -> Any:

@@ -1,9 +1,11 @@
 """Edits of bodies: the body wakes, arrays are made anew where needed, recordings note it."""
 
 from drystone.errors import InputError
-from drystone.model.checks import flag, float_array, text
+from drystone.model.checks import bits, flag, float_array, text
+from drystone.model.materials import is_elliptic
+from drystone.solvers.supported_features import require_features
 from drystone.world import build
-from drystone.world.inertial_frame import with_mass
+from drystone.world.inertial_frame import check_material, with_mass
 
 
 def note_set(body, field: str, value) -> None:
@@ -69,3 +71,27 @@ def set_asleep(body, value: bool) -> None:
         world._state.twist[body._row] = 0.0
     else:
         moved(body)
+
+
+def set_bits(thing, field: str, value) -> None:
+    """`field` is group or mask, of a body or a fixed thing."""
+    value = bits(f"{thing._name}: {field}", value)
+    note_set(thing, field, value)
+    setattr(thing, f"_{field}", value)
+    changed(thing)
+
+
+def set_material(thing, material) -> None:
+    """Friction and restitution change with it; mass and inertia stay as they are."""
+    material = check_material(material, thing._name)
+    honour(thing._world, material.restitution, material.friction)
+    note_set(thing, "material", material)
+    thing._material = material
+    changed(thing)
+
+
+def honour(world, restitution, friction) -> None:
+    """Refuse at once what the solver, or a world of two dimensions, cannot do."""
+    world._space.check_friction(friction)
+    asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
+    require_features([feature for feature in asked if asked[feature]], world._solver)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.constraints.joint_rows import new_joint_work
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import Joint, NamedJoint
 from drystone.errors import InputError
 from drystone.model.checks import flag, shown
 from drystone.model.joint_arrays import DRIVE_POSITION, SPRING, JointRows
@@ -14,7 +14,9 @@ from drystone.world.new_bodies import check_owned
 
 
 def add_joint(world, joint, collide: bool):
-    """Put `joint` into `world`."""
+    """Put `joint` into `world`; bodies may have been given to it by their names."""
+    if isinstance(joint, NamedJoint):
+        joint = joint.between(world.__getitem__)
     _check_joint(joint, "add_joint")
     collide = flag("add_joint: collide", collide)
     if joint._world is not None:

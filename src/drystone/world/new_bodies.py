@@ -2,9 +2,8 @@
 
 from drystone.errors import InputError
 from drystone.model.checks import bits, flag, shown, text
-from drystone.model.materials import is_elliptic
-from drystone.solvers.supported_features import require_features
 from drystone.world.body import Body, FixedBody, Start
+from drystone.world.edits import honour
 from drystone.world.inertial_frame import check_material
 
 
@@ -51,13 +50,6 @@ def make_body(
     group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
     number, kinematic = world._next_number, flag(f"{name}: kinematic", kinematic)
     return Body(world, number, name, shape, material, kinematic, group, mask, frame, start)
-
-
-def honour(world, restitution, friction) -> None:
-    """Refuse at once what the solver, or a world of two dimensions, cannot do."""
-    world._space.check_friction(friction)
-    asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
-    require_features([feature for feature in asked if asked[feature]], world._solver)
 
 
 def _new_name(world, name) -> str:

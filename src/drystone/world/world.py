@@ -22,6 +22,7 @@ from drystone.model.finding import Finding
 from drystone.model.frames import fill_outside
 from drystone.model.joint_arrays import JointRows
 from drystone.model.materials import Material
+from drystone.model.settable import check_settable
 from drystone.model.signatures import public
 from drystone.model.state_hash import hash_state
 from drystone.motion.stabilization import drift_settings
@@ -30,10 +31,13 @@ from drystone.solvers.dispatch import make_solver
 from drystone.solvers.supported_features import require_features
 from drystone.steppers import STEPPERS, take_steps, time_stepping
 from drystone.steppers.step_report import StepReport
-from drystone.world import body_edits, build, force_edits, joint_edits, observables
+from drystone.world import body_edits, build, force_edits, joint_edits, solver_edits
 from drystone.world.body import Body, FixedBody
 from drystone.world.dimension import space_of
+from drystone.world.fork import refuse_forked
+from drystone.world.hands import Hands
 from drystone.world.new_bodies import make_body, make_fixed
+from drystone.world.readings import Readings
 from drystone.world.run import complain, fail, run_world
 from drystone.world.unresolved import name_pairs
 
@@ -44,7 +48,7 @@ AnyForce = TypeVar("AnyForce", bound=Element)
 
 
 @public
-class World:
+class World(Readings, Hands):
     """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
@@ -65,6 +69,8 @@ class World:
     on_nonconverged     "ignore" (`info` says it), "warn" or "raise" when a solve stops short
     checkpoint_folder   where a failed run leaves its last good step; None: the current folder
     """
+
+    checkpoint_folder: Path | None = None
 
     def __init__(  # these, and those of add_body(), are public keywords: more than 12 are fine
         self,
@@ -96,9 +102,7 @@ class World:
             gravity_x=gx,
             gravity_y=gy,
             gravity_z=gz,
-            tolerance=self._solver.tolerance,
-            max_sweeps=getattr(self._solver, "max_sweeps", 0),
-            newton=getattr(self._solver, "newton", 0),
+            **solver_edits.settings_of(self._solver),
             sleeping=int(flag("sleeping", sleeping)),
             sleep_speed=not_negative("sleep_speed", sleep_speed),
             sleep_delay=not_negative("sleep_delay", sleep_delay),
@@ -228,6 +232,37 @@ class World:
 
     # Running
 
+    @property
+    def gravity(self) -> np.ndarray:
+        """[m/s²]; can be set while the world runs."""
+        s = self._settings
+        return frozen((s.gravity_x, s.gravity_y, s.gravity_z))
+
+    @gravity.setter
+    def gravity(self, value: ArrayLike) -> None:
+        g = self._space.vector("gravity", value)
+        self._note("gravity", g)
+        self._settings = self._settings._replace(gravity_x=g[0], gravity_y=g[1], gravity_z=g[2])
+        build.wake_all(self._state)
+
+    @property
+    def solver(self) -> Any:
+        """The contact solver; can be set while the world runs, by name or with its options."""
+        return self._solver
+
+    @solver.setter
+    def solver(self, value: str | ContactSolver) -> None:
+        solver_edits.set_solver(self, make_solver(value))
+
+    @property
+    def tolerance(self) -> float:
+        """What the solver must reach [m/s]; can be set while the world runs."""
+        return self._settings.tolerance
+
+    @tolerance.setter
+    def tolerance(self, value: float) -> None:
+        solver_edits.set_solver(self, make_solver(self._solver, value))
+
     def step(self) -> SolveInfo:
         """Advance by one dt; returns what the contact solver says about it."""
         self._advance(1)
@@ -251,6 +286,7 @@ class World:
 
     def _advance(self, count: int) -> StepReport:
         """Up to `count` steps; returns the report of the engine."""
+        refuse_forked(self)
         if self._stale:
             self._sync()
         if self._recorder is not None:
@@ -266,159 +302,10 @@ class World:
             complain(self, report)
         return report
 
-    # Reading
-
-    @property
-    def bodies(self) -> tuple[Body, ...]:
-        return tuple(self._bodies)
-
-    @property
-    def fixed(self) -> tuple[FixedBody, ...]:
-        return tuple(self._fixed)
-
-    @property
-    def joints(self) -> tuple[Joint, ...]:
-        return tuple(self._joints)
-
-    @property
-    def forces(self) -> tuple[Element, ...]:
-        return tuple(self._forces)
-
-    def __len__(self) -> int:
-        return len(self._bodies)
-
-    def __getitem__(self, name: str) -> Body | FixedBody:
-        found = self._names.get(name) if isinstance(name, str) else None
-        if not found:
-            raise InputError(
-                f"no body is called {checks.shown(name)}. {did_you_mean(name, self._names)}"
-            )
-        if len(found) > 1:
-            raise InputError(f"{len(found)} bodies are called {name!r}; give each its own name.")
-        return found[0]
-
-    def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name in self._names
-
-    def __repr__(self) -> str:
-        return f"<World: {len(self)} bodies, t = {self.time:g} s>"
-
-    @property
-    def step_count(self) -> int:
-        return 0 if self._state is None else int(self._state.counter[COUNTER_STEP])
-
-    @property
-    def time(self) -> float:
-        """[s]; the number of steps times dt, so that it never drifts."""
-        return self.step_count * self._settings.dt
-
-    @property
-    def dt(self) -> float:
-        return self._settings.dt
-
-    @property
-    def gravity(self) -> np.ndarray:
-        s = self._settings
-        return frozen((s.gravity_x, s.gravity_y, s.gravity_z))
-
-    @gravity.setter
-    def gravity(self, value: ArrayLike) -> None:
-        g = self._space.vector("gravity", value)
-        self._note("gravity", g)
-        self._settings = self._settings._replace(gravity_x=g[0], gravity_y=g[1], gravity_z=g[2])
-        build.wake_all(self._state)
-
-    @property
-    def dim(self) -> int:
-        return self._space.dim
-
-    @property
-    def solver(self) -> ContactSolver:
-        return self._solver
-
-    @property
-    def stepper(self) -> str:
-        return self._stepper
-
-    @property
-    def on_nonconverged(self) -> str:
-        return self._policy
-
-    @property
-    def settings(self) -> Settings:
-        return self._settings
-
-    @property
-    def info(self) -> SolveInfo | None:
-        """What the solver said about the last step; None before it."""
-        return self._info
-
-    @property
-    def model(self) -> Model:
-        """The constant arrays. Positions in them are relative to `origin`."""
-        return self._synced().model
-
-    @property
-    def state(self) -> State:
-        """The changing arrays. Writing to them goes past all checks, and past recordings."""
-        self._synced()
-        return self._state
-
-    @property
-    def origin(self) -> np.ndarray:
-        """Where the arrays inside have their zero [m]."""
-        self._synced()
-        return frozen(self._origin)
-
-    @property
-    def positions(self) -> np.ndarray:
-        """(n, 3) of all bodies, in the order of `bodies` [m]."""
-        return self._poses()[0]
-
-    @property
-    def orientations(self) -> np.ndarray:
-        """(n, 4) of all bodies, w, x, y, z."""
-        return self._poses()[1]
-
-    @property
-    def centres(self) -> np.ndarray:
-        """(n, 3) centres of mass [m]."""
-        return self.state.position + np.array(self._origin)
-
-    @property
-    def velocities(self) -> np.ndarray:
-        """(n, 3) of the centres of mass [m/s]."""
-        return self.state.twist[:, :3].copy()
-
-    @property
-    def spins(self) -> np.ndarray:
-        """(n, 3) [rad/s]."""
-        return self.state.twist[:, 3:].copy()
-
-    def contacts(self) -> observables.ContactTable:
-        """The contacts of the last step."""
-        return observables.contact_table(self)
-
-    def energy(self) -> observables.Energy:
-        return observables.energy(self)
-
-    def momentum(self, about: ArrayLike = (0, 0, 0)) -> observables.Momentum:
-        """Linear, and angular about the point `about`."""
-        return observables.momentum(self, self._space.vector("about", about))
-
-    def problem(self) -> ContactProblem | MatrixProblem:
-        """The ContactProblem of the last step; a MatrixProblem if the stepper is implicit."""
-        if self._info is None or self._stale:
-            raise InputError("no step was made since the world was built or edited; call step().")
-        if self._stepper == "implicit":
-            return self._implicit_problem
-        return last_step.last_problem(
-            self._build.model, self._state, self._work, self._build.ellipses, self._joint_work
-        )
-
-    def hash(self) -> str:
-        """Sixteen hexadecimal digits of the bits of all poses, velocities and sleep flags."""
-        return f"{int(hash_state(self.state)):016x}"
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[0] != "_":
+            check_settable(self, name)
+        object.__setattr__(self, name, value)
 
     def check(self) -> list[Finding]:
         """What looks suspicious, before it runs: list of Finding(severity, object, what, fix)."""
@@ -438,14 +325,6 @@ class World:
         from drystone.world.io.checkpoint import load_world
 
         return load_world(path)
-
-    def joint_rows(self, joint: Joint) -> JointRows:
-        """The rows of `joint` in the last step (model/joint_arrays.py)."""
-        return joint_edits.rows_of(self, joint)
-
-    def joint_values(self, joint: Joint) -> np.ndarray:
-        """The free coordinates of `joint`, full revolutions counted [rad] or [m]."""
-        return joint_edits.values_of(self, joint)
 
     def joint_changed(self, joint: Joint) -> None:
         """After limits, motors or friction of `joint` were changed."""

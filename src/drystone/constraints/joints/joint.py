@@ -29,6 +29,23 @@ class Flat(NamedTuple):
     tree: tuple[int, int, int] | None = None  # as Joint._tree
 
 
+class NamedJoint(NamedTuple):
+    """A joint whose bodies were given by their names: made when it is added to their world."""
+
+    kind: Any  # Hinge, Ball, ...
+    given: tuple  # what it was called with
+    keywords: dict
+
+    def between(self, find: Any) -> Any:
+        """The joint; `find` gives the body of a name."""
+        ends = [find(x) if isinstance(x, str) else x for x in self.given[:2]]
+        by_name = {
+            key: find(x) if key in ("a", "b") and isinstance(x, str) else x
+            for key, x in self.keywords.items()
+        }
+        return self.kind(*ends, *self.given[2:], **by_name)
+
+
 @public
 class Joint:
     """Readings and checks shared by all joints. `World.add_joint` puts a joint into a world."""
@@ -46,6 +63,12 @@ class Joint:
     # articulated body algorithm can eliminate (constraints/kinematic_trees.py).
     _tree: tuple[int, int, int] | None = None
     _flat: Flat | None = None  # None: there is none in two dimensions
+
+    def __new__(cls, *given: Any, **keywords: Any) -> Any:
+        ends = (*given[:2], keywords.get("a"), keywords.get("b"))
+        if any(isinstance(end, str) for end in ends):
+            return NamedJoint(cls, given, keywords)
+        return super().__new__(cls)
 
     # What the table asks
 

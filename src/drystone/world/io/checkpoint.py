@@ -9,7 +9,6 @@ The constant arrays are made anew from the description; a digest of them says wh
 the same bits. A file is never trusted: whatever is wrong with it becomes one InputError.
 """
 
-import dataclasses
 import io
 import json
 import tempfile
@@ -44,7 +43,7 @@ from drystone.model.arrays import (
     new_state,
 )
 from drystone.model.attachment import HERE, NO_TURN
-from drystone.model.checks import choice, shown, vector, within
+from drystone.model.checks import shown, vector, within
 from drystone.model.files import as_path, read_file, write_file
 from drystone.model.hdf5 import (
     allowance,
@@ -56,7 +55,6 @@ from drystone.model.hdf5 import (
     write_attributes,
 )
 from drystone.model.signatures import level_of_caller
-from drystone.solvers import SOLVERS
 from drystone.world import build
 from drystone.world.body import Start
 from drystone.world.io import serialize as to
@@ -221,7 +219,7 @@ def _describe(world, arrays) -> dict:
     ]
     return {
         "settings": world._settings._asdict(),
-        "solver": [_solver_name(world._solver), dataclasses.asdict(world._solver)],
+        "solver": to.describe_solver(world._solver),
         "dim": world.dim,
         "stepper": world._stepper,
         "on_nonconverged": world._policy,
@@ -250,19 +248,14 @@ def _take_columns(description) -> dict[str, np.ndarray]:
     return {key: np.array([body[key] for body in bodies]) for key in bodies[0]}
 
 
-def _solver_name(solver) -> str:
-    return next(name for name, kind in SOLVERS.items() if kind is type(solver))
-
-
 def _restore(file, source, file_bytes: int) -> World:
     said = json.loads(read_array(file, "description").tobytes())
     _check_counts(said, file_bytes)
     settings = _checked_settings(said["settings"])
-    name, options = said["solver"]
     world = World(
         dt=settings.dt,
         gravity=(settings.gravity_x, settings.gravity_y, settings.gravity_z),
-        solver=SOLVERS[choice("solver", name, SOLVERS)](**options),
+        solver=to.restore_solver(said["solver"]),
         dim=said.get("dim", 3),
         stepper=said["stepper"],
         on_nonconverged=said["on_nonconverged"],

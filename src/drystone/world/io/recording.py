@@ -216,6 +216,27 @@ class Recording:
                     found[body.number] = body
         return found
 
+    def export(self, path: str | Path, frame: int = -1) -> Path:
+        """Write it for another program, by the ending of `path`: .html (plays offline), .glb
+        (glTF), .usd, .usda, .usdc, .csv, .parquet, .ply.
+
+        frame   of .ply, which holds one alone; the last if not given
+        """
+        from drystone.world.export.drawing import drawing_of_recording
+        from drystone.world.export.export import export_drawing
+
+        return export_drawing(drawing_of_recording(self), path, self.path.name, frame)
+
+    def _repr_html_(self) -> str:
+        """The replay in a cell of a notebook; it still plays when the notebook was saved."""
+        from drystone.world.export.notebook import cell_of_recording
+
+        return cell_of_recording(self)
+
+    def __repr__(self) -> str:
+        end = self.times[-1] if len(self) else 0.0
+        return f"<Recording {str(self.path)!r}: {len(self)} frames up to t = {end:g} s>"
+
     def journal(self) -> list[dict]:
         """What the user changed: step, edit, value."""
         with self._reading():

@@ -1,23 +1,38 @@
-"""Off-screen rendering of worlds, through pyvista (the `render` extra)."""
+"""Off-screen pictures of worlds, through pyvista (the `render` extra). No display is needed.
+
+All bodies are one mesh, whose corners are moved from picture to picture. Shadows are the bodies
+pressed flat on the ground along the rays of the sun: sharp, and free of the squares and spots that
+shadow maps and ambient occlusion have with a software renderer.
+"""
 
 import io
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.arrays import BOX, PLANE
+from drystone.model.checks import integer, vector
 from drystone.model.files import as_path, write_file
+from drystone.model.rotation import rotation_matrices
+from drystone.world.export.drawing import FIXED, GROUND, Drawing, drawing_of_world, rgb
 
-STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
-STEEL, FIXED, GROUND, SHADOW = "#3d4652", "#8d9aa5", "#e4e0d8", "#b9b4aa"
+SHADOW, SKY = "#bdb7ab", "#ffffff"
+FORCE = "#d03b2a"
 SUN = np.array([-0.62, -0.42, 0.66])  # where the light comes from, z up
 VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, so that verticals stay upright
+FROM = (-0.6, -1.0, 0.45)  # from where the camera looks, unless told
+MARGIN = 0.93  # of the picture that the scene fills
+# A body this many times farther from the middle than nearly all others is left out of the frame.
+FAR = 3.0
+MOST_PIXELS = 16384  # of a side
 
 
-def draw(world, path, camera=None, size=(1200, 800)) -> Path:
+def draw(world, path, camera=None, size=(1200, 800), forces=False) -> Path:
     """Write a picture of `world` as it is now to `path` (png)."""
-    return draw_states(world, [(world.positions, world.orientations)], path, [None], camera, size)
+    drawing = drawing_of_world(world)
+    arrows = _arrows(world) if forces else None
+    return _draw(drawing, [drawing.pose[0]], path, [None], camera, size, arrows)
 
 
 def draw_states(world, states, path, titles, camera=None, size=(1000, 700)) -> Path:
@@ -27,24 +42,205 @@ def draw_states(world, states, path, titles, camera=None, size=(1000, 700)) -> P
     titles  one text for each, or None
     camera  (from where, at what) two points [m]; or a direction to look from; None: chosen
     """
+    poses = [np.hstack(state) for state in states]
+    return _draw(drawing_of_world(world), poses, path, titles, camera, size, None)
+
+
+def _draw(drawing, poses, path, titles, camera, size, arrows) -> Path:
     pv, path = _pyvista(), as_path(path, "picture")
-    eye, target = _camera(world, states, camera, size[0] / size[1])
+    wide, high = (integer("size", x, 16, MOST_PIXELS) for x in vector("size", size, 2))
+    view = frame_scene(drawing, poses, camera, wide / high)
     plotter = pv.Plotter(
-        off_screen=True, shape=(1, len(states)), border=False,
-        window_size=(size[0] * len(states), size[1]),
-    )  # fmt: skip
-    for column, ((positions, orientations), title) in enumerate(zip(states, titles, strict=True)):
+        off_screen=True, shape=(1, len(poses)), border=False, window_size=(wide * len(poses), high)
+    )
+    for column, (pose, title) in enumerate(zip(poses, titles, strict=True)):
         plotter.subplot(0, column)
-        _fill_plot(pv, plotter, world, positions, orientations, np.linalg.norm(eye - target))
+        Scene(pv, plotter, drawing, view).move(pose)
+        if arrows is not None:
+            _add_arrows(pv, plotter, arrows, drawing.bounds[1])
         if title:
             plotter.add_text(title, position="upper_left", font_size=13, color="#333333")
-        _light(pv, plotter, eye, target)
-        plotter.camera_position = [tuple(eye), tuple(target), (0, 0, 1)]
-        plotter.camera.view_angle = VIEW_ANGLE
-        plotter.camera.clipping_range = np.array([0.1, 8.0]) * np.linalg.norm(eye - target)
     image = plotter.screenshot(None, return_img=True)
     plotter.close()
     return _write_picture(image, path)
+
+
+class View(NamedTuple):
+    """Where the camera is, and what it looks at [m]."""
+
+    eye: np.ndarray
+    target: np.ndarray
+
+    @property
+    def distance(self) -> float:
+        return float(np.linalg.norm(self.eye - self.target))
+
+
+class Scene:
+    """The meshes of a drawing in one plot; `move` places the bodies."""
+
+    def __init__(self, pv: Any, plotter: Any, drawing: Drawing, view: View) -> None:
+        self._drawing, self._view = drawing, view
+        self._corner, self._normal, self._row = _corners(drawing)
+        self._planes = drawing.planes
+        light_plot(pv, plotter, view)
+        self._add_fixed(pv, plotter)
+        self._shadows = [
+            (pv.PolyData(), point, normal)
+            for point, normal in drawing.planes
+            if SUN @ normal > 0.05
+        ]
+        faces = np.arange(len(self._corner)).reshape(-1, 3)
+        counted = np.hstack([np.full((len(faces), 1), 3), faces]).ravel()
+        self._mesh = None
+        if len(faces):
+            self._mesh = pv.PolyData(self._corner.copy(), counted)
+            self._mesh.point_data["colour"] = drawing.colour[self._row].astype(np.uint8)
+            self._mesh.point_data["Normals"] = self._normal
+            self._mesh.point_data.active_normals_name = "Normals"
+            plotter.add_mesh(
+                self._mesh, scalars="colour", rgb=True, smooth_shading=False, ambient=0.32,
+                diffuse=0.72, specular=0.08, specular_power=25, interpolation="phong",
+            )  # fmt: skip
+            self._flat = []
+            for _, point, normal in self._shadows:
+                flat = pv.PolyData(self._corner.copy(), counted)
+                plotter.add_mesh(flat, color=SHADOW, lighting=False)
+                self._flat.append((flat, point, normal))
+
+    def _add_fixed(self, pv, plotter) -> None:
+        reach = 25.0 * self._view.distance
+        for point, normal in self._planes:
+            below = self._view.target - normal * (normal @ (self._view.target - point))
+            ground = pv.Disc(center=below, inner=0, outer=reach, normal=normal, c_res=90)
+            plotter.add_mesh(ground, color=GROUND, lighting=False)
+        for k, where, _ in self._drawing.fixed:
+            geometry = self._drawing.geometry[k]
+            axes = rotation_matrices(where[3:])
+            faces = np.hstack([np.full((len(geometry.faces), 1), 3), geometry.faces]).ravel()
+            mesh = pv.PolyData(geometry.vertices @ axes.T + where[:3], faces)
+            if len(geometry.vertices) == 36:
+                # Walls of a container would hide what is in it; only their edges are drawn.
+                edges = mesh.clean().extract_feature_edges(10)
+                plotter.add_mesh(edges, color=FIXED, line_width=2)
+            else:
+                plotter.add_mesh(mesh, color=rgb(FIXED), ambient=0.32, diffuse=0.72)
+
+    def move(self, pose: np.ndarray) -> None:
+        """Place the bodies at `pose` (n, 7); NaN: not there."""
+        if self._mesh is None:
+            return
+        there = ~np.isnan(pose[:, 0])
+        known = np.where(there[:, None], pose, _REST)
+        axes = rotation_matrices(known[:, 3:])
+        # Who is not there shrinks to a point behind the camera.
+        axes, at = axes * there[:, None, None], np.where(there[:, None], known[:, :3], self._behind)
+        points = np.einsum("nij,nj->ni", axes[self._row], self._corner) + at[self._row]
+        self._mesh.points = points
+        self._mesh.point_data["Normals"] = np.einsum(
+            "nij,nj->ni", axes[self._row], self._normal
+        ).astype(np.float32)
+        for flat, point, normal in self._flat:
+            height = (points - point) @ normal
+            lifted = height / (SUN @ normal) - 2e-4 * self._view.distance
+            flat.points = points - np.outer(lifted, SUN)
+
+    @property
+    def _behind(self) -> np.ndarray:
+        return self._view.eye + 0.1 * (self._view.eye - self._view.target)
+
+
+_REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+
+
+def _corners(drawing: Drawing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Corners and normals of all bodies, each in its own frame, and whose they are."""
+    none = np.zeros((0, 3), np.float32)
+    corner, normal, row = [none], [none], [np.zeros(0, int)]
+    for b, k in enumerate(drawing.shape):
+        geometry = drawing.geometry[k]
+        corner.append(geometry.vertices.astype(np.float32))
+        normal.append(geometry.normals.astype(np.float32))
+        row.append(np.full(len(geometry.vertices), b))
+    return np.concatenate(corner), np.concatenate(normal), np.concatenate(row)
+
+
+def light_plot(pv, plotter, view: View) -> None:
+    """Camera, sun, a little light from the camera, and the sky."""
+    plotter.remove_all_lights()
+    place = view.target + view.distance * SUN
+    plotter.add_light(pv.Light(position=place, focal_point=view.target, intensity=0.9))
+    plotter.add_light(pv.Light(light_type="headlight", intensity=0.3))
+    plotter.set_background(GROUND, top=SKY)
+    plotter.enable_anti_aliasing("ssaa")
+    plotter.camera_position = [tuple(view.eye), tuple(view.target), (0, 0, 1)]
+    plotter.camera.view_angle = VIEW_ANGLE
+    plotter.camera.clipping_range = (0.05 * view.distance, 40.0 * view.distance)
+
+
+def frame_scene(drawing: Drawing, poses, camera, aspect: float) -> View:
+    """Where the camera is and what it looks at: as near as nearly all bodies let it."""
+    if camera is not None and len(camera) == 2:
+        eye, target = (np.array(vector("camera", point)) for point in camera)
+        return View(eye, target)
+    direction = np.array(FROM if camera is None else vector("camera", camera))
+    if not np.linalg.norm(direction[:2]) > 1e-6 * np.linalg.norm(direction):
+        direction = direction + (0.0, -1e-3 * np.linalg.norm(direction) - 1e-9, 0.0)
+    away = direction / np.linalg.norm(direction)
+    right = np.cross((0.0, 0.0, 1.0), away)
+    right /= np.linalg.norm(right)
+    axes = np.array([right, np.cross(away, right), away])
+    place, radius = _balls(drawing, poses)
+    x, y, z = (place @ axes.T).T
+    tangent = np.tan(np.radians(VIEW_ANGLE / 2)) * MARGIN
+    middle, far = np.array([_middle(x, radius), _middle(y, radius), 0.0]), 1.0
+    for _ in range(4):  # what is near the camera looks larger, so the middle moves a little
+        over = z + np.maximum(
+            (np.abs(x - middle[0]) + radius) / (tangent * aspect),
+            (np.abs(y - middle[1]) + radius) / tangent,
+        )
+        far = float(over.max())
+        depth = far - z
+        middle[0] += 0.5 * far * _middle((x - middle[0]) / depth, radius / depth)
+        middle[1] += 0.5 * far * _middle((y - middle[1]) / depth, radius / depth)
+    target = middle @ axes
+    return View(target + max(far, 1e-3) * away, target)
+
+
+def _middle(x: np.ndarray, radius: np.ndarray) -> float:
+    return float((x - radius).min() + (x + radius).max()) / 2
+
+
+def _balls(drawing: Drawing, poses) -> tuple[np.ndarray, np.ndarray]:
+    """Bounding spheres of what the picture must hold: all bodies but those that flew far off."""
+    rows = [(p[:3], drawing.geometry[drawing.shape[b]].radius)
+            for pose in poses for b, p in enumerate(pose) if not np.isnan(p[0])]  # fmt: skip
+    if not rows:
+        rows = [(where[:3], drawing.geometry[k].radius) for k, where, _ in drawing.fixed]
+    if not rows:
+        return np.zeros((1, 3)), np.ones(1)
+    place, radius = np.array([p for p, _ in rows]), np.array([r for _, r in rows])
+    off = np.linalg.norm(place - np.median(place, axis=0), axis=1)
+    near = off <= FAR * (np.percentile(off, 90) + np.median(radius))
+    return place[near], radius[near]
+
+
+def _arrows(world) -> np.ndarray:
+    """(n, 2, 3) where contact forces act, and the forces [N]."""
+    table = world.contacts()
+    return np.stack([table.point, table.force], axis=1)
+
+
+def _add_arrows(pv, plotter, arrows: np.ndarray, radius: float) -> None:
+    """Contact forces; the largest one is a third of the scene long. Drawn over the bodies."""
+    size = np.linalg.norm(arrows[:, 1], axis=1)
+    largest = size.max(initial=0.0)
+    for (point, force), length in zip(arrows, size, strict=True):
+        if length <= 0.01 * largest:
+            continue
+        long = 0.35 * radius * length / largest
+        mesh = pv.Arrow(point, force, scale=long, shaft_radius=0.02, tip_radius=0.06)
+        plotter.add_mesh(mesh, color=FORCE, ambient=0.5)
 
 
 def _write_picture(image: np.ndarray, path: Path) -> Path:
@@ -71,112 +267,3 @@ def _pyvista():
     # Without a display VTK tries X first and complains before it renders off screen.
     vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
     return pyvista
-
-
-def _camera(world, states, camera, aspect):
-    """Where the camera is and what it looks at: as near as nearly all bodies let it."""
-    if camera is not None and len(camera) == 2:
-        return np.asarray(camera[0], float), np.asarray(camera[1], float)
-    direction = np.array((-0.6, -1.0, 0.45) if camera is None else camera, float)
-    away = direction / np.linalg.norm(direction)
-    right = np.cross((0.0, 0.0, 1.0), away)
-    right /= np.linalg.norm(right)
-    up = np.cross(away, right)
-    points = np.concatenate([positions for positions, _ in states])
-    # A ball in flight, or a stone that flew off, may be outside.
-    target = (np.percentile(points, 2, axis=0) + np.percentile(points, 98, axis=0)) / 2
-    size = _typical_size(world)
-    x, y, z = (np.abs((points - target) @ axis) + size for axis in (right, up, away))
-    tangent = np.tan(np.radians(VIEW_ANGLE / 2)) * 0.92
-    needed = z + np.maximum(x / (tangent * aspect), y / tangent)
-    return target + np.percentile(needed, 96) * away, target
-
-
-def _typical_size(world):
-    """Median radius of the bodies [m]."""
-    radii = [part.radius for body in world.bodies for part in body.shape.parts()]
-    return float(np.median(radii)) if radii else 1.0
-
-
-def _fill_plot(pv, plotter, world, positions, orientations, distance):
-    flat, round_, grounds = [], [], []
-    for k, body in enumerate(world.bodies):
-        colour = STEEL if body.name in ("ball", "cue") else STONE[(7 * k + k // 8) % len(STONE)]
-        _add_shape(pv, body.shape, positions[k], orientations[k], colour, flat, round_)
-    casting = [mesh for mesh, _ in flat + round_]
-    for fixed in world.fixed:
-        kind = fixed.shape.parts()[0].kind
-        pose = fixed.position, fixed.orientation
-        # Walls of a container would hide what is in it; only their edges are drawn.
-        target = grounds if kind == PLANE else [] if kind == BOX else flat
-        _add_shape(pv, fixed.shape, *pose, FIXED, target, round_, distance)
-        for mesh, _ in target if kind == BOX else ():
-            plotter.add_mesh(mesh.extract_feature_edges(10), color=FIXED, line_width=2)
-    for ground, _ in grounds:
-        plotter.add_mesh(ground, color=GROUND, lighting=False)
-        _cast_shadows(pv, plotter, casting, ground, distance)
-    for meshes, smooth in ((flat, False), (round_, True)):
-        if meshes:
-            plotter.add_mesh(
-                _merge(pv, meshes), scalars="colour", rgb=True, smooth_shading=smooth, ambient=0.3,
-                diffuse=0.75, specular=0.2 if smooth else 0.03, specular_power=25,
-            )  # fmt: skip
-
-
-def _cast_shadows(pv, plotter, meshes, ground, distance):
-    """Every mesh pressed flat on the ground along the sun's rays: sharp, and free of artefacts."""
-    centre = np.asarray(ground.center)
-    normal = np.asarray(ground.compute_normals().cell_data["Normals"][0], float)
-    flat = []
-    for mesh in meshes:
-        shadow = mesh.copy()
-        height = (shadow.points - centre) @ normal
-        shadow.points = shadow.points - np.outer(height / (SUN @ normal) - 2e-4 * distance, SUN)
-        shadow.clear_data()
-        flat.append(shadow)
-    if flat:
-        plotter.add_mesh(pv.merge(flat, merge_points=False), color=SHADOW, lighting=False)
-
-
-def _add_shape(pv, shape, position, orientation, colour, flat, round_, distance=0.0):
-    from drystone.shapes import matrix_from_quaternion
-
-    pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = matrix_from_quaternion(orientation), position
-    for part in shape.parts():
-        if part.kind == PLANE:  # endless: as much of it as is in view
-            local = np.eye(4)
-            local[:3, :3], local[:3, 3] = part.rotation, part.position
-            ground = pv.Disc(inner=0, outer=20 * distance, c_res=64)
-            flat.append((ground.transform(pose @ local, inplace=False), GROUND))
-    for surface in shape.surfaces():
-        mesh = _polygons(pv, surface).transform(pose, inplace=False)
-        (round_ if surface.smooth else flat).append((mesh, colour))
-
-
-def _polygons(pv, surface):
-    faces = surface.faces
-    if isinstance(faces, np.ndarray):  # a million triangles take no time
-        counted = np.column_stack([np.full(len(faces), faces.shape[1]), faces]).ravel()
-    else:
-        counted = np.concatenate([np.concatenate([[len(face)], face]) for face in faces])
-    return pv.PolyData(np.ascontiguousarray(surface.vertices), counted.astype(np.int64))
-
-
-def _merge(pv, meshes):
-    for mesh, colour in meshes:
-        mesh.clear_data()
-        rgb = (255 * np.array(pv.Color(colour).float_rgb)).astype(np.uint8)
-        mesh.cell_data["colour"] = np.tile(rgb, (mesh.n_cells, 1))
-    merged = pv.merge([mesh for mesh, _ in meshes], merge_points=False)
-    return merged.extract_surface() if not isinstance(merged, pv.PolyData) else merged
-
-
-def _light(pv, plotter, eye, target):
-    reach = np.linalg.norm(eye - target)
-    plotter.remove_all_lights()
-    plotter.add_light(pv.Light(position=target + reach * SUN, focal_point=target, intensity=0.9))
-    plotter.add_light(pv.Light(light_type="headlight", intensity=0.3))
-    plotter.set_background(GROUND, top="#ffffff")
-    plotter.enable_ssao(radius=0.03 * reach, bias=0.002 * reach)
-    plotter.enable_anti_aliasing("ssaa")

@@ -22,7 +22,7 @@ from drystone.world.world import World
 
 SETTABLE = (
     "position", "orientation", "velocity", "spin", "force", "torque", "mass", "inertia", "asleep",
-    "name",
+    "name", "group", "mask", "material",
 )  # fmt: skip
 
 # Steps in one go during a replay; between two edits it makes no difference.
@@ -217,6 +217,8 @@ def _thing(world, number):
 
 def _set(world, value):
     number, field, new = value
+    if field == "material":
+        new = to.restore_material(new)
     setattr(_thing(world, number), choice("field", field, SETTABLE), new)
 
 
@@ -268,6 +270,10 @@ def _gravity(world, value):
     world.gravity = value
 
 
+def _solver(world, value):
+    world.solver = to.restore_solver(value)
+
+
 def _add_force(world, value):
     world.add_force(restore_force(value, lambda number: _thing(world, number)))
 
@@ -295,5 +301,6 @@ _EDITS = {
     "set_joint": _set_joint,
     "set_pair": _set_pair,
     "gravity": _gravity,
+    "solver": _solver,
     "sync": lambda world, _: world._synced(),
 }

@@ -8,10 +8,11 @@ import dataclasses
 
 import numpy as np
 
-from drystone.errors import InputError
+from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import bits, choice, integer, positive, text, vector
 from drystone.model.materials import Material
 from drystone.shapes import SHAPES, Compound, unit_quaternion
+from drystone.solvers import SOLVERS
 from drystone.world.body import Body, FixedBody, Start
 from drystone.world.inertial_frame import MassFrame
 
@@ -118,6 +119,22 @@ def restore_body(world, value: dict, shape, material, start=None) -> Body:
     kinematic = bool(value["kinematic"])
     number = integer(f"{who}: number", value["number"], 0, MOST_NUMBER)
     return Body(world, number, who, shape, material, kinematic, group, mask, frame, start)
+
+
+def describe_solver(solver) -> list:
+    """Name and options of a solver of ours; one of the user's own cannot be kept in a file."""
+    for name, kind in SOLVERS.items():
+        if kind is type(solver):
+            return [name, dataclasses.asdict(solver)]
+    raise UnsupportedFeature(
+        f"{type(solver).__name__}: a solver of your own can be neither saved nor recorded; "
+        f"set world.solver to one of {', '.join(SOLVERS)} first."
+    )
+
+
+def restore_solver(value):
+    name, options = value
+    return SOLVERS[choice("solver", name, SOLVERS)](**options)
 
 
 def describe_start(start: Start) -> list:

@@ -1,0 +1,150 @@
+"""What is drawn of a world or a recording: triangles of each shape, colours, poses over time.
+
+Viewer, pages, pictures and files of other programs all draw this.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from drystone.errors import InputError
+from drystone.model.arrays import PLANE
+from drystone.shapes import matrix_from_quaternion
+
+# Colours of bodies in turn (sRGB, 0 to 255); a ball that strikes is of steel.
+STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
+STEEL, FIXED, GROUND = "#3d4652", "#8d9aa5", "#e4e0d8"
+STRIKERS = ("ball", "cue")
+
+
+class Geometry(NamedTuple):
+    """Triangles of one shape, in the frame in which it was given."""
+
+    vertices: np.ndarray  # (3 m, 3) three for each triangle: corners are not shared [m]
+    normals: np.ndarray  # (3 m, 3) unit, outwards
+    radius: float  # of the sphere about the frame's origin that holds it [m]
+
+    @property
+    def faces(self) -> np.ndarray:
+        """(m, 3)"""
+        return np.arange(len(self.vertices)).reshape(-1, 3)
+
+
+class Drawing(NamedTuple):
+    """Everything that is needed to draw, at each of the frames."""
+
+    geometry: list[Geometry]
+    names: list[str]  # of the bodies
+    numbers: np.ndarray  # (n,) `Body.number`
+    shape: np.ndarray  # (n,) row in `geometry` of each body
+    colour: np.ndarray  # (n, 3) 0 to 255
+    fixed: list[tuple[int, np.ndarray, str]]  # geometry, pose (7,), name of each fixed thing
+    planes: list[tuple[np.ndarray, np.ndarray]]  # point and unit normal of each
+    times: np.ndarray  # (frames,) [s]
+    pose: np.ndarray  # (frames, n, 7) position and orientation; NaN: not there
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, float]:
+        """Centre of what is seen, and radius: of nearly all bodies, for one may fly far off."""
+        place = self.pose[:, :, :3].reshape(-1, 3)
+        place = place[np.isfinite(place).all(axis=1)]
+        sizes = [self.geometry[k].radius for k in self.shape]
+        for k, pose, _ in self.fixed:
+            if self.geometry[k].radius < 50 * max([1e-3, *sizes]):
+                place, sizes = np.vstack([place, pose[None, :3]]), [*sizes, self.geometry[k].radius]
+        if not len(place):
+            return np.zeros(3), 1.0
+        low, high = np.percentile(place, 2, axis=0), np.percentile(place, 98, axis=0)
+        centre = (low + high) / 2
+        return centre, float(np.linalg.norm(high - low) / 2 + np.median(sizes))
+
+
+def drawing_of_world(world) -> Drawing:
+    """The world as it is now: one frame."""
+    pose = np.hstack([world.positions, world.orientations])[None]
+    return _drawing(world, world.bodies, np.array([world.time]), pose)
+
+
+def drawing_of_recording(recording) -> Drawing:
+    """All frames of a recording; bodies that come and go are there when they are."""
+    if not len(recording):
+        raise InputError(f"{recording.path}: it has no frame, so there is nothing to draw.")
+    bodies = recording.bodies()
+    row = {number: k for k, number in enumerate(bodies)}
+    pose = np.full((len(recording), len(bodies), 7), np.nan)
+    for k in range(len(recording)):
+        frame = recording.frame(k)
+        pose[k, [row[int(number)] for number in frame.number]] = frame.pose
+    return _drawing(recording.start(), list(bodies.values()), recording.times, pose)
+
+
+def _drawing(world, bodies, times, pose) -> Drawing:
+    geometry: list[Geometry] = []
+    known: dict = {}
+
+    def place_of(shape) -> int:
+        key = shape if shape.__hash__ is not None else id(shape)
+        if key not in known:
+            known[key] = len(geometry)
+            geometry.append(triangles(shape))
+        return known[key]
+
+    shape = np.array([place_of(body.shape) for body in bodies], dtype=int)
+    fixed, planes = [], []
+    for thing in world.fixed:
+        at, axes = np.array(thing.position), matrix_from_quaternion(thing.orientation)
+        for part in thing.shape.parts():
+            if part.kind == PLANE:
+                planes.append((at + axes @ part.position, axes @ part.rotation[:, 2]))
+        if thing.shape.surfaces():
+            where = np.concatenate([thing.position, thing.orientation])
+            fixed.append((place_of(thing.shape), where, thing.name))
+    return Drawing(
+        geometry, [body.name for body in bodies], np.array([body.number for body in bodies]), shape,
+        np.array([rgb(colour_of(body, k)) for k, body in enumerate(bodies)]).reshape(-1, 3),
+        fixed, planes, np.asarray(times, float), pose,
+    )  # fmt: skip
+
+
+def colour_of(body, k: int) -> str:
+    return STEEL if body.name in STRIKERS else STONE[(7 * k + k // 8) % len(STONE)]
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """(0 to 255) of "#rrggbb"."""
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return red, green, blue
+
+
+def triangles(shape) -> Geometry:
+    """All surfaces of a shape as triangles with normals, smooth where it is round."""
+    corners, normals = [np.zeros((0, 3))], [np.zeros((0, 3))]
+    for surface in shape.surfaces():
+        vertices = np.asarray(surface.vertices, float)
+        faces = _fans(surface.faces)
+        points = vertices[faces]
+        flat = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+        size = np.linalg.norm(flat, axis=1)
+        faces, points, flat = (part[size > 0.0] for part in (faces, points, flat))
+        if surface.smooth:
+            total = np.zeros_like(vertices)
+            for corner in range(3):
+                np.add.at(total, faces[:, corner], flat)  # weighted by area
+            each = total[faces]
+        else:
+            each = np.repeat(flat[:, None], 3, axis=1)
+        each = each / np.maximum(np.linalg.norm(each, axis=2, keepdims=True), 1e-300)
+        corners.append(points.reshape(-1, 3))
+        normals.append(each.reshape(-1, 3))
+    vertices = np.concatenate(corners)
+    radius = float(np.linalg.norm(vertices, axis=1).max()) if len(vertices) else 0.0
+    return Geometry(vertices, np.concatenate(normals), radius)
+
+
+def _fans(faces) -> np.ndarray:
+    """(m, 3) triangles of polygons."""
+    if isinstance(faces, np.ndarray):
+        fans = [faces[:, [0, k, k + 1]] for k in range(1, faces.shape[1] - 1)]
+        return np.concatenate(fans)
+    rows = [(f[0], f[k], f[k + 1]) for f in faces for k in range(1, len(f) - 1)]
+    return np.array(rows, dtype=int).reshape(-1, 3)

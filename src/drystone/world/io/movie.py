@@ -1,0 +1,85 @@
+"""Films of recordings, without a display: pyvista draws, ffmpeg packs (the `render` extra)."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from drystone.errors import DrystoneError, InputError
+from drystone.model.checks import integer, positive, vector
+from drystone.model.files import as_path, read_file, write_file
+from drystone.world.export.drawing import drawing_of_recording
+from drystone.world.io.render import Scene, _pyvista, frame_scene
+
+KINDS = (".mp4", ".webm", ".gif")
+FRAMED = 40  # states over the whole run that the camera must hold
+
+
+def write_movie(
+    recording,
+    path,
+    fps: float = 30.0,
+    speed: float = 1.0,
+    size=(1280, 720),
+    camera=None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Path:
+    """Film `recording` to `path`; it lasts as long as the run did, divided by `speed`.
+
+    fps        pictures a second
+    camera     as in World.picture()
+    progress   called as progress(pictures done, pictures in all)
+    """
+    path = as_path(path)
+    if path.suffix.lower() not in KINDS:
+        raise InputError(f"{path}: films are {', '.join(KINDS)} files, not {path.suffix!r}.")
+    fps, speed = positive("fps", fps, "1/s"), positive("speed", speed, "")
+    # Blocks of 16 pixels are what codecs want.
+    wide, high = (16 * max(1, integer("size", x, 16, 8192) // 16) for x in vector("size", size, 2))
+    pv, imageio = _pyvista(), _imageio()
+    drawing = drawing_of_recording(recording)
+    times, poses = drawing.times, drawing.pose
+    span = float(times[-1] - times[0])
+    count = max(1, round(span / speed * fps))
+    chosen = np.linspace(0, len(poses) - 1, min(FRAMED, len(poses))).astype(int)
+    view = frame_scene(drawing, [poses[k] for k in chosen], camera, wide / high)
+    plotter = pv.Plotter(off_screen=True, window_size=(wide, high))
+    scene = Scene(pv, plotter, drawing, view)
+    with tempfile.TemporaryDirectory() as folder:
+        part = Path(folder) / f"film{path.suffix.lower()}"
+        options = {} if path.suffix.lower() == ".gif" else {"macro_block_size": 16}
+        with imageio.get_writer(part, fps=fps, **options) as film:
+            for k in range(count):
+                scene.move(pose_at(drawing, times[0] + k * speed / fps))
+                film.append_data(plotter.screenshot(None, return_img=True))
+                if progress is not None:
+                    progress(k + 1, count)
+        plotter.close()
+        return write_file(path, read_file(part), "the film cannot be written there")
+
+
+def pose_at(drawing, time: float) -> np.ndarray:
+    """(n, 7) between two frames; rotations the shorter way."""
+    times, poses = drawing.times, drawing.pose
+    k = int(np.clip(np.searchsorted(times, time, side="right") - 1, 0, len(times) - 1))
+    if k + 1 >= len(times):
+        return poses[-1]
+    a, b = poses[k], poses[k + 1]
+    s = (time - times[k]) / (times[k + 1] - times[k])
+    sign = np.where((a[:, 3:] * b[:, 3:]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+    out = a + s * (np.hstack([b[:, :3], sign * b[:, 3:]]) - a)
+    out[:, 3:] /= np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
+    return np.where(np.isnan(out), a, out)
+
+
+def _imageio():
+    try:
+        import imageio
+        import imageio_ffmpeg  # noqa: F401  what packs the film
+    except ImportError:
+        raise DrystoneError(
+            "Films need imageio and imageio-ffmpeg. Install them with: pip install "
+            "'drystone[render]'"
+        ) from None
+    return imageio.v2 if hasattr(imageio, "v2") else imageio

@@ -1,0 +1,102 @@
+"""The loop of a viewer: one thread that owns the world, and a queue of what visitors want.
+
+The browser's messages come in threads of the server; they only put functions into the queue. The
+loop does them between two steps, so that a step is never disturbed, and a recording notes them.
+"""
+
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from time import perf_counter, sleep
+
+from drystone.errors import DrystoneError
+
+FRAME = 1 / 30  # [s] between two frames that are sent
+MOST = 0.75  # share of that which may be spent on steps, so that commands are heard
+
+
+class Loop:
+    """Calls `advance(seconds)` while playing, `show()` while somebody looks."""
+
+    def __init__(
+        self,
+        advance: Callable[[float, float], None],
+        show: Callable[[], None],
+        is_watched: Callable[[], bool],
+        complain: Callable[[str], None],
+    ) -> None:
+        self._advance, self._show, self._is_watched = advance, show, is_watched
+        self._complain = complain
+        self.playing, self.speed = False, 1.0
+        self.frames = 0  # sent so far
+        self.view_seconds = 0.0  # spent on showing
+        self.step_seconds = 0.0  # spent on steps
+        self._queue: SimpleQueue = SimpleQueue()
+        self._stopped = threading.Event()
+        self._changed = True
+        self._thread = threading.Thread(target=self._run, name="drystone viewer", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if threading.current_thread() is not self._thread and self._thread.is_alive():
+            self._thread.join(30.0)
+
+    def ask(self, command: Callable[[], object]) -> None:
+        """Do `command` between two steps."""
+        self._queue.put(command)
+
+    def call(self, command: Callable[[], object], seconds: float = 60.0) -> object:
+        """Do `command` between two steps, and wait for what it returns."""
+        done, answer = threading.Event(), []
+
+        def do():
+            try:
+                answer.append(command())
+            finally:
+                done.set()
+
+        self.ask(do)
+        if not done.wait(seconds) or not answer:
+            raise DrystoneError("the viewer did not do what was asked; is it still running?")
+        return answer[0]
+
+    def _run(self) -> None:
+        before = perf_counter()
+        while not self._stopped.is_set():
+            self._take_commands()
+            start = perf_counter()
+            if self.playing:
+                self.playing &= self._guarded(lambda: self._advance(start - before, MOST * FRAME))
+                self._changed = True
+            before, stepped = start, perf_counter()
+            self.step_seconds += stepped - start
+            if self._changed and self._is_watched():
+                self._guarded(self._show)
+                self.frames += 1
+                self._changed = False
+            end = perf_counter()
+            self.view_seconds += end - stepped
+            sleep(max(0.0, FRAME - (end - start)))
+
+    def _take_commands(self) -> None:
+        while True:
+            try:
+                command = self._queue.get_nowait()
+            except Empty:
+                return
+            self._guarded(command)
+            self._changed = True
+
+    def _guarded(self, command) -> bool:
+        """Whatever a visitor asked for, or a step that fails: it is said, and the loop goes on."""
+        try:
+            command()
+            return True
+        except DrystoneError as error:
+            self._complain(str(error))
+        except Exception as error:
+            self._complain(f"{type(error).__name__}: {error}")
+        return False

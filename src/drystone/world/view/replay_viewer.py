@@ -1,0 +1,166 @@
+"""ReplayViewer: a recording in the browser. Play, pause, step, scrub, pick, follow."""
+
+from typing import Any
+
+import numpy as np
+
+from drystone.model.checks import integer
+from drystone.model.signatures import public
+from drystone.world.export.drawing import drawing_of_recording
+from drystone.world.view.loop import Loop
+from drystone.world.view.panels import SPEEDS
+from drystone.world.view.plots import Plots
+from drystone.world.view.server import start_server
+from drystone.world.view.stage import PICKED, Stage
+
+
+@public
+class ReplayViewer:
+    """A recording that is looked at in the browser.
+
+    url      of the page
+    frame    which is shown
+    """
+
+    def __init__(
+        self, recording: Any, port: int = 8080, host: str = "127.0.0.1", token: str | None = None
+    ) -> None:
+        self.recording = recording
+        self._drawing = drawing_of_recording(recording)
+        self._server, self.url = start_server(host, port, token, "Drystone")
+        self._stage = Stage(self._server, self._drawing)
+        self._time = float(self._drawing.times[0])
+        self._picked: int | None = None
+        self._loop = Loop(self._advance, self._show, self._is_watched, self._say)
+        self._fill_panel()
+        self._aim()
+        for handle, _ in self._stage.batches:
+            handle.on_click(self._clicked)
+        self._server.on_client_connect(lambda _: self._loop.ask(lambda: None))
+        self._loop.start()
+
+    @property
+    def frame(self) -> int:
+        """The last frame up to the time that is shown."""
+        times = self._drawing.times
+        return max(0, int(np.searchsorted(times, self._time + 1e-9, side="right")) - 1)
+
+    @property
+    def playing(self) -> bool:
+        return self._loop.playing
+
+    @property
+    def statistics(self) -> dict[str, float]:
+        """Frames sent, and seconds spent on showing them."""
+        return {"frames": self._loop.frames, "view_s": self._loop.view_seconds}
+
+    def play(self) -> None:
+        """Let it play; from the start if it had come to the end."""
+        if self._time >= self._drawing.times[-1]:
+            self._time = float(self._drawing.times[0])
+        self._loop.playing = True
+        self._play.label = "Pause"
+
+    def pause(self) -> None:
+        """Let it stand."""
+        self._loop.playing = False
+        self._play.label = "Play"
+
+    def seek(self, frame: int) -> None:
+        """Jump to `frame`."""
+        frame = integer("frame", frame, 0, len(self._drawing.times) - 1)
+
+        def jump():
+            self._time = float(self._drawing.times[frame])
+
+        self._loop.ask(jump)
+
+    def stop(self) -> None:
+        """End the viewer."""
+        self._loop.stop()
+        self._server.stop()
+
+    # Inside
+
+    def _fill_panel(self) -> None:
+        gui, last = self._server.gui, len(self._drawing.times) - 1
+        self._note = gui.add_markdown("")
+        self._clock = gui.add_markdown("")
+        self._play = gui.add_button("Play", color="green")
+        self._play.on_click(lambda _: self.pause() if self.playing else self.play())
+        back, on = gui.add_button("Step back"), gui.add_button("Step")
+        back.on_click(lambda _: self.seek(max(self.frame - 1, 0)))
+        on.on_click(lambda _: self.seek(min(self.frame + 1, last)))
+        speed = gui.add_dropdown("speed", tuple(SPEEDS)[:-1], initial_value="1 x")
+
+        @speed.on_update
+        def _(_):
+            self._loop.speed = SPEEDS[speed.value]
+
+        self._slider = gui.add_slider("frame", min=0, max=max(last, 1), step=1, initial_value=0)
+
+        @self._slider.on_update
+        def _(event):
+            if event.client is not None:  # moved by a visitor, not by ourselves
+                self.seek(min(int(self._slider.value), last))
+
+        self._about = gui.add_markdown("Click a body.")
+        self._follow = gui.add_checkbox("follow it", False)
+        recording, times = self.recording, self._drawing.times
+        with gui.add_folder("Plots", expand_by_default=False):
+            rows = zip(
+                times, recording.kinetic, recording.potential, recording.residuals,
+                recording.contact_counts, strict=True,
+            )  # fmt: skip
+            Plots(gui).update([(*row, {}) for row in rows])
+
+    def _aim(self) -> None:
+        away, camera = np.array([-0.6, -1.0, 0.45]), self._server.initial_camera
+        away *= 2.6 * self._stage.radius / np.linalg.norm(away)
+        camera.position = tuple(self._stage.centre + away)
+        camera.look_at = tuple(self._stage.centre)
+        camera.up = (0.0, 0.0, 1.0)
+
+    def _clicked(self, event: Any) -> None:
+        row = self._stage.body_at(event.target, event.instance_index)
+
+        def pick():
+            self._picked = row
+            colours = self._drawing.colour.copy()
+            if row is not None:
+                colours[row] = PICKED
+            self._stage.paint(colours)
+
+        self._loop.ask(pick)
+
+    def _is_watched(self) -> bool:
+        return bool(self._server.get_clients())
+
+    def _advance(self, elapsed: float, _: float) -> None:
+        self._time += self._loop.speed * elapsed
+        if self._time >= self._drawing.times[-1]:
+            self._time = float(self._drawing.times[-1])
+            self.pause()
+
+    def _show(self) -> None:
+        k = self.frame
+        pose = self._drawing.pose[k]
+        with self._server.atomic():
+            self._stage.move(pose)
+        if self._slider.value != k:
+            self._slider.value = k
+        self._clock.content = f"t = **{self._time:.3f} s**, frame {k}"
+        if self._picked is not None and not np.isnan(pose[self._picked, 0]):
+            x, y, z = pose[self._picked, :3]
+            self._about.content = (
+                f"**{self._drawing.names[self._picked]}** at ({x:.3f}, {y:.3f}, {z:.3f}) m"
+            )
+            if self._follow.value:
+                for client in self._server.get_clients().values():
+                    shift = pose[self._picked, :3] - np.array(client.camera.look_at)
+                    client.camera.position = np.array(client.camera.position) + shift
+                    client.camera.look_at = pose[self._picked, :3]
+        self._server.flush()
+
+    def _say(self, sentence: str) -> None:
+        self._note.content = sentence
