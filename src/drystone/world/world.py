@@ -19,7 +19,6 @@ from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.model.checks import choice, did_you_mean, flag, frozen, not_negative, positive
 from drystone.model.files import optional_path
 from drystone.model.finding import Finding
-from drystone.model.frames import fill_outside
 from drystone.model.joint_arrays import JointRows
 from drystone.model.materials import Material
 from drystone.model.signatures import public
@@ -32,9 +31,12 @@ from drystone.steppers import STEPPERS, take_steps, time_stepping
 from drystone.steppers.step_report import StepReport
 from drystone.world import body_edits, build, force_edits, joint_edits, observables
 from drystone.world.body import Body, FixedBody
+from drystone.world.bulk import Bulk
 from drystone.world.dimension import space_of
 from drystone.world.new_bodies import make_body, make_fixed
+from drystone.world.queries.verbs import Queries
 from drystone.world.run import complain, fail, run_world
+from drystone.world.snapshot import Snapshots
 from drystone.world.unresolved import name_pairs
 
 POLICIES = ("ignore", "warn", "raise")
@@ -44,7 +46,7 @@ AnyForce = TypeVar("AnyForce", bound=Element)
 
 
 @public
-class World:
+class World(Bulk, Queries, Snapshots):
     """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
@@ -370,31 +372,6 @@ class World:
         self._synced()
         return frozen(self._origin)
 
-    @property
-    def positions(self) -> np.ndarray:
-        """(n, 3) of all bodies, in the order of `bodies` [m]."""
-        return self._poses()[0]
-
-    @property
-    def orientations(self) -> np.ndarray:
-        """(n, 4) of all bodies, w, x, y, z."""
-        return self._poses()[1]
-
-    @property
-    def centres(self) -> np.ndarray:
-        """(n, 3) centres of mass [m]."""
-        return self.state.position + np.array(self._origin)
-
-    @property
-    def velocities(self) -> np.ndarray:
-        """(n, 3) of the centres of mass [m/s]."""
-        return self.state.twist[:, :3].copy()
-
-    @property
-    def spins(self) -> np.ndarray:
-        """(n, 3) [rad/s]."""
-        return self.state.twist[:, 3:].copy()
-
     def contacts(self) -> observables.ContactTable:
         """The contacts of the last step."""
         return observables.contact_table(self)
@@ -465,15 +442,6 @@ class World:
 
     def _index_of(self, body) -> int:
         return self._bodies.index(body) if self._stale else body._row
-
-    def _poses(self):
-        built = self._synced()
-        position, orientation = np.empty((len(self), 3)), np.empty((len(self), 4))
-        fill_outside(
-            self._state.position, self._state.rotation, built.offset, built.principal_rotation,
-            self._origin, position, orientation,
-        )  # fmt: skip
-        return position, orientation
 
     def _synced(self) -> "build.Build":
         if self._stale:
