@@ -46,9 +46,6 @@ class Readings:
     def _synced(self) -> build.Build:
         raise NotImplementedError
 
-    def _poses(self) -> tuple[np.ndarray, np.ndarray]:
-        raise NotImplementedError
-
     @property
     def bodies(self) -> tuple[Body, ...]:
         return tuple(self._bodies)
@@ -138,31 +135,6 @@ class Readings:
         """Where the arrays inside have their zero [m]."""
         self._synced()
         return frozen(self._origin)
-
-    @property
-    def positions(self) -> np.ndarray:
-        """(n, 3) of all bodies, in the order of `bodies` [m]."""
-        return frozen(self._poses()[0])
-
-    @property
-    def orientations(self) -> np.ndarray:
-        """(n, 4) of all bodies, w, x, y, z."""
-        return frozen(self._poses()[1])
-
-    @property
-    def centres(self) -> np.ndarray:
-        """(n, 3) centres of mass [m]."""
-        return frozen(self.state.position + np.array(self._origin))
-
-    @property
-    def velocities(self) -> np.ndarray:
-        """(n, 3) of the centres of mass [m/s]."""
-        return frozen(self.state.twist[:, :3])
-
-    @property
-    def spins(self) -> np.ndarray:
-        """(n, 3) [rad/s]."""
-        return frozen(self.state.twist[:, 3:])
 
     def contacts(self) -> observables.ContactTable:
         """The contacts of the last step."""

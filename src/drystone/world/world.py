@@ -7,24 +7,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from drystone.constraints import last_step
 from drystone.constraints.joint_rows import joint_work_of
 from drystone.constraints.joints.joint import Joint
-from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
-from drystone.errors import InputError
+from drystone.constraints.problem import ContactSolver, SolveInfo
 from drystone.forces.force import Element
-from drystone.model import capacity, checks
-from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
-from drystone.model.checks import choice, did_you_mean, flag, frozen, not_negative, positive
+from drystone.model import capacity
+from drystone.model.arrays import Settings, State
+from drystone.model.checks import choice, flag, frozen, not_negative, positive
 from drystone.model.files import optional_path
 from drystone.model.finding import Finding
-from drystone.model.frames import fill_outside
-from drystone.model.joint_arrays import JointRows
 from drystone.model.materials import Material
 from drystone.model.settable import check_settable
 from drystone.model.signatures import public
-from drystone.model.state_hash import hash_state
 from drystone.motion.stabilization import drift_settings
 from drystone.shapes.part import Shape
 from drystone.solvers.dispatch import make_solver
@@ -33,12 +27,15 @@ from drystone.steppers import STEPPERS, take_steps, time_stepping
 from drystone.steppers.step_report import StepReport
 from drystone.world import body_edits, build, force_edits, joint_edits, solver_edits
 from drystone.world.body import Body, FixedBody
+from drystone.world.bulk import Bulk
 from drystone.world.dimension import space_of
 from drystone.world.fork import refuse_forked
 from drystone.world.hands import Hands
 from drystone.world.new_bodies import make_body, make_fixed
+from drystone.world.queries.verbs import Queries
 from drystone.world.readings import Readings
 from drystone.world.run import complain, fail, run_world
+from drystone.world.snapshot import Snapshots
 from drystone.world.unresolved import name_pairs
 
 POLICIES = ("ignore", "warn", "raise")
@@ -48,7 +45,7 @@ AnyForce = TypeVar("AnyForce", bound=Element)
 
 
 @public
-class World(Readings, Hands):
+class World(Bulk, Queries, Snapshots, Readings, Hands):
     """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
@@ -344,15 +341,6 @@ class World(Readings, Hands):
 
     def _index_of(self, body) -> int:
         return self._bodies.index(body) if self._stale else body._row
-
-    def _poses(self):
-        built = self._synced()
-        position, orientation = np.empty((len(self), 3)), np.empty((len(self), 4))
-        fill_outside(
-            self._state.position, self._state.rotation, built.offset, built.principal_rotation,
-            self._origin, position, orientation,
-        )  # fmt: skip
-        return position, orientation
 
     def _synced(self) -> "build.Build":
         if self._stale:

@@ -1,0 +1,1 @@
+"""Reduced coordinates: kinematics and dynamics of robots by the algorithms of Featherstone."""

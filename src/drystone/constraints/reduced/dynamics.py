@@ -1,0 +1,131 @@
+"""Inverse dynamics (RNEA) and the mass matrix (CRBA) [Featherstone2008, tables 5.1 and 6.2].
+
+    a_i = a_parent + S_i q̈_i + Ṡ_i q̇_i,    f_i = I_i a_i + v_i ×* I_i v_i,    τ_i = S_i . f_i
+
+In world axes about one fixed point Ṡ = v × S with the velocity of what carries S: the link for
+rotations, the parent for the displacements of free and planar joints, which stay in its axes.
+"""
+
+from drystone.constraints.reduced.kinematics import row9
+from drystone.constraints.reduced.spatial import (
+    cross_force,
+    cross_motion,
+    inertia_times,
+    load6,
+    pair,
+    store6,
+)
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.vec import add, dot, load, mul, scale, sub
+
+
+@kernel
+def _rotated(r, inertia, i):
+    """R I Rᵀ of the inertia of row `i`: xx xy xz yy yz zz."""
+    a, b, c = inertia[i, 4], inertia[i, 5], inertia[i, 6]
+    d, e, f = inertia[i, 7], inertia[i, 8], inertia[i, 9]
+    x = mul(r, (a, b, c))
+    y = mul(r, (b, d, e))
+    z = mul(r, (c, e, f))
+    # Columns of R I are x, y, z; rows of it times those of R.
+    row0, row1, row2 = (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
+    r0, r1, r2 = (r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])
+    return (
+        dot(row0, r0), dot(row0, r1), dot(row0, r2), dot(row1, r1), dot(row1, r2), dot(row2, r2)
+    )  # fmt: skip
+
+
+@kernel
+def place_inertias(model, work):
+    """Inertias of all links in world axes about the origin, after place_links()."""
+    origin = (work.origin[0], work.origin[1], work.origin[2])
+    inertia, out = model.inertia, work.inertia
+    for i in range(model.parent.shape[0]):
+        r, m = row9(work.pose, i), inertia[i, 0]
+        h = mul(r, (inertia[i, 1], inertia[i, 2], inertia[i, 3]))
+        p = sub(load(work.pose, i), origin)
+        own = _rotated(r, inertia, i)
+        # I about another point: the first moment h about the link's origin, moved by p.
+        ph, pp = dot(p, h), dot(p, p)
+        out[i, 0] = m
+        out[i, 1], out[i, 2], out[i, 3] = h[0] + m * p[0], h[1] + m * p[1], h[2] + m * p[2]
+        diagonal = m * pp + 2.0 * ph
+        out[i, 4] = own[0] + diagonal - m * p[0] * p[0] - 2.0 * p[0] * h[0]
+        out[i, 5] = own[1] - m * p[0] * p[1] - p[0] * h[1] - p[1] * h[0]
+        out[i, 6] = own[2] - m * p[0] * p[2] - p[0] * h[2] - p[2] * h[0]
+        out[i, 7] = own[3] + diagonal - m * p[1] * p[1] - 2.0 * p[1] * h[1]
+        out[i, 8] = own[4] - m * p[1] * p[2] - p[1] * h[2] - p[2] * h[1]
+        out[i, 9] = own[5] + diagonal - m * p[2] * p[2] - 2.0 * p[2] * h[2]
+
+
+@inner_kernel
+def carried_acceleration(model, i, v, work):
+    """Σ Ṡ q̇ of joint `i`."""
+    w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    for d in range(model.first_v[i], model.first_v[i + 1]):
+        a, b = load6(work.motion, d)
+        carrier = i if work.carried[d] == 1 else model.parent[i]
+        if carrier >= 0:
+            x, y = load6(work.velocity, carrier)
+            c, e = cross_motion(x, y, a, b)
+            w, u = add(w, scale(c, v[d])), add(u, scale(e, v[d]))
+    return w, u
+
+
+@kernel
+def inverse_dynamics(model, v, acceleration, gravity, push, work, tau):
+    """τ for rates v and accelerations, after place_links(), place_inertias(), move_links().
+
+    push   (nl, 6) forces from outside on the links: torque about the origin, force; world axes
+    """
+    count = model.parent.shape[0]
+    for i in range(count):
+        parent = model.parent[i]
+        w, u = (0.0, 0.0, 0.0), (-gravity[0], -gravity[1], -gravity[2])
+        if parent >= 0:
+            w, u = load6(work.acceleration, parent)
+        c, e = carried_acceleration(model, i, v, work)
+        w, u = add(w, c), add(u, e)
+        for d in range(model.first_v[i], model.first_v[i + 1]):
+            a, b = load6(work.motion, d)
+            w, u = add(w, scale(a, acceleration[d])), add(u, scale(b, acceleration[d]))
+        store6(work.acceleration, i, w, u)
+        t, f = inertia_times(work.inertia, i, w, u)
+        x, y = load6(work.velocity, i)
+        g, h = inertia_times(work.inertia, i, x, y)
+        g, h = cross_force(x, y, g, h)
+        outer = load6(push, i)
+        store6(work.force, i, sub(add(t, g), outer[0]), sub(add(f, h), outer[1]))
+    for i in range(count - 1, -1, -1):
+        t, f = load6(work.force, i)
+        for d in range(model.first_v[i], model.first_v[i + 1]):
+            tau[d] = pair(work.motion, d, t, f) + model.armature[d] * acceleration[d]
+        parent = model.parent[i]
+        if parent >= 0:
+            x, y = load6(work.force, parent)
+            store6(work.force, parent, add(x, t), add(y, f))
+
+
+@kernel
+def fill_mass_matrix(model, work, mass):
+    """(nv, nv) after place_links() and place_inertias()."""
+    count = model.parent.shape[0]
+    for i in range(count):
+        for k in range(10):
+            work.composite[i, k] = work.inertia[i, k]
+    for i in range(count - 1, -1, -1):
+        if model.parent[i] >= 0:
+            for k in range(10):
+                work.composite[model.parent[i], k] += work.composite[i, k]
+    for d in range(mass.shape[0]):
+        for e in range(mass.shape[0]):
+            mass[d, e] = 0.0
+    for d in range(mass.shape[0]):
+        a, b = load6(work.motion, d)
+        t, f = inertia_times(work.composite, model.dof_link[d], a, b)
+        e = d
+        while e >= 0:
+            mass[d, e] = pair(work.motion, e, t, f)
+            mass[e, d] = mass[d, e]
+            e = model.above[e]
+        mass[d, d] += model.armature[d]

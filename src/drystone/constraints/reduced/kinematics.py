@@ -1,0 +1,205 @@
+"""Forward kinematics: poses of links, what each rate moves, velocities; Jacobians of points.
+
+v_i = v_parent + S_i q̇_i [Featherstone2008, eq. 5.7], in world axes about one point.
+"""
+
+from math import cos, sin, sqrt
+
+from drystone.constraints.reduced.spatial import load6, store6
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.vec import add, cross, load, mul, rotation_matrix, scale, sub
+from drystone.model.robot_arrays import BALL, FIXED, FREE, PLANAR, PRISMATIC, REVOLUTE
+
+
+@inner_kernel
+def row9(array, i):
+    """Rotation of row `i` of poses (n, 12)."""
+    return (
+        array[i, 3], array[i, 4], array[i, 5], array[i, 6], array[i, 7], array[i, 8],
+        array[i, 9], array[i, 10], array[i, 11],
+    )  # fmt: skip
+
+
+@inner_kernel
+def product9(a, b):
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
+        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
+        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
+        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
+        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
+        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
+        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
+        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+    )
+
+
+@kernel
+def _about(axis, angle):
+    """Rotation by `angle` about a unit axis (Rodrigues)."""
+    c, s = cos(angle), sin(angle)
+    x, y, z = axis
+    d = 1.0 - c
+    return (
+        c + x * x * d, x * y * d - z * s, x * z * d + y * s,
+        y * x * d + z * s, c + y * y * d, y * z * d - x * s,
+        z * x * d - y * s, z * y * d + x * s, c + z * z * d,
+    )  # fmt: skip
+
+
+@kernel
+def _unit(q, i):
+    """Rotation of the quaternion q[i:i+4], of any length but zero."""
+    w, x, y, z = q[i], q[i + 1], q[i + 2], q[i + 3]
+    size = sqrt(w * w + x * x + y * y + z * z)
+    return rotation_matrix(w / size, x / size, y / size, z / size)
+
+
+@kernel
+def _joint_pose(model, i, q):
+    """Displacement and rotation of joint `i` in its frame."""
+    kind, k = model.kind[i], model.first_q[i]
+    at, turned = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    if kind == REVOLUTE:
+        turned = _about(load(model.axis, i), q[k])
+    elif kind == PRISMATIC:
+        at = scale(load(model.axis, i), q[k])
+    elif kind == BALL:
+        turned = _unit(q, k)
+    elif kind == PLANAR:
+        at, turned = (q[k], q[k + 1], 0.0), _about((0.0, 0.0, 1.0), q[k + 2])
+    elif kind == FREE:
+        at, turned = (q[k], q[k + 1], q[k + 2]), _unit(q, k + 3)
+    return at, turned
+
+
+@kernel
+def _store_motion(work, d, angular, linear, carried):
+    store6(work.motion, d, angular, linear)
+    work.carried[d] = carried
+
+
+@kernel
+def _column(m, k):
+    return m[k], m[3 + k], m[6 + k]
+
+
+@kernel
+def _fill_motions(model, i, frame, rotation, p, work):
+    """S of joint `i`: its frame and the link's rotation in world axes, p its point from origin."""
+    kind, d = model.kind[i], model.first_v[i]
+    none = (0.0, 0.0, 0.0)
+    if kind == REVOLUTE:
+        a = mul(frame, load(model.axis, i))
+        _store_motion(work, d, a, cross(p, a), 1)
+    elif kind == PRISMATIC:
+        _store_motion(work, d, none, mul(frame, load(model.axis, i)), 1)
+    elif kind == PLANAR:
+        _store_motion(work, d, none, _column(frame, 0), 0)
+        _store_motion(work, d + 1, none, _column(frame, 1), 0)
+        a = _column(frame, 2)
+        _store_motion(work, d + 2, a, cross(p, a), 1)
+    elif kind == BALL or kind == FREE:
+        if kind == FREE:
+            for k in range(3):
+                _store_motion(work, d + k, none, _column(frame, k), 0)
+            d += 3
+        for k in range(3):
+            a = _column(rotation, k)
+            _store_motion(work, d + k, a, cross(p, a), 1)
+
+
+@kernel
+def place_links(model, base, q, work):
+    """Poses of all links, and what their joints move, for coordinates `q`.
+
+    base   (12,) pose in the world of what the first joints hang on
+    """
+    for k in range(3):
+        work.origin[k] = base[0, k]
+    origin = load(base, 0)
+    for i in range(model.parent.shape[0]):
+        parent = model.parent[i]
+        if parent < 0:
+            at, turned = load(base, 0), row9(base, 0)
+        else:
+            at, turned = load(work.pose, parent), row9(work.pose, parent)
+        frame = product9(turned, row9(model.frame, i))
+        here = add(at, mul(turned, load(model.frame, i)))
+        moved, rotation = _joint_pose(model, i, q)
+        here = add(here, mul(frame, moved))
+        rotation = product9(frame, rotation)
+        work.pose[i, 0], work.pose[i, 1], work.pose[i, 2] = here
+        for k in range(9):
+            work.pose[i, 3 + k] = rotation[k]
+        if model.kind[i] != FIXED:
+            _fill_motions(model, i, frame, rotation, sub(here, origin), work)
+
+
+@kernel
+def move_links(model, v, work):
+    """Velocities of all links for rates `v`, after place_links()."""
+    for i in range(model.parent.shape[0]):
+        w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if model.parent[i] >= 0:
+            w, u = load6(work.velocity, model.parent[i])
+        for d in range(model.first_v[i], model.first_v[i + 1]):
+            a, b = load6(work.motion, d)
+            w, u = add(w, scale(a, v[d])), add(u, scale(b, v[d]))
+        store6(work.velocity, i, w, u)
+
+
+@kernel
+def fill_jacobian(model, link, point, work, out):
+    """(6, nv) of a point of a link: velocity, then spin, in world axes; after place_links().
+
+    point   (3,) in world axes [m]
+    """
+    for d in range(out.shape[1]):
+        for k in range(6):
+            out[k, d] = 0.0
+    p = (point[0] - work.origin[0], point[1] - work.origin[1], point[2] - work.origin[2])
+    i = link
+    while i >= 0:
+        for d in range(model.first_v[i], model.first_v[i + 1]):
+            a, b = load6(work.motion, d)
+            at = add(b, cross(a, p))
+            for k in range(3):
+                out[k, d], out[3 + k, d] = at[k], a[k]
+        i = model.parent[i]
+
+
+@kernel
+def step_coordinates(model, q, v, dt, out):
+    """q after moving for `dt` at constant rates `v`; quaternions by the exponential map."""
+    for i in range(model.parent.shape[0]):
+        kind, k, d = model.kind[i], model.first_q[i], model.first_v[i]
+        if kind == REVOLUTE or kind == PRISMATIC:
+            out[k] = q[k] + dt * v[d]
+        elif kind == PLANAR:
+            for c in range(3):
+                out[k + c] = q[k + c] + dt * v[d + c]
+        elif kind == BALL or kind == FREE:
+            if kind == FREE:
+                for c in range(3):
+                    out[k + c] = q[k + c] + dt * v[d + c]
+                k, d = k + 3, d + 3
+            _turn(q, k, v[d] * dt, v[d + 1] * dt, v[d + 2] * dt, out)
+
+
+@kernel
+def _turn(q, k, x, y, z, out):
+    """Quaternion q[k:k+4] after the rotation vector (x, y, z) in its own axes, of length 1."""
+    angle = sqrt(x * x + y * y + z * z)
+    c, s = cos(0.5 * angle), 0.5
+    if angle > 1e-12:
+        s = sin(0.5 * angle) / angle
+    a, b, e, f = q[k], q[k + 1], q[k + 2], q[k + 3]
+    x, y, z = s * x, s * y, s * z
+    w0 = a * c - b * x - e * y - f * z
+    w1 = a * x + b * c + e * z - f * y
+    w2 = a * y - b * z + e * c + f * x
+    w3 = a * z + b * y - e * x + f * c
+    size = sqrt(w0 * w0 + w1 * w1 + w2 * w2 + w3 * w3)
+    out[k], out[k + 1], out[k + 2], out[k + 3] = w0 / size, w1 / size, w2 / size, w3 / size

@@ -1,0 +1,67 @@
+"""A robot that nothing touches, integrated by the classical Runge-Kutta method of fourth order.
+
+Its forces are those of joints (actuators, damping, springs) and gravity. Coordinates follow rates by
+the exponential map, quaternions too, each stage from the start of the step.
+"""
+
+from drystone.constraints.reduced.articulated import eliminate_links, forward_dynamics
+from drystone.constraints.reduced.dynamics import place_inertias
+from drystone.constraints.reduced.kinematics import move_links, place_links, step_coordinates
+from drystone.jit import kernel
+from drystone.model.robot_arrays import PRISMATIC, REVOLUTE
+
+
+@kernel
+def add_passive(model, q, v, tau):
+    """Dampers and springs of the joints, added to `tau`."""
+    for i in range(model.parent.shape[0]):
+        kind = model.kind[i]
+        for d in range(model.first_v[i], model.first_v[i + 1]):
+            tau[d] -= model.damping[d] * v[d]
+            if (kind == REVOLUTE or kind == PRISMATIC) and model.stiffness[d] > 0.0:
+                tau[d] -= model.stiffness[d] * (q[model.first_q[i]] - model.rest[d])
+
+
+@kernel
+def accelerate(model, base, q, v, tau, gravity, push, work, force, out):
+    """q̈ of a robot at (q, v) under `tau` and its passive forces; `force` is scratch (nv,)."""
+    for d in range(v.shape[0]):
+        force[d] = tau[d]
+    add_passive(model, q, v, force)
+    place_links(model, base, q, work)
+    place_inertias(model, work)
+    move_links(model, v, work)
+    eliminate_links(model, work)
+    forward_dynamics(model, v, force, gravity, push, work, out)
+
+
+@kernel
+def run_rk4(model, base, q, v, tau, gravity, push, dt, steps, work, scratch):
+    """Advance (q, v) in place by `steps` steps of `dt`.
+
+    scratch   (6, nq + nv) rows: stage coordinates, stage rates, accelerations, forces, sums
+    """
+    nq, nv = q.shape[0], v.shape[0]
+    stage_q, stage_v, mean_v = scratch[0, :nq], scratch[1, :nv], scratch[2, :nv]
+    slope, force, change = scratch[3, :nv], scratch[4, :nv], scratch[5, :nv]
+    for _ in range(steps):
+        for d in range(nv):
+            stage_v[d], mean_v[d], change[d] = v[d], 0.0, 0.0
+        for k in range(nq):
+            stage_q[k] = q[k]
+        for stage in range(4):
+            accelerate(model, base, stage_q, stage_v, tau, gravity, push, work, force, slope)
+            weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
+            reach = dt if stage == 2 else 0.5 * dt
+            for d in range(nv):
+                mean_v[d] += weight * stage_v[d]
+                change[d] += weight * slope[d]
+            if stage < 3:
+                step_coordinates(model, q, stage_v, reach, stage_q)
+                for d in range(nv):
+                    stage_v[d] = v[d] + reach * slope[d]
+        step_coordinates(model, q, mean_v, dt, stage_q)
+        for k in range(nq):
+            q[k] = stage_q[k]
+        for d in range(nv):
+            v[d] += dt * change[d]

@@ -1,0 +1,1 @@
+"""What can be asked of a world at rest: rays, closest points, overlap."""

@@ -1,0 +1,142 @@
+"""Snapshots in memory, and copies of worlds: what save() and load() do, in microseconds."""
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from drystone.constraints.joint_rows import joint_work_of
+from drystone.errors import InputError
+from drystone.model import capacity
+from drystone.model.arrays import COUNTER_CACHED, COUNTER_PAIRS, State
+from drystone.model.checks import shown
+from drystone.model.signatures import public
+from drystone.steppers import time_stepping
+from drystone.steppers.driver import grow
+from drystone.timestep import MORE_CONTACTS, MORE_PAIRS
+
+# Arrays of the state with spare capacity, and the counter that says how much of it is used.
+_COUNTED = {
+    "pair": COUNTER_PAIRS, "pair_cached": COUNTER_PAIRS, "pair_axis": COUNTER_PAIRS,
+    "cached_point": COUNTER_CACHED, "cached_impulse": COUNTER_CACHED,
+}  # fmt: skip
+_WHOLE = [(k, name) for k, name in enumerate(State._fields) if name not in _COUNTED]
+_PARTS = [(k, _COUNTED[name]) for k, name in enumerate(State._fields) if name in _COUNTED]
+_COUNTER = State._fields.index("counter")
+
+
+@public
+class Snapshot:
+    """What a world was like at a step, to go back to: `world.restore(snapshot)`.
+
+    It holds poses, velocities, forces of the user, sleep, and all caches (contacts with their
+    impulses, pairs, joints), so that what follows has the same bits each time.
+    """
+
+    __slots__ = ("_built", "_arrays", "_settings", "_unspent", "_info", "_time")
+
+    def __init__(self, built: Any, arrays: tuple, settings: Any, rest: tuple) -> None:
+        self._built, self._arrays, self._settings = built, arrays, settings
+        self._unspent, self._info, self._time = rest
+
+    @property
+    def time(self) -> float:
+        """Of the world when it was taken [s]."""
+        return self._time
+
+    def __repr__(self) -> str:
+        return f"<Snapshot at t = {self._time:g} s>"
+
+
+@public
+class Snapshots:
+    """snapshot(), restore() and copy() of a world."""
+
+    _build: Any
+    _state: Any
+    _work: Any
+    _settings: Any
+    _unspent: float
+    _info: Any
+    _recorder: Any
+    time: Any
+
+    def _synced(self) -> Any:
+        raise NotImplementedError
+
+    def snapshot(self) -> Snapshot:
+        """The state of this moment, in memory, in microseconds. `restore()` goes back to it."""
+        built, state = self._synced(), self._state
+        arrays: list = [None] * len(state)
+        for k, _ in _WHOLE:
+            arrays[k] = state[k].copy()
+        for k, counter in _PARTS:
+            arrays[k] = state[k][: state.counter[counter]].copy()
+        rest = (self._unspent, self._info, self.time)
+        return Snapshot(built, tuple(arrays), self._settings, rest)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this world: what follows has the same bits as it had then.
+
+        Bodies, fixed things and joints must be those of the snapshot; gravity is restored.
+        """
+        if not isinstance(snapshot, Snapshot):
+            raise InputError(f"restore: {shown(snapshot)} is no Snapshot; take world.snapshot().")
+        if self._recorder is not None:
+            raise InputError("restore: a recording is running, which could not replay it; stop it.")
+        if self._synced() is not snapshot._built:
+            raise InputError(
+                "restore: the world was edited since the snapshot (bodies, materials, joints or "
+                "masses); take a new one after an edit."
+            )
+        arrays = snapshot._arrays
+        counter = arrays[_COUNTER]
+        for wanted, status in ((COUNTER_PAIRS, MORE_PAIRS), (COUNTER_CACHED, MORE_CONTACTS)):
+            at = "pair" if status == MORE_PAIRS else "cached_point"
+            if len(getattr(self._state, at)) < counter[wanted]:
+                self._state, self._work = grow(
+                    self._state, self._work, status, int(counter[wanted])
+                )
+        state = self._state
+        for k, _ in _WHOLE:
+            state[k][...] = arrays[k]
+        for k, _ in _PARTS:
+            state[k][: len(arrays[k])] = arrays[k]
+        self._settings, self._unspent = snapshot._settings, snapshot._unspent
+        self._info = snapshot._info
+
+    def copy(self) -> Any:
+        """Another world of the same bodies, joints and forces, that goes on with the same bits.
+
+        Shapes and materials are shared, which nobody can change; a recording is not copied.
+        """
+        return copy_world(self)
+
+
+def copy_world(world) -> Any:
+    """See Snapshots.copy()."""
+    world._synced()
+    new = world.__class__.__new__(world.__class__)
+    memo: dict = {id(world): new}
+    for thing in (*world._bodies, *world._fixed):
+        for shared in (thing._shape, thing._material):
+            memo[id(shared)] = shared
+    model = world._build.model
+    # Read alone by every step; joints and masses can be written in place.
+    for shared in (model.shapes, model.outlines, world._solver, world._space):
+        memo[id(shared)] = shared
+    left_out = ("_work", "_joint_work", "_recorder", "_loop", "_state", "_implicit_problem")
+    for name, value in vars(world).items():
+        new.__dict__[name] = None if name in left_out else deepcopy(value, memo)
+    new._state = capacity.for_new_work(world._state)
+    new._work = capacity.allocate(new._build.model)
+    new._joint_work = joint_work_of(new._build.model.joints, new._build.model.bodies)
+    new._loop, new._elements_stale = time_stepping.Loop(), True
+    return new
+
+
+def same_bits(a: State, b: State) -> bool:
+    """Whether two states of one model hold the same bits, spare capacity aside."""
+    whole = all(np.array_equal(a[k], b[k]) for k, _ in _WHOLE)
+    count = [(k, int(a.counter[c])) for k, c in _PARTS]
+    return whole and all(np.array_equal(a[k][:n], b[k][:n]) for k, n in count)
