@@ -17,8 +17,9 @@ from drystone.world import build
 class Bulk:
     """Poses and velocities of all bodies, in the order of `bodies`.
 
-    What is read cannot be written to; world.velocities = 0 stops everything. What is set is checked, wakes all bodies, and is noted by
-    a running recording as if every body had been set by itself.
+    What is read cannot be written to; world.velocities = 0 stops everything. What is set is
+    checked, wakes all bodies, and is noted by a running recording as if every body had been set
+    by itself.
     """
 
     _state: Any
