@@ -13,7 +13,7 @@ motion/integrate.py, so that the whole is symmetric in time. With s = 1/2 the im
 pᵀ J (v + v') / 2 = 0 where bodies stick, roll or swing: energy stays, and positions are right to
 second order. An approach speed of the start would come back with the opposite sign, though. So s
 grows to 1 with it, where it is no smaller than the change of velocity along the curve, K; and
-islands in which bodies land, are struck or slide faster than K against friction keep the rows of
+islands in which bodies land, are struck or slide faster than that against friction keep the rows of
 the start.
 
 The unknown of the solve is t: free velocities are v + s dt f, inverse masses s M⁻¹.
@@ -45,14 +45,21 @@ MOST_CARRIED = 64
 # Islands whose velocities change by less than so many tolerances along their curves keep the rows
 # of the start: their bits, and their cost, are those of a body at rest.
 LEAST_CHANGE = 10.0
+# Approach or slip at the start of a step, in units of K, above which something lands or slides. The
+# rows of the start leave an approach of up to two K in every step, from which there is a way back.
+LANDING = 3.0
+LARGEST_ANGLE = 0.5  # [rad] by which a body may rotate: tops that spin faster gain nothing by it
 
 
 @kernel
 def _change_along_curve(b, bodies, twist, dt):
-    """By how much rotation changes the velocities of body `b` within the step, about [m/s]."""
+    """By how much rotation changes the velocities of body `b` within the step, about [m/s]; -1: it
+    rotates too far."""
     w = (twist[b, 3], twist[b, 4], twist[b, 5])
     v = (twist[b, 0], twist[b, 1], twist[b, 2])
     spin = sqrt(dot(w, w))
+    if dt * spin > LARGEST_ANGLE:
+        return -1.0
     return dt * spin * (sqrt(dot(v, v)) + spin * bodies.radius[b])
 
 
@@ -78,7 +85,10 @@ def _curve_of(lo, hi, bodies, state, rows, motion, impacts, dt):
                 continue
             if not _is_plain(b, bodies, state, motion, impacts):
                 return -1.0
-            most = max(most, _change_along_curve(b, bodies, state.twist, dt))
+            change = _change_along_curve(b, bodies, state.twist, dt)
+            if change < 0.0:
+                return -1.0
+            most = max(most, change)
     return most
 
 
@@ -110,9 +120,9 @@ def _share_of(lo, hi, change, rows, twist, tolerance, dt):
         if rows.friction[r] > 0.0:
             size = sqrt(dot(u, u))
         worst = max(worst, size - tolerance)
-    if worst > change:
+    if worst > LANDING * change:
         return -1.0
-    return 0.5 + 0.5 * (worst / change) ** 2
+    return 0.5 + 0.5 * min(worst / change, 1.0) ** 2
 
 
 @kernel
