@@ -32,6 +32,7 @@ class Overlays:
         """After a step, or a change of the toggles."""
         wanted = {"points", "normals", "forces"} & self.on
         table = world.contacts() if wanted else None
+        self.stage.see_through(bool(wanted - {"points"}))
         self._contacts(table, world)
         self._boxes(pose)
         self._joints(world)

@@ -25,6 +25,7 @@ class Stage:
         self.server, self.drawing = server, drawing
         self.centre, self.radius = drawing.bounds
         self.batches = []  # (handle, rows of the bodies)
+        self._clear = False
         scene = server.scene
         scene.set_up_direction("+z")
         scene.configure_default_lights()
@@ -96,6 +97,13 @@ class Stage:
         colours = self.drawing.colour if colours is None else colours
         for handle, rows in self.batches:
             handle.batched_colors = colours[rows].astype(np.uint8)
+
+    def see_through(self, clear: bool) -> None:
+        """Arrows of contacts stand within the bodies: they are seen through while these are on."""
+        if clear != self._clear:
+            self._clear = clear
+            for handle, _ in self.batches:
+                handle.opacity = 0.45 if clear else None
 
     def body_at(self, handle, instance: int | None) -> int | None:
         """The row of the body that is instance `instance` of the batch `handle`."""
