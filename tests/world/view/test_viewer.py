@@ -17,6 +17,7 @@ import drystone as ds
 
 pytest.importorskip("viser", reason="the viewer needs viser: pip install 'drystone[view]'")
 from browser import CHROMIUM, Browser, wait_until
+from drystone.model.rotation import matrix_from_quaternion
 from drystone.world.view.replay_viewer import ReplayViewer
 from drystone.world.view.server import Guard, start_server
 
@@ -56,18 +57,12 @@ def click(browser, label):
 def on_screen(viewer, point):
     """The pixel at which the page shows `point`."""
     client = next(iter(viewer._server.get_clients().values()))
-    camera, size = client.camera, (1100.0, 613.0)
+    camera = client.camera
     size = (camera.image_width, camera.image_height)
-    axes = np.array(ds_matrix(camera.wxyz))
+    axes = matrix_from_quaternion(camera.wxyz)
     x, y, z = axes.T @ (np.array(point) - np.array(camera.position))
     scale = size[1] / 2 / np.tan(camera.fov / 2)
     return size[0] / 2 + scale * x / z, size[1] / 2 + scale * y / z
-
-
-def ds_matrix(wxyz):
-    from drystone.model.rotation import matrix_from_quaternion
-
-    return matrix_from_quaternion(wxyz)
 
 
 @needs_browser
@@ -248,13 +243,15 @@ def test_other_addresses_need_a_token():
 
 
 def test_malformed_messages_do_not_stop_the_simulation():
+    import viser
     from websockets.sync.client import connect
 
+    spoken = [f"viser-v{viser.__version__}"]
     viewer = stack(2).view(port=0, block=False, play=True)
     try:
         address = viewer.url.replace("http", "ws")
         for garbage in (b"\x00\xff garbage", b"", "text", b"\x81\xa4type\xa4Nope"):
-            with connect(address, open_timeout=60, proxy=None) as socket:
+            with connect(address, subprotocols=spoken, open_timeout=60, proxy=None) as socket:
                 socket.send(garbage)
         before = viewer.do(lambda world: world.time)
         wait_until(lambda: viewer.do(lambda world: world.time) > before)
