@@ -16,9 +16,11 @@ OUT ?= out
 
 .PHONY: demo check test test-versions lint docs bench clean
 
-demo: $(VENV)/.render
+demo: $(VENV)/.demo
 	@mkdir -p $(OUT)
 	$(BIN)/drystone run wall --record $(OUT)/wall.h5 --picture $(OUT)/wall.png
+	@$(BIN)/drystone export $(OUT)/wall.h5 $(OUT)/wall.html
+	@echo "Look at it: open $(OUT)/wall.html (a double click will do), or: $(BIN)/drystone view $(OUT)/wall.h5"
 
 check: lint
 	$(BIN)/pytest -m "not slow"

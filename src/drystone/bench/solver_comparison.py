@@ -27,7 +27,6 @@ from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, History, SolveInfo
 from drystone.constraints.residual import measure, residual
 from drystone.errors import InputError, UnsupportedFeature
-from drystone.model.checks import choice
 from drystone.solvers import SOLVERS
 from drystone.solvers.dispatch import make_solver
 from drystone.solvers.supported_features import require
@@ -93,7 +92,7 @@ class _Attempt(NamedTuple):
 
 def find_solvers(names: Iterable[str] | None, tolerance: float, measure: str) -> dict:
     """{name: solver} of those `names`, all if None, set to stop at `tolerance` on `measure`."""
-    names = list(SOLVERS) if names is None else [choice("solver", n, SOLVERS) for n in names]
+    names = list(SOLVERS) if names is None else list(names)
     return {name: replace(make_solver(name, tolerance), measure=measure) for name in names}
 
 

@@ -121,6 +121,10 @@ def compare(
     solvers: Annotated[
         str | None, typer.Option(help="Which, such as nsgs,prox; all if not given.")
     ] = None,
+    solver: Annotated[
+        list[str] | None,
+        typer.Option(help="One more, also of your own: my_module:MySolver. Can be repeated."),
+    ] = None,
     tolerance: Annotated[float, typer.Option(help="Where to stop, on the measure.")] = 1e-8,
     measure: Annotated[
         str | None,
@@ -142,6 +146,11 @@ def compare(
     from drystone.cli.compare import run_compare
 
     names = None if solvers is None else solvers.split(",")
+    if solver:
+        from drystone.solvers import solver_names
+
+        sys.path.insert(0, "")  # modules of the current folder, as with python -m
+        names = [*(solver_names() if names is None else names), *solver]
     finished, fine = run_compare(
         what, names, tolerance, measure, steps, _pairs(options or []), seconds_limit, output, plot,
         screen, results,

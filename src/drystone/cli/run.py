@@ -164,7 +164,7 @@ def _draw(world, states, picture, scene, screen):
 
 def _next_line(name, record) -> str:
     if record is not None:
-        return f"Next: drystone replay {record} --verify"
+        return f"Next: drystone view {record}, or: drystone replay {record} --verify"
     return f"Next: drystone run {name} --record {name}.h5, or another of: drystone scenes"
 
 

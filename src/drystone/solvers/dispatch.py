@@ -11,25 +11,33 @@ from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
 from drystone.constraints.problem_checks import check_given, impulses_of
 from drystone.constraints.residual import residual
-from drystone.errors import DrystoneError, InputError, SimulationError
-from drystone.model.checks import choice, positive, shown
+from drystone.errors import DrystoneError, SimulationError
+from drystone.model.checks import choice, positive
 from drystone.model.files import reason
 from drystone.model.signatures import public
+from drystone.solvers import own
 from drystone.solvers.supported_features import require
 
 
 def make_solver(solver: Any, tolerance: float | None = None) -> Any:
     """The solver of that name, or the given one, with `tolerance` [m/s] if there is any."""
     if isinstance(solver, str):
-        solver = solvers.find_solver(choice("solver", solver, solvers.solver_names()))()
-    elif type(solver) not in solvers.SOLVERS.values():
-        raise InputError(
-            f"solver is {shown(solver)}, must be a name or a solver with its options. "
-            f"Known: {', '.join(solvers.solver_names())}."
-        )
+        solver = _by_name(solver)
+    elif type(solver) not in solvers.SOLVERS.values() and not isinstance(solver, own.OwnSolver):
+        solver = own.adopt(solver)
     if tolerance is not None:
         solver = replace(solver, tolerance=positive("tolerance", tolerance, "m/s"))
     return solver
+
+
+def _by_name(name: str) -> Any:
+    """One of ours, one that an installed package announces, or "module:Class"."""
+    if name not in solvers.solver_names():
+        more = own.announced()
+        if ":" in name or name in more:
+            return own.find_own(more.get(name, name))
+        choice("solver", name, (*solvers.solver_names(), *more))
+    return solvers.find_solver(name)()
 
 
 @public
@@ -45,7 +53,7 @@ def solve(
 
     Contacts first, each with its normal first; then the joints, in blocks of three rows.
 
-    solver      a name in SOLVERS, or a solver with its options
+    solver      a name in SOLVERS, a solver with its options, or one of your own
     tolerance   where to stop; None: the solver's own
     measure     of what: "velocity": residual() [m/s]; "relative": natural-map error [Acary2018]
     guess       (nb, 3) impulses to start from; None: zero
@@ -75,7 +83,7 @@ def _finite(problem, solver, impulse: np.ndarray) -> tuple[np.ndarray, SolveInfo
     except (ArithmeticError, ValueError, RuntimeError) as error:
         if isinstance(error, DrystoneError):
             raise
-        name = type(solver).__name__
+        name = getattr(solver, "name", type(solver).__name__)
         raise SimulationError(
             f"solve: {name} cannot solve this problem ({reason(error)})."
         ) from None

@@ -64,7 +64,7 @@ def require_features(asked: Iterable[str], solver) -> None:
 def solver_name(solver) -> str:
     """The name under which the kind of `solver` is registered, or that of its class."""
     names = [name for name, cls in solvers.SOLVERS.items() if type(solver) is cls]
-    return names[0] if names else type(solver).__name__
+    return names[0] if names else getattr(solver, "name", type(solver).__name__)
 
 
 def capabilities() -> dict[str, dict[str, bool]]:

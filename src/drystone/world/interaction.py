@@ -105,8 +105,9 @@ def drag(world, body, point, target, stiffness, damping) -> Dragging:
     critical = 2.0 * sqrt(stiffness * mass)  # without oscillation
     damping = critical if damping is None else not_negative("drag: damping", damping)
     # Half of it along the spring, half against all motion: a spring alone lets its body circle.
+    # Less against rotation: held at a corner it should turn until it hangs.
     spring = Spring(None, body, stiffness, damping / 2, tuple(target), tuple(point), 0.0)
-    slowed = Drag(body, damping / 2, 0.0, damping / 2 * float(np.max(body.inertia)) / mass)
+    slowed = Drag(body, damping / 2, 0.0, damping / 8 * float(np.max(body.inertia)) / mass)
     return Dragging(body, world.add_force(spring), world.add_force(slowed))
 
 

@@ -24,6 +24,8 @@ STATUS = np.array(["stick", "slip", "separate"])
 # the solver cannot tell sliding from sticking.
 SLIP_TOLERANCES = 10.0
 
+SHOWN = 6  # contacts in the repr of a table
+
 
 @public
 class Energy(NamedTuple):
@@ -72,6 +74,17 @@ class ContactTable:
 
     def __len__(self) -> int:
         return len(self.gap)
+
+    def __repr__(self) -> str:
+        """The first few contacts, one line each."""
+        lines = [f"<ContactTable: {len(self)} contacts>"]
+        force, status = np.linalg.norm(self.force, axis=1), self.status
+        for k in range(min(len(self), SHOWN)):
+            a, b = self._name(self.body_a[k]), self._name(self.body_b[k])
+            lines.append(
+                f"  {a} - {b}: {status[k]}, gap {1e3 * self.gap[k]:.3g} mm, {force[k]:.4g} N"
+            )
+        return "\n".join(lines + ["  ..."] * (len(self) > SHOWN))
 
     @property
     def force(self) -> np.ndarray:

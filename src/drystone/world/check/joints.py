@@ -1,6 +1,6 @@
 """What is suspicious about the joints of a world, before it runs."""
 
-from math import inf
+from math import inf, isfinite, pi, radians
 
 import numpy as np
 
@@ -32,6 +32,20 @@ def far_joints(world):
                     name_of(joint),
                     f"has its point {arm:.3g} m from {body.name}, which is {size:.3g} m large.",
                     "Points of joints are in world coordinates, not in those of the body.",
+                )
+
+
+def degrees(world):
+    """Limits of angles that look as if they were degrees: round numbers beyond a revolution."""
+    for joint in world.joints:
+        for is_angle, coordinate in zip(joint._angles, joint._coordinates(), strict=False):
+            far = [x for x in coordinate.limits if isfinite(x) and abs(x) > 2.0 * pi]
+            if is_angle and far and all(x == round(x) for x in far):
+                yield Finding(
+                    "warning",
+                    name_of(joint),
+                    f"has a limit of {far[0]:g} rad, which is {far[0] / (2 * pi):.3g} revolutions.",
+                    f"Limits are in radians: np.radians({far[0]:g}) is {radians(far[0]):.4g}.",
                 )
 
 

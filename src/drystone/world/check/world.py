@@ -31,7 +31,7 @@ def check_world(world) -> list[Finding]:
     found = []
     for check in (
         _settings, _names, _masks, _densities, _pairs, _sizes, _meshes, _speeds, _kinematic,
-        _ground, terrain.buried, _numbers, joints.far_joints, joints.poses,
+        _ground, terrain.buried, _numbers, _quaternions, joints.far_joints, joints.degrees, joints.poses,
         joints.targets, joints.removed,
     ):  # fmt: skip
         found += _shortened(check(world))
@@ -72,6 +72,19 @@ def _names(world):
                 name,
                 f"is the name of {len(things)} bodies, so world[{name!r}] cannot tell which.",
                 "Give each its own name.",
+            )
+
+
+def _quaternions(world):
+    """(0, 0, 0, 1) is no rotation where w comes last; here it is half a turn about z."""
+    for thing in (*world.bodies, *world.fixed):
+        w, x, y, z = thing.orientation
+        if max(abs(w), abs(x), abs(y)) < 1e-9 and z > 0.0:
+            yield Finding(
+                "hint",
+                thing.name,
+                "has the orientation (0, 0, 0, 1), half a turn about z.",
+                "Quaternions are (w, x, y, z); if no rotation was meant give (1, 0, 0, 0).",
             )
 
 

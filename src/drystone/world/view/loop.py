@@ -6,6 +6,7 @@ loop does them between two steps, so that a step is never disturbed, and a recor
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from queue import Empty, SimpleQueue
 from time import perf_counter, sleep
 
@@ -69,7 +70,8 @@ class Loop:
             self._take_commands()
             start = perf_counter()
             if self.playing:
-                self.playing &= self._guarded(lambda: self._advance(start - before, MOST * FRAME))
+                if not self._guarded(partial(self._advance, start - before, MOST * FRAME)):
+                    self.playing = False
                 self._changed = True
             before, stepped = start, perf_counter()
             self.step_seconds += stepped - start

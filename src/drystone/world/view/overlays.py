@@ -32,6 +32,7 @@ class Overlays:
         """After a step, or a change of the toggles."""
         wanted = {"points", "normals", "forces"} & self.on
         table = world.contacts() if wanted else None
+        self.stage.see_through(bool(wanted - {"points"}))
         self._contacts(table, world)
         self._boxes(pose)
         self._joints(world)
@@ -70,8 +71,8 @@ class Overlays:
                 name,
                 len(lines),
                 lambda path, lines=lines, colour=colour: self.server.scene.add_arrows(
-                    path, lines.astype(np.float32), colour, shaft_radius=0.12 * size,
-                    head_radius=0.3 * size, head_length=0.6 * size,
+                    path, lines.astype(np.float32), colour, shaft_radius=0.2 * size,
+                    head_radius=0.5 * size, head_length=1.2 * size,
                 ),
             )  # fmt: skip
 

@@ -25,6 +25,7 @@ class Stage:
         self.server, self.drawing = server, drawing
         self.centre, self.radius = drawing.bounds
         self.batches = []  # (handle, rows of the bodies)
+        self._clear = False
         scene = server.scene
         scene.set_up_direction("+z")
         scene.configure_default_lights()
@@ -40,7 +41,7 @@ class Stage:
                 batched_wxyzs=turn,
                 batched_positions=at,
                 batched_scales=size,
-                batched_colors=drawing.colour[rows].astype(np.uint8),
+                batched_colors=_painted(drawing.colour[rows]),
                 flat_shading=not _is_round(geometry),
                 side="double",
                 lod="off",
@@ -95,7 +96,14 @@ class Stage:
         """Show the bodies in `colours` (n, 3), or in their own."""
         colours = self.drawing.colour if colours is None else colours
         for handle, rows in self.batches:
-            handle.batched_colors = colours[rows].astype(np.uint8)
+            handle.batched_colors = _painted(colours[rows])
+
+    def see_through(self, clear: bool) -> None:
+        """Arrows of contacts stand within the bodies: they are seen through while these are on."""
+        if clear != self._clear:
+            self._clear = clear
+            for handle, _ in self.batches:
+                handle.opacity = 0.45 if clear else None
 
     def body_at(self, handle, instance: int | None) -> int | None:
         """The row of the body that is instance `instance` of the batch `handle`."""
@@ -111,6 +119,11 @@ def _instances(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     at, turn = pose[:, :3].astype(np.float32), pose[:, 3:].astype(np.float32)
     at[gone], turn[gone] = 0.0, (1.0, 0.0, 0.0, 0.0)
     return at, turn, np.where(gone, 1e-9, 1.0).astype(np.float32)
+
+
+def _painted(colours: np.ndarray) -> np.ndarray:
+    """Darker than they are: the lights of the page bleach them."""
+    return (0.75 * colours).astype(np.uint8)
 
 
 def _is_round(geometry) -> bool:

@@ -1,0 +1,300 @@
+"""The viewer in headless Chromium: it moves, stands, is dragged, struck and scrubbed; and its door.
+
+Screenshots are kept in the folder that DRYSTONE_ARTEFACTS names, else among pytest's own files.
+"""
+
+import http.client
+import os
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+import drystone as ds
+
+pytest.importorskip("viser", reason="the viewer needs viser: pip install 'drystone[view]'")
+from browser import CHROMIUM, Browser, wait_until
+from drystone.model.rotation import matrix_from_quaternion
+from drystone.world.view.replay_viewer import ReplayViewer
+from drystone.world.view.server import Guard, start_server
+
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed here")
+
+
+def stack(count=4):
+    world = ds.World(dt=1 / 120)
+    world.add_fixed(ds.Plane())
+    for k in range(count):
+        world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5 + 1.05 * k), name=f"box {k}")
+    return world
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    folder = Path(os.environ.get("DRYSTONE_ARTEFACTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def click(browser, label):
+    """On the button of that name, by the mouse."""
+    x, y = browser.wait(
+        f"""(() => {{
+          const found = [...document.querySelectorAll('button, label')].find(
+            (b) => b.innerText.trim() === {label!r} && b.getBoundingClientRect().width);
+          if (!found) return null;
+          const box = found.getBoundingClientRect();
+          return [box.left + box.width / 2, box.top + box.height / 2];
+        }})()"""
+    )
+    browser.mouse("mousePressed", x, y)
+    browser.mouse("mouseReleased", x, y)
+
+
+def on_screen(viewer, point):
+    """The pixel at which the page shows `point`."""
+    client = next(iter(viewer._server.get_clients().values()))
+    camera = client.camera
+    size = (camera.image_width, camera.image_height)
+    axes = matrix_from_quaternion(camera.wxyz)
+    x, y, z = axes.T @ (np.array(point) - np.array(camera.position))
+    scale = size[1] / 2 / np.tan(camera.fov / 2)
+    return size[0] / 2 + scale * x / z, size[1] / 2 + scale * y / z
+
+
+@needs_browser
+@pytest.mark.slow
+def test_bodies_move_stand_are_dragged_and_struck(pictures):
+    viewer = stack().view(port=0, block=False)
+    try:
+        with Browser() as browser:
+            browser.open(viewer.url)
+            wait_until(lambda: viewer._server.get_clients())
+            browser.wait("document.querySelectorAll('canvas').length > 0")
+            click(browser, "Play")
+            wait_until(lambda: viewer.playing and viewer.world.time > 0.3)
+            click(browser, "Pause")
+            wait_until(lambda: not viewer.playing)
+            stands = viewer.do(lambda world: world.time)
+            assert viewer.do(lambda world: world.time) == stands
+            click(browser, "Step")
+            wait_until(lambda: viewer.do(lambda world: world.step_count) > stands * 120 + 0.5)
+            sent = viewer.statistics["frames"]
+            assert sent > 3
+            browser.picture(pictures / "1-stands.png")
+
+            viewer._panel._toggles["forces"].value = True
+            viewer._panel._toggles["points"].value = True
+            viewer._ask(viewer._panel._retoggle)
+            wait_until(lambda: "forces" in viewer._overlays._nodes)
+            browser.wait("new Promise((done) => setTimeout(() => done(true), 1500))")
+            browser.picture(pictures / "2-forces.png")
+
+            _drag_by_mouse(viewer, browser, pictures)
+            _throw_by_mouse(viewer, browser, pictures)
+    finally:
+        viewer.stop()
+
+
+def _drag_by_mouse(viewer, browser, pictures):
+    """The uppermost box, to the left."""
+    start = viewer.do(lambda world: world["box 3"].position)
+    viewer.play()
+    x, y = on_screen(viewer, start)
+    browser.mouse("mouseMoved", x, y)
+    browser.mouse("mousePressed", x, y)
+    for k in range(1, 9):
+        browser.mouse("mouseMoved", x - 20 * k, y - 4 * k)
+    wait_until(lambda: viewer.pointer.dragging is not None)
+    wait_until(
+        lambda: np.linalg.norm(viewer.do(lambda world: world["box 3"].position) - start) > 0.5
+    )
+    browser.picture(pictures / "3-dragged.png")
+    browser.mouse("mouseReleased", x - 160, y - 32)
+    wait_until(lambda: viewer.pointer.dragging is None)
+
+
+def _throw_by_mouse(viewer, browser, pictures):
+    """A ball along the ray through the lowest box: what stands upon it falls."""
+    viewer.reset()
+    viewer.play()
+    wait_until(lambda: viewer.do(lambda world: world.time) > 0.3)
+    viewer._panel._throw.value = True
+    viewer._panel.throw_speed.value = 40.0
+    x, y = on_screen(viewer, viewer.do(lambda world: world["box 1"].position))
+    browser.mouse("mousePressed", x, y)
+    browser.mouse("mouseReleased", x, y)
+    wait_until(lambda: viewer.do(len) == 5)
+    wait_until(lambda: viewer.do(lambda world: world["box 3"].position[2]) < 2.5)
+    browser.picture(pictures / "4-struck.png")
+
+
+@needs_browser
+@pytest.mark.slow
+def test_a_recording_plays_and_scrubbing_jumps(tmp_path, pictures):
+    world = stack(2)
+    world.throw((-4, 0, 1), (1, 0, 0.1), speed=8)
+    with ds.record(world, tmp_path / "a.h5", every=2):
+        world.run(1.0)
+    with ds.Recording(tmp_path / "a.h5") as recording:
+        viewer = ReplayViewer(recording, port=0)
+        try:
+            with Browser() as browser:
+                browser.open(viewer.url)
+                wait_until(lambda: viewer._server.get_clients())
+                click(browser, "Play")
+                wait_until(lambda: viewer.frame > 2)
+                viewer.pause()
+                viewer.seek(50)
+                wait_until(lambda: viewer.frame == 50)
+                wait_until(lambda: "frame 50" in viewer._clock.content)
+                shown = viewer._stage.batches[0][0].batched_positions
+                assert np.asarray(shown)[0] == pytest.approx(recording.positions(50)[0], abs=1e-5)
+                browser.picture(pictures / "5-scrubbed.png")
+        finally:
+            viewer.stop()
+
+
+@needs_browser
+@pytest.mark.slow
+def test_an_exported_page_plays_with_the_network_off(tmp_path, pictures):
+    world = stack(3)
+    with ds.record(world, tmp_path / "a.h5", every=4):
+        world.throw((-4, 0, 1), (1, 0, 0.1), speed=12)
+        world.run(0.8)
+    with ds.Recording(tmp_path / "a.h5") as recording:
+        path = recording.export(tmp_path / "a.html")
+        last = recording.positions(len(recording) - 1)
+    with Browser() as browser:
+        browser._send("Network.enable")
+        browser._send(
+            "Network.emulateNetworkConditions", offline=True, latency=0,
+            downloadThroughput=0, uploadThroughput=0,
+        )  # fmt: skip
+        browser.open(path.as_uri())
+        browser.wait("window.drystone && drystone.ready && drystone.drawn > 1")
+        first = browser.run("drystone.poses(3)")
+        browser.run("drystone.play()")
+        browser.wait("drystone.frame > 4")
+        assert browser.run("drystone.poses(3)") != first
+        browser.run("drystone.play(false); drystone.seek(100)")
+        browser.wait(f"drystone.frame === {len(recording.times) - 1}")
+        got = np.array([browser.run(f"drystone.poses({k})")[:3] for k in range(4)])
+        # Relative to the centre of the scene, in single precision.
+        assert got - got[0] == pytest.approx(last - last[0], abs=1e-5)
+        browser.picture(pictures / "6-page.png")
+
+
+# The door
+
+
+def ask(url, **headers):
+    """Status of a request for the page."""
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    try:
+        path = f"{place.path or '/'}?{place.query}" if place.query else place.path or "/"
+        connection.putrequest("GET", path, skip_host="Host" in headers)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_a_request_that_names_another_host_or_comes_from_another_page_is_refused():
+    server, url = start_server("127.0.0.1", 0, None, "test")
+    try:
+        place = urlsplit(url).netloc
+        assert server.get_host() == "127.0.0.1"
+        assert ask(url) == 200
+        assert ask(url, Host="evil.example") == 403
+        assert ask(url, Origin="http://evil.example") == 403
+        assert ask(url, Origin=f"http://{place}") == 200
+    finally:
+        server.stop()
+
+
+def test_a_wrong_token_is_refused_and_a_right_one_is_kept_as_a_cookie():
+    server, url = start_server("127.0.0.1", 0, "correct-horse", "test")
+    try:
+        bare = url.partition("/?")[0]
+        assert ask(url) == 200
+        assert ask(bare) == 403
+        assert ask(f"{bare}/?token=wrong-horse") == 403
+        assert ask(bare, Cookie="drystone_token=correct-horse") == 200
+        assert ask(bare, Cookie="drystone_token=wrong") == 403
+    finally:
+        server.stop()
+
+
+def test_other_addresses_need_a_token():
+    with pytest.raises(ds.InputError, match="which others can reach: give a token"):
+        start_server("0.0.0.0", 0, None, "test")
+    with pytest.raises(ds.InputError, match="token has 3 characters"):
+        start_server("0.0.0.0", 0, "abc", "test")
+    guard = Guard("0.0.0.0", "correct-horse")
+    request = SimpleNamespace(headers={"Host": "10.0.0.7:8080"}, path="/?token=correct-horse")
+    assert not guard.refuse(request)
+
+
+def test_malformed_messages_do_not_stop_the_simulation():
+    import viser
+    from websockets.sync.client import connect
+
+    spoken = [f"viser-v{viser.__version__}"]
+    viewer = stack(2).view(port=0, block=False, play=True)
+    try:
+        address = viewer.url.replace("http", "ws")
+        for garbage in (b"\x00\xff garbage", b"", "text", b"\x81\xa4type\xa4Nope"):
+            with connect(address, subprotocols=spoken, open_timeout=60, proxy=None) as socket:
+                socket.send(garbage)
+        before = viewer.do(lambda world: world.time)
+        wait_until(lambda: viewer.do(lambda world: world.time) > before)
+        viewer._ask(lambda: 1 / 0)  # and neither does a mistake of our own
+        wait_until(lambda: "ZeroDivisionError" in viewer._panel._said)
+        before = viewer.do(lambda world: world.time)
+        wait_until(lambda: viewer.do(lambda world: world.time) > before)
+        assert viewer.playing
+    finally:
+        viewer.stop()
+    assert threading.active_count() < 50
+
+
+def test_nobody_connected_costs_next_to_nothing():
+    """Seconds of the loop itself, not of the clock of the wall: what it spends on showing."""
+    viewer = stack(4).view(port=0, block=False, play=True)
+    try:
+        wait_until(lambda: viewer.statistics["step_s"] > 0.05)
+        spent = viewer.statistics
+        assert spent["view_s"] < 0.1 * spent["step_s"] and spent["frames"] == 0
+    finally:
+        viewer.stop()
+
+
+def test_build_switch_save_and_reset_through_the_panel(tmp_path):
+    world = stack(2)
+    viewer = world.view(port=0, block=False)
+    panel = viewer._panel
+    try:
+        viewer.do(lambda w: panel._add(ds.Sphere(0.3), (0, 0, 4)))
+        assert viewer.do(len) == 3
+        viewer.do(lambda w: (viewer.pointer.pick(0), viewer.pointer.pick(1)))
+        viewer.do(lambda w: panel._join(ds.Hinge))
+        assert viewer.do(lambda w: len(w.joints)) == 1
+        viewer.do(lambda w: panel._set_friction(0.25))
+        assert viewer.do(lambda w: {thing.material.friction for thing in (*w, *w.fixed)}) == {0.25}
+        viewer.do(lambda w: panel._set("solver", "nsgs"))
+        viewer.step()
+        viewer.do(lambda w: panel._save(str(tmp_path / "a.h5")))
+        assert len(ds.World.load(tmp_path / "a.h5")) == 3
+        viewer.do(lambda w: panel._remove())
+        assert viewer.do(len) == 2
+        viewer.reset()
+        assert viewer.do(len) == 2 and viewer.world.time == 0.0 and not viewer.world.joints
+    finally:
+        viewer.stop()
