@@ -20,6 +20,13 @@ TerrainPath = Annotated[
     ),
 ]
 JsonPath = Annotated[Path | None, typer.Option("--json", help="Write the figures as JSON.")]
+ResultsPath = Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of the results.")]
+PdfFlag = Annotated[
+    bool | None,
+    typer.Option(
+        "--pdf/--no-pdf", help="Print the report; if not given, where a browser is found."
+    ),
+]
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")]
 
 
@@ -78,6 +85,10 @@ def run_command(
     lumped: Annotated[
         bool, typer.Option("--lumped", help="Rocks as points without shape and spin.")
     ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove the results of an earlier run first.")
+    ] = False,
+    pdf: PdfFlag = None,
 ) -> None:
     """Roll all rocks of STUDY and write rasters, tables, maps and the report."""
     from drystone.rockfall.study.check import check_study
@@ -91,21 +102,88 @@ def run_command(
     folder = out if out is not None else study.folder / study.output.folder
     tls = {"ca_file": tls_ca_file, "cert": tls_cert, "key": tls_key}
     given = {name: file for name, file in tls.items() if file is not None}
-    finished = _run(study, folder, workers, cluster, given or None, resume, lumped)
+    finished = _run(study, folder, workers, cluster, given or None, resume, lumped, overwrite)
     if report:
-        _report(finished)
+        _report(finished, pdf)
     results.print(str(folder), markup=False, soft_wrap=True)
 
 
 @app.command("report")
 @plainly
 def report_command(
-    folder: Annotated[Path, typer.Argument(metavar="RESULTS", help="Folder of the results.")],
+    folder: ResultsPath,
+    pdf: PdfFlag = None,
 ) -> None:
-    """Write the report of finished RESULTS anew: one HTML file, and its figures."""
+    """Write the report of finished RESULTS anew: one HTML file, its figures, and a PDF."""
     from drystone.rockfall.results.results import Results
 
-    _report(Results(folder))
+    _report(Results(folder), pdf)
+
+
+@app.command("view")
+@plainly
+def view_command(
+    folder: ResultsPath,
+    runs: Annotated[int, typer.Option(min=1, help="Trajectories to show at most.")] = 200,
+) -> None:
+    """Write RESULTS/view.html: terrain, trajectories and tumbling rocks in 3D, to open offline."""
+    from drystone.rockfall.report.view import write_view
+    from drystone.rockfall.results.results import Results
+
+    path = write_view(Results(folder), runs)
+    results.print(str(path), markup=False, soft_wrap=True)
+
+
+@app.command("sweep")
+@plainly
+def sweep_command(
+    study_file: StudyPath,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes for each.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder; results/sweep if not given.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Compute all anew.")] = False,
+    report: Annotated[bool, typer.Option(help="A report for each scenario too.")] = False,
+) -> None:
+    """Run every scenario of STUDY ([[scenarios]]) and compare them in one page."""
+    from drystone.rockfall.run.sweep import sweep_study
+    from drystone.rockfall.study.study import Study
+
+    study = Study.load(study_file)
+    folder = out if out is not None else study.folder / f"{study.output.folder}-sweep"
+    page = sweep_study(study, folder, workers, overwrite, report)
+    results.print(str(page), markup=False, soft_wrap=True)
+
+
+@app.command("fit")
+@plainly
+def fit_command(
+    study_file: StudyPath,
+    deposits: Annotated[
+        Path, typer.Option(help="Observed deposits: points (GeoPackage, GeoJSON, shapefile, CSV).")
+    ],
+    heights: Annotated[
+        Path | None, typer.Option(help="Observed passage heights: CSV of line, height_m.")
+    ] = None,
+    materials: Annotated[
+        str | None, typer.Option(help="Materials to fit, by comma; all if not given.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=20, help="Rocks for each set of values.")] = 200,
+    trials: Annotated[int, typer.Option(min=20, help="Sets of values.")] = 120,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder; STUDY's folder/fit if not given.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit.")] = False,
+) -> None:
+    """Fit restitution, friction and rolling resistance of STUDY to observed deposits."""
+    from drystone.rockfall.fit.fit import fit_study
+    from drystone.rockfall.study.study import Study
+
+    study = Study.load(study_file)
+    names = None if materials is None else [name.strip() for name in materials.split(",")]
+    folder = out if out is not None else study.folder / "fit"
+    found = fit_study(study, deposits, folder, heights, names, runs, trials, workers, resume)
+    for line in found.lines():
+        results.print(line, markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -148,14 +226,14 @@ def penetration(
         raise typer.Exit(1)
 
 
-def _run(study, folder, workers, cluster, tls, resume, lumped):
+def _run(study, folder, workers, cluster, tls, resume, lumped, overwrite):
     from drystone.rockfall.run.montecarlo import run_study
     from drystone.rockfall.run.plan import LUMPED, ROLL
 
     try:
         return run_study(
             study, folder, workers=workers, cluster=cluster, tls=tls, resume=resume,
-            roll=LUMPED if lumped else ROLL,
+            roll=LUMPED if lumped else ROLL, overwrite=overwrite,
         )  # fmt: skip
     except KeyboardInterrupt as interruption:
         sentence = str(interruption) or "interrupted"
@@ -163,8 +241,9 @@ def _run(study, folder, workers, cluster, tls, resume, lumped):
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _report(finished) -> None:
+def _report(finished, pdf: bool | None) -> None:
     from drystone.rockfall.report.html import report_study
+    from drystone.rockfall.report.pdf import find_browser
 
-    path = report_study(finished)
+    path = report_study(finished, find_browser() is not None if pdf is None else pdf)
     screen.print(f"Next: open {path} in a browser", markup=False, soft_wrap=True)

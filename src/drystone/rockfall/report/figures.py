@@ -5,14 +5,17 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone.rockfall.report.maps import SHOWN, draw_raster, draw_trajectories
+from drystone.rockfall.report.maps import SHOWN, draw_inputs, draw_raster, draw_trajectories
 from drystone.rockfall.report.plot_style import new_figure, spread_runs
+from drystone.rockfall.results.barrier_curves import passages_of, stopped_share
 from drystone.rockfall.results.energy_line import line_angle
 from drystone.rockfall.results.percentiles import bootstrap_band, largest_per_run
 from drystone.rockfall.results.results import Results
 from drystone.rockfall.run.part_files import write_whole
 
-DPI = 120
+DPI = 110
+CURVE_HEIGHTS = (2.0, 3.0, 4.0, 5.0, 7.0)  # [m] of the nets whose curves are drawn
+CURVE_CAPACITIES = (100.0, 500.0, 1000.0, 2000.0, 5000.0)  # [kJ]
 PROFILES = 80  # trajectories in the profile
 STEPS = 30  # numbers of runs at which convergence is looked at
 HISTOGRAMS = (  # column of `runs`, factor to the unit, heading
@@ -28,13 +31,16 @@ HISTOGRAMS = (  # column of `runs`, factor to the unit, heading
 def draw_profile(results: Results):
     """Heights of trajectories over the way they went, in plan; the ground below the longest."""
     runs = results.table("runs", ["run", "path_m"])
-    longest = int(np.argmax(runs["path_m"]))
-    shown = sorted({*spread_runs(len(runs["run"]), PROFILES), longest})
+    shown = sorted({*spread_runs(len(runs["run"]), PROFILES), int(np.argmax(runs["path_m"]))})
     points = results.table("points", ["run", "x_m", "y_m", "z_m", "height_m"], shown)
+    kept = np.unique(points["run"])  # of some runs no points may be stored
+    longest = int(kept[np.argmax(runs["path_m"][kept])]) if len(kept) else -1
     figure = new_figure((9, 4.8))
     panel = figure.subplots()
     cuts = np.concatenate([[0], np.flatnonzero(np.diff(points["run"])) + 1, [len(points["run"])]])
     for first, last in zip(cuts[:-1], cuts[1:], strict=True):
+        if first == last:
+            continue
         x, y, z, height = (points[k][first:last] for k in ("x_m", "y_m", "z_m", "height_m"))
         way = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
         panel.plot(way, z, color="tab:orange", linewidth=0.5, alpha=0.6)
@@ -42,8 +48,9 @@ def draw_profile(results: Results):
             _longest(panel, way, x, y, z, height)
     panel.set_xlabel("way in plan [m]")
     panel.set_ylabel("height [m]")
-    panel.set_title(f"{len(shown)} trajectories over their way; the longest with its ground")
-    panel.legend(fontsize=8)
+    panel.set_title(f"{len(kept)} trajectories over their way; the longest with its ground")
+    if len(kept):
+        panel.legend(fontsize=8)
     panel.grid(alpha=0.3)
     return figure
 
@@ -103,6 +110,34 @@ def draw_place(results: Results, kind: str, number: int, name: str):
     return figure
 
 
+def draw_barrier(results: Results, number: int, passages):
+    """What nets of other heights and capacities would stop here, and where along the line."""
+    figure = new_figure((11, 3.6))
+    left, middle, right = figure.subplots(1, 3)
+    capacities = np.geomspace(10.0, 10_000.0, 60)
+    for height in CURVE_HEIGHTS:
+        shares = [stopped_share(passages, height, 1e3 * c) for c in capacities]
+        left.plot(capacities, shares, label=f"{height:g} m high")
+    left.set_xscale("log")
+    left.set_xlabel("capacity [kJ]")
+    heights = np.linspace(0.5, 12.0, 60)
+    for capacity in CURVE_CAPACITIES:
+        shares = [stopped_share(passages, h, 1e3 * capacity) for h in heights]
+        middle.plot(heights, shares, label=f"{capacity:g} kJ")
+    middle.set_xlabel("height of the net [m]")
+    for panel in (left, middle):
+        panel.set_ylabel("share stopped")
+        panel.set_ylim(0.0, 1.02)
+        panel.legend(fontsize=7)
+        panel.grid(alpha=0.3)
+    right.hist(passages.along, bins=min(30, max(5, len(passages.run) // 10)), color="tab:gray")
+    right.set_xlabel("distance along the line [m]")
+    right.set_ylabel("runs")
+    name = results.statistics["barriers"][number]["name"]
+    figure.suptitle(f"{name}: {len(passages.run)} runs reach it", fontsize=10)
+    return figure
+
+
 def draw_convergence(results: Results):
     """95 % percentiles over the first n runs, with their bands: whether more runs matter."""
     figure = new_figure((11, 3.4))
@@ -126,8 +161,8 @@ def draw_convergence(results: Results):
 
 def draw_all(results: Results) -> dict[str, bytes]:
     """{name: PNG} of all figures of a study."""
-    figures = {"map_trajectories": draw_trajectories(results)}
-    for name in SHOWN:
+    figures = {"map_inputs": draw_inputs(results), "map_trajectories": draw_trajectories(results)}
+    for name in (*SHOWN, *results.hazard_names):
         figures[f"map_{name}"] = draw_raster(results, name)
     figures["profile"] = draw_profile(results)
     figures["histograms"] = draw_histograms(results)
@@ -137,7 +172,24 @@ def draw_all(results: Results) -> dict[str, bytes]:
             label = "barrier" if key == "barriers" else "line"
             figure = draw_place(results, kind, number, entry["name"])
             figures[f"{label}_{number + 1}"] = figure
+    for number, passages in all_passages(results).items():
+        if len(passages.run):
+            figures[f"curves_{number + 1}"] = draw_barrier(results, number, passages)
     return {name: _png(figure) for name, figure in figures.items()}
+
+
+def all_passages(results: Results) -> dict:
+    """{number: Passages} of all crossing barriers."""
+    barriers = results.statistics["barriers"]
+    if not any(entry["kind"] == "crossing" for entry in barriers):
+        return {}
+    crossings, mass = results.table("crossings"), results.table("runs", ["run", "mass_kg"])
+    lines = results.layout["barriers"]
+    return {
+        number: passages_of(crossings, mass, number, np.array(lines[number]["points"], float))
+        for number, entry in enumerate(barriers)
+        if entry["kind"] == "crossing"
+    }
 
 
 def _png(figure) -> bytes:

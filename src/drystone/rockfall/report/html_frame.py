@@ -7,25 +7,46 @@ PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>
-body {{ font: 15px/1.45 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem;
+body {{ font: 15px/1.45 system-ui, sans-serif; max-width: 66rem; margin: 2rem auto; padding: 0 1rem;
   color: #222; }}
 h1 {{ border-bottom: 2px solid #222; }}
 h2 {{ border-bottom: 1px solid #bbb; margin-top: 2.5rem; }}
 img {{ max-width: 100%; display: block; margin: .5rem 0; }}
+.wide {{ overflow-x: auto; }}
 table {{ border-collapse: collapse; margin: .5rem 0; }}
-th, td {{ border: 1px solid #ccc; padding: .2rem .5rem; text-align: left; font-size: .9rem;
-  overflow-wrap: anywhere; }}
+th, td {{ border: 1px solid #ccc; padding: .2rem .45rem; text-align: left; font-size: .82rem;
+  vertical-align: top; }}
 th {{ background: #f2f2f2; }}
-pre {{ background: #f7f7f7; padding: .5rem; overflow-x: auto; font-size: .8rem; }}
+table.figures td {{ white-space: nowrap; }}
+table.block {{ margin: 1rem 0 1.5rem; }}
+table.block th {{ text-align: left; min-width: 8rem; }}
+table.code td {{ overflow-wrap: anywhere; font-size: .75rem; }}
+pre {{ background: #f7f7f7; padding: .5rem; font-size: .72rem; white-space: pre-wrap;
+  overflow-wrap: anywhere; }}
+.note {{ color: #555; font-size: .85rem; }}
+.alarm {{ border-left: 5px solid #c00000; background: #fdf0f0; padding: .5rem .8rem; }}
+.warning {{ border-left: 5px solid #e07b00; background: #fdf6ec; padding: .3rem .8rem;
+  margin: .4rem 0; }}
 .tabs {{ display: flex; flex-wrap: wrap; }}
 .tabs input {{ position: absolute; opacity: 0; }}
 .tabs label {{ order: 1; padding: .2rem .6rem; margin: 0 .3rem .3rem 0; border: 1px solid #bbb;
-  border-radius: .3rem; cursor: pointer; }}
+  border-radius: .3rem; cursor: pointer; font-size: .85rem; }}
 .tabs input:checked + label {{ background: #222; color: #fff; }}
 .tabs input:focus-visible + label {{ outline: 2px solid #06c; }}
 .tabs div {{ order: 2; width: 100%; display: none; }}
 .tabs input:checked + label + div {{ display: block; }}
-@media print {{ .tabs div {{ display: block; }} section {{ break-inside: avoid-page; }} }}
+@page {{ size: A4; margin: 16mm 14mm; }}
+@media print {{
+  body {{ font-size: 9.5pt; margin: 0; max-width: none; padding: 0; }}
+  th, td {{ font-size: 7pt; padding: .1rem .25rem; }}
+  .tabs {{ display: block; }}
+  .tabs label {{ display: none; }}
+  .tabs div {{ display: block; }}
+  .wide {{ overflow: visible; }}
+  img, table, h2, h3, .warning, .alarm {{ break-inside: avoid; }}
+  h2, h3 {{ break-after: avoid; }}
+  img {{ max-height: 120mm; }}
+}}
 </style>
 </head>
 <body>

@@ -1,20 +1,33 @@
-"""Maps of a study: hillshade, trajectories, deposition, and rasters over it."""
+"""Maps of a study: hillshade, inputs, trajectories, deposition, and rasters over it.
+
+Every map has a scale bar, a north arrow, a legend and the name of its reference system. In maps of
+statistics, cells that few runs passed are pale: a percentile of three values says little.
+"""
+
+from functools import lru_cache
 
 import numpy as np
 
-from drystone.rockfall.report.plot_style import RUNS_SHOWN, new_figure, spread_runs
+from drystone.rockfall.report.plot_style import new_figure, spread_runs
+from drystone.rockfall.results.gis_project import LEVEL_COLOURS
+from drystone.rockfall.results.hazard import LEVELS
 from drystone.rockfall.results.rasters import raster_names
 from drystone.rockfall.results.results import Results
+from drystone.rockfall.terrain.crs import crs_name, read_crs
 
 SUN = np.radians([315.0, 45.0])  # azimuth and height: from the north-west, as maps have it
-PIXELS = 1200  # longest side of a raster in a figure; more would not be seen
+PIXELS = 900  # longest side of a raster in a figure; more would not be seen
 MARGIN = 0.15  # of the larger side
+FEW = 5  # passages below which a cell is pale
 LOGARITHMIC = ("passages", "reach_probability", "deposition")
 # The rasters that a report shows, in its order.
 SHOWN = (
     "reach_probability", "passages", "deposition", "velocity_p95", "kinetic_energy_p95",
     "jump_height_p95", "velocity_max", "kinetic_energy_max", "jump_height_max",
 )  # fmt: skip
+REST, LOST = "came to rest", "did not come to rest"
+COLOURS = {"barriers": "#c00000", "lines": "#0050b0", "sources": "#7a1fa2"}
+WORDS = {"barriers": "barrier", "lines": "check line", "sources": "source"}
 
 
 def hillshade(height: np.ndarray, cell: tuple[float, float]) -> np.ndarray:
@@ -41,14 +54,15 @@ def shrink(values: np.ndarray, reduce, pixels: int = PIXELS) -> np.ndarray:
     return np.where(empty, np.nan, reduce(safe, axis=(1, 3)))
 
 
+@lru_cache(maxsize=1)
 def frame_of(results: Results) -> tuple[float, float, float, float]:
     """West, east, south, north of what maps show: where rocks passed, with a margin around."""
     west, east, south, north = results.extent
-    rows, columns = np.nonzero(np.isfinite(results.raster("passages")))
+    passages = results.raster("passages")
+    rows, columns = np.nonzero(np.isfinite(passages))
     if len(rows) == 0:
         return results.extent
-    shape = results.raster("passages").shape
-    dx, dy = (east - west) / shape[1], (north - south) / shape[0]
+    dx, dy = (east - west) / passages.shape[1], (north - south) / passages.shape[0]
     left, right = west + dx * columns.min(), west + dx * (columns.max() + 1)
     low, high = north - dy * (rows.max() + 1), north - dy * rows.min()
     margin = MARGIN * max(right - left, high - low)
@@ -58,48 +72,136 @@ def frame_of(results: Results) -> tuple[float, float, float, float]:
     )  # fmt: skip
 
 
-def _base(results: Results, title: str):
-    """A map with the hillshade and the lines of the study."""
-    figure = new_figure((8.5, 7.5))
-    panel = figure.subplots()
+@lru_cache(maxsize=1)
+def _ground(results: Results):
+    """What all maps show below: heights, light, and places of the heights."""
     west, east, south, north = results.extent
     terrain = shrink(results.raster("terrain"), np.nanmean)
     cell = (east - west) / terrain.shape[1], (north - south) / terrain.shape[0]
-    if min(terrain.shape) > 1:
-        panel.imshow(
-            hillshade(terrain, cell), cmap="gray", extent=results.extent, vmin=-0.2, vmax=1
-        )
-        x = west + cell[0] * (np.arange(terrain.shape[1]) + 0.5)
-        y = north - cell[1] * (np.arange(terrain.shape[0]) + 0.5)
-        panel.contour(x, y, terrain, 12, colors="0.35", linewidths=0.4)
-    for kind, colour in (("barriers", "tab:red"), ("lines", "tab:blue")):
-        for entry in results.layout[kind]:
-            points = np.array(entry["points"])
-            panel.plot(*points.T, color=colour, linewidth=2)
-            panel.annotate(entry["name"], points[0], color=colour, fontsize=8)
+    light = hillshade(terrain, cell) if min(terrain.shape) > 1 else None
+    x = west + cell[0] * (np.arange(terrain.shape[1]) + 0.5)
+    y = north - cell[1] * (np.arange(terrain.shape[0]) + 0.5)
+    return terrain, light, x, y
+
+
+def _base(results: Results, title: str):
+    """A map with the hillshade and the lines of the study."""
+    figure = new_figure((8.5, 7.2))
+    panel = figure.subplots()
+    terrain, light, x, y = _ground(results)
+    if light is not None:
+        panel.imshow(light, cmap="gray", extent=results.extent, vmin=-0.2, vmax=1)
+        levels = panel.contour(x, y, terrain, 10, colors="0.3", linewidths=0.4)
+        panel.clabel(levels, levels.levels[::2], fontsize=6, fmt="%.0f m")
     left, right, low, high = frame_of(results)
+    handles = {}
+    for kind in ("barriers", "lines"):
+        for entry in results.layout[kind]:
+            _draw_line(panel, entry, COLOURS[kind], (left, right, low, high))
+            handles[WORDS[kind]] = {"color": COLOURS[kind], "linewidth": 2.2}
     panel.set_xlim(left, right)
     panel.set_ylim(low, high)
     panel.set_aspect("equal")
     panel.ticklabel_format(useOffset=False, style="plain")
-    panel.tick_params(axis="x", rotation=30)
-    panel.set_xlabel("east [m]")
-    panel.set_ylabel("north [m]")
-    panel.set_title(title)
-    return figure, panel
+    panel.locator_params(nbins=5)
+    panel.tick_params(labelsize=7)
+    panel.tick_params(axis="y", rotation=90)
+    panel.set_xlabel(f"east [m], {_system(results)}", fontsize=8)
+    panel.set_ylabel("north [m]", fontsize=8)
+    panel.set_title(title, fontsize=9, wrap=True)
+    _scale_bar(panel, left, right, low, high)
+    _north_arrow(panel)
+    return figure, panel, handles
+
+
+def _system(results: Results) -> str:
+    wkt = results.manifest.get("crs")
+    return "local metres" if not wkt else crs_name(read_crs("crs", wkt))
+
+
+def _draw_line(panel, entry: dict, colour: str, frame) -> None:
+    """A line with its name beside its middle, on white, where the map shows it."""
+    points = np.array(entry["points"], dtype=float)
+    panel.plot(*points.T, color=colour, linewidth=2.2, solid_capstyle="butt")
+    left, right, low, high = frame
+    x, y = points.T
+    inside = np.flatnonzero((x >= left) & (x <= right) & (y >= low) & (y <= high))
+    if len(inside):
+        box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": colour, "lw": 0.6, "alpha": 0.85}
+        panel.annotate(
+            entry["name"], points[inside[len(inside) // 2]], xytext=(0, 6), ha="center",
+            textcoords="offset points", color=colour, fontsize=7, bbox=box, zorder=6,
+        )  # fmt: skip
+
+
+def _scale_bar(panel, left, right, low, high) -> None:
+    width = right - left
+    length = 10.0 ** np.floor(np.log10(0.3 * width))
+    length *= max(k for k in (1.0, 2.0, 5.0) if k * length <= 0.3 * width or k == 1.0)
+    x, y = left + 0.04 * width, low + 0.035 * (high - low)
+    thick = 0.012 * (high - low)
+    for k in range(2):
+        colour = "black" if k == 0 else "white"
+        panel.add_patch(_rectangle((x + 0.5 * k * length, y), 0.5 * length, thick, colour))
+    text = f"{length:g} m" if length < 2000.0 else f"{length * 1e-3:g} km"
+    box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
+    panel.annotate(text, (x + length, y + 0.5 * thick), xytext=(4, 0), fontsize=7, va="center",
+                   textcoords="offset points", bbox=box, zorder=7)  # fmt: skip
+
+
+def _rectangle(corner, width, height, colour):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, width, height, facecolor=colour, edgecolor="black", lw=0.6, zorder=7)
+
+
+def _north_arrow(panel) -> None:
+    panel.annotate(
+        "N", (0.965, 0.975), xytext=(0.965, 0.88), xycoords="axes fraction", ha="center",
+        fontsize=10, fontweight="bold", zorder=8,
+        arrowprops={"arrowstyle": "-|>", "facecolor": "black", "lw": 1.5},
+        bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.8},
+    )  # fmt: skip
+
+
+def _legend(panel, handles: dict) -> None:
+    from matplotlib.lines import Line2D
+
+    if handles:
+        lines = [Line2D([], [], label=name, **style) for name, style in handles.items()]
+        panel.legend(handles=lines, fontsize=7, loc="upper left", framealpha=0.9)
+
+
+def draw_inputs(results: Results):
+    """What the study is about: terrain, where rocks started, barriers and lines."""
+    runs = results.table("runs", ["start_x_m", "start_y_m"])
+    figure, panel, handles = _base(results, "Terrain, starts of the runs, barriers, check lines")
+    colour = COLOURS["sources"]
+    panel.plot(runs["start_x_m"], runs["start_y_m"], ".", color=colour, markersize=2.5)
+    handles["start of a run"] = {"color": colour, "marker": ".", "linestyle": ""}
+    _legend(panel, handles)
+    return figure
 
 
 def draw_trajectories(results: Results):
-    """Some trajectories, all deposition points."""
-    runs = results.table("runs", ["run", "end_x_m", "end_y_m"])
-    shown = spread_runs(len(runs["run"]))
-    note = "" if len(shown) == len(runs["run"]) else f", {RUNS_SHOWN} of {len(runs['run'])} shown"
-    figure, panel = _base(results, f"Trajectories{note}, and where rocks came to rest")
-    points = results.table("points", ["run", "x_m", "y_m"], shown)
+    """Some trajectories, and where all runs ended: at rest or not."""
+    runs = results.table("runs", ["run", "end_x_m", "end_y_m", "reason"])
+    rests = results.rested
+    points = results.table("points", ["run", "x_m", "y_m"], spread_runs(len(runs["run"])))
+    drawn = len(np.unique(points["run"]))
+    note = "" if drawn == len(runs["run"]) else f", {drawn} of {len(runs['run'])} shown"
+    figure, panel, handles = _base(results, f"Trajectories{note}, and where the runs ended")
     cuts = np.flatnonzero(np.diff(points["run"])) + 1
     for x, y in zip(np.split(points["x_m"], cuts), np.split(points["y_m"], cuts), strict=True):
-        panel.plot(x, y, color="tab:orange", linewidth=0.5, alpha=0.6)
-    panel.plot(runs["end_x_m"], runs["end_y_m"], ".", color="black", markersize=2)
+        panel.plot(x, y, color="#e07b00", linewidth=0.5, alpha=0.6)
+    x, y = runs["end_x_m"], runs["end_y_m"]
+    panel.plot(x[rests], y[rests], ".", color="black", markersize=2)
+    panel.plot(x[~rests], y[~rests], "x", color="#c00000", markersize=3)
+    handles["trajectory"] = {"color": "#e07b00"}
+    handles[REST] = {"color": "black", "marker": ".", "linestyle": ""}
+    if not rests.all():
+        handles[LOST] = {"color": "#c00000", "marker": "x", "linestyle": ""}
+    _legend(panel, handles)
     return figure
 
 
@@ -107,19 +209,43 @@ def draw_raster(results: Results, name: str):
     """One raster over the hillshade."""
     from matplotlib.colors import LogNorm
 
-    unit, text = raster_names()[name]
-    figure, panel = _base(results, text[:1].upper() + text[1:])
-    panel.title.set_fontsize(9)
+    unit, text = (raster_names() | results.hazard_names)[name]
+    figure, panel, handles = _base(results, text[:1].upper() + text[1:])
     values = shrink(results.raster(name), np.nanmax)
+    if name == "hazard_level":
+        _draw_levels(panel, values, results.extent, handles)
+        return figure
     values = np.where(values > 0.0, values, np.nan)
     known = values[np.isfinite(values)]
     scale = None
     if name in LOGARITHMIC and len(known) and known.max() > known.min():
         scale = LogNorm(known.min(), known.max())
+    alpha = 0.8
+    if name not in LOGARITHMIC:
+        few = shrink(results.raster("passages"), np.nanmax) < FEW
+        alpha = np.where(few, 0.3, 0.85)
+        handles[f"pale: fewer than {FEW} runs"] = {
+            "color": "0.6", "marker": "s", "linestyle": "", "alpha": 0.5,
+        }  # fmt: skip
     image = panel.imshow(
-        values, cmap="turbo", extent=results.extent, alpha=0.75, norm=scale, interpolation="nearest"
-    )
+        values, cmap="turbo", extent=results.extent, alpha=alpha, norm=scale,
+        interpolation="nearest",
+    )  # fmt: skip
     if len(known):
         label = name.replace("_", " ") + ("" if unit == "1" else f" [{unit}]")
-        figure.colorbar(image, ax=panel, shrink=0.8, label=label)
+        colours = figure.colorbar(image, ax=panel, shrink=0.8, alpha=1.0)
+        colours.set_label(label, fontsize=8)
+        colours.ax.tick_params(labelsize=7)
+    _legend(panel, handles)
     return figure
+
+
+def _draw_levels(panel, values, extent, handles: dict) -> None:
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    colours = ListedColormap(list(LEVEL_COLOURS.values()))
+    norm = BoundaryNorm([0.5, 1.5, 2.5, 3.5, 4.5], 4)
+    panel.imshow(values, cmap=colours, norm=norm, extent=extent, alpha=0.8, interpolation="nearest")
+    for level, words in LEVELS.items():
+        handles[words] = {"color": LEVEL_COLOURS[level], "marker": "s", "linestyle": ""}
+    _legend(panel, handles)

@@ -8,6 +8,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.model.checks import shown
 from drystone.model.signatures import public
+from drystone.rockfall.engine.records import AT_REST, REASONS
 from drystone.rockfall.input_files import as_path
 from drystone.rockfall.results.rasters import (
     raster_extent,
@@ -49,6 +50,18 @@ class Results:
         return read_json(self.folder / "layout.json", Layout)
 
     @cached_property
+    def hazard_names(self) -> dict[str, tuple[str, str]]:
+        """{name: (unit, description)} of the rasters of the hazard, if the study asked for it."""
+        entries = self.layout.get("hazard") or ()
+        return {str(e["name"]): (str(e["unit"]), str(e["text"])) for e in entries}
+
+    @cached_property
+    def rested(self) -> np.ndarray:
+        """(runs,) whether each came to rest; of the others it is only known how far they got."""
+        reason = self.table("runs", ["reason"])["reason"].astype(str)
+        return np.isin(reason, [REASONS[k] for k in AT_REST])
+
+    @cached_property
     def extent(self) -> tuple[float, float, float, float]:
         """West, east, south and north of the rasters, world coordinates [m]."""
         return raster_extent(self.folder / "rasters" / "terrain.tif")
@@ -71,10 +84,11 @@ class Results:
 
     def raster(self, name: str) -> np.ndarray:
         """(rows, columns), northern row first, NaN where nothing passed."""
-        if not isinstance(name, str) or name not in raster_names():
-            raise InputError(
-                f"there is no raster {shown(name)}. Known: {', '.join(raster_names())}."
-            )
+        known = raster_names()
+        if isinstance(name, str) and name not in known:
+            known = known | self.hazard_names
+        if not isinstance(name, str) or name not in known:
+            raise InputError(f"there is no raster {shown(name)}. Known: {', '.join(known)}.")
         folder = self.folder / "rasters"
         # The heights of the ground cannot be packed as small as a raster where nothing passed.
         like = None if name == "terrain" else raster_shape(folder / "terrain.tif")

@@ -117,9 +117,16 @@ class NamedLine(Entry):
     ]
 
 
+class HazardRaster(Entry):
+    name: str
+    unit: str
+    text: str
+
+
 class Layout(Entry):
     lines: list[NamedLine]
     barriers: list[NamedLine]
+    hazard: list[HazardRaster] | None = None
 
 
 def read_json(path: Path, model: type[Entry]) -> dict:

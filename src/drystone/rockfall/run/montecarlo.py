@@ -14,6 +14,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 
 from drystone.errors import DrystoneError, InputError
@@ -43,6 +44,7 @@ from drystone.rockfall.run.result_folder import (
     require_usable,
 )
 from drystone.rockfall.run.workers import compute_on_workers
+from drystone.rockfall.study.check import check_study
 from drystone.rockfall.study.schema import MOST_WORKERS
 from drystone.rockfall.study.study import Study
 
@@ -78,7 +80,7 @@ def run_study(
     out = as_path("out", out)
     workers = worker_count(workers if workers is not None else study.runs.workers)
     plan = make_plan(study, roll, layout_in(out, resume))
-    manifest = make_manifest(study, plan)
+    manifest = make_manifest(study, plan) | {"findings": _findings(study)}
     if overwrite:
         clear_results(out)
     if _finished(out, manifest):
@@ -98,9 +100,17 @@ def run_study(
                     bar.advance(len(plan.runs(chunk)))
     with _kept(parts, plan), _writable(out):
         merge_parts([part_path(parts, k) for k in range(plan.chunks)], plan, out)
-        write_manifest(out, manifest | {"finished": True})
+        date = datetime.now().astimezone().isoformat(timespec="minutes")
+        write_manifest(out, manifest | {"finished": True, "date": date})
         remove_parts(out, plan.chunks)
     return Results(out)
+
+
+def _findings(study) -> list[str]:
+    """Warnings and hints of `check`, for the report."""
+    if getattr(study, "settings", None) is None:
+        return []
+    return [str(finding) for finding in check_study(study).findings]
 
 
 def worker_count(asked: int | None) -> int:

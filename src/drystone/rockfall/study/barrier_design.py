@@ -13,10 +13,10 @@ block. Then
 and the barrier is verified if E_d < E_barrier / γ_E, H_tot >= h_d + f_min with f_min half the mean
 size of the block (its radius, for a round one) but at least 0.5 m, and D_A >= D_d. The values of
 the factors and the verifications are those of the standard as Rocscience's UNI 11211-4 design page
-for RocFall gives them. That page was seen in part: what γ_E is for the energy levels MEL and SEL, and how D_d follows from the elongation of the tested
-net, stand in the standard itself and have to be given. That the two factors on the runs multiply
-velocity and height, and the two on the block its mass, follows from what they are for. Compare
-with the standard before signing.
+for RocFall gives them. That page was seen in part: what γ_E is for the energy levels MEL and SEL,
+and how D_d follows from the elongation of the tested net, stand in the standard itself and have to
+be given. That the two factors on the runs multiply velocity and height, and the two on the block
+its mass, follows from what they are for. Compare with the standard before signing.
 
 ONR 24810 multiplies the percentiles of energy and height themselves by factors of the consequence
 class. Its percentile and its factors stand in the standard, and the study gives them: percentile,

@@ -2,8 +2,8 @@
 
 Points of class 2 (ground, ASPRS) count; where a file has none of them, it was never classified,
 and is refused. Each node of the grid gets the height of the plane through the three ground points
-around it (a TIN, Delaunay), so that gaps between points are bridged as surveyors do; nodes outside all
-triangles, and those in triangles with a side longer than GAP cells, are holes.
+around it (a TIN, Delaunay), so that gaps between points are bridged; nodes outside all triangles,
+and those in triangles with a side longer than GAP cells, are holes.
 """
 
 from pathlib import Path

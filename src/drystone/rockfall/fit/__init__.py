@@ -1,0 +1,1 @@
+"""Back-analysis: fitting the materials of a study to rocks that fell."""

@@ -1,0 +1,136 @@
+"""What went into a study, as tables of the report, and its title block."""
+
+from html import escape
+
+from drystone.errors import InputError
+from drystone.rockfall.report.html_parts import number, table
+from drystone.rockfall.study.distributions import read_distribution
+from drystone.rockfall.terrain.soils import find_soil
+
+BLOCK = {
+    "project": "Project", "place": "Place", "client": "Client", "author": "Author",
+    "checked": "Checked by", "date": "Date", "revision": "Revision", "note": "Note",
+}  # fmt: skip
+LIMITS = (
+    "Rocks are rigid: they neither break nor lose pieces. Each falls alone; they do not hit each "
+    "other.",
+    "The ground is rigid and does not change; what it takes is put into restitution, friction and, "
+    "where the study gives them, rolling resistance and scarring.",
+    "The terrain is that of its model: what is smaller than its cells is not there.",
+    "A crossing barrier takes energy at once where the centre of mass crosses it; it has neither "
+    "mass nor elongation, and is as good after a hit as before.",
+    "Parameters of the literature do not carry over from site to site: fit them to rocks that fell "
+    "here (drystone rockfall fit) before a design leans on them.",
+    "Shares of runs hold for a release as the study describes it. Frequencies in time need those "
+    "of the release, which no simulation gives.",
+)
+
+
+def title_block(manifest: dict) -> str:
+    """Title and what is known of who made it for whom; nothing is invented."""
+    given = manifest["study"].get("report") or {}
+    rows = [[words, str(given[key])] for key, words in BLOCK.items() if given.get(key)]
+    if "date" not in given and manifest.get("date"):
+        rows.append(["Date of the run", str(manifest["date"])])
+    cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
+    return f'<table class="block">{cells}</table>' if rows else ""
+
+
+def report_title(manifest: dict) -> str:
+    study = manifest["study"]
+    return str((study.get("report") or {}).get("title") or study.get("title") or "Rockfall study")
+
+
+def input_tables(manifest: dict, statistics: dict) -> str:
+    study = manifest["study"]
+    parts = [
+        ("Materials", _materials(study)), ("Rocks", _rocks(study)), ("Sources", _sources(study)),
+        ("Barriers", _barriers(study, statistics)), ("Options", _options(study)),
+    ]  # fmt: skip
+    return "".join(f"<h3>{name}</h3>{body}" for name, body in parts if body)
+
+
+def _said(entry) -> str:
+    """A number or a distribution of a study, in words."""
+    if entry is None:
+        return "–"
+    try:
+        return read_distribution(entry).describe()
+    except InputError:
+        return str(entry)
+
+
+def _materials(study: dict) -> str:
+    rows = []
+    for name, part in (study.get("materials", {}).get("classes") or {}).items():
+        soil = None
+        if part.get("preset"):
+            try:
+                soil = find_soil(part["preset"])
+            except InputError:
+                soil = None
+
+        def value(key, part=part, soil=soil):
+            if part.get(key) is not None:
+                return _said(part[key])
+            preset = getattr(soil, key, None)
+            return preset.describe() if preset is not None else "–"
+
+        scar = _said(part.get("scarring_1_s"))
+        source = f"{part['preset']}: {soil.source}" if soil else "the study"
+        rows.append([name, value("restitution"), value("friction"), value("rolling"), scar, source])
+    heading = ["material", "restitution R_n", "friction", "rolling", "scarring [1/s]", "source"]
+    return table(heading, rows, "text") if rows else ""
+
+
+def _rocks(study: dict) -> str:
+    rows = []
+    for part in study.get("rocks") or ():
+        size = [
+            f"{words} {', '.join(_said(x) for x in part[key])}"
+            if isinstance(part[key], list) else f"{words} {_said(part[key])}"
+            for key, words in (("axes_m", "axes"), ("size_m", "size"), ("volume_m3", "volume"),
+                               ("mass_kg", "mass"), ("file", "file"), ("proportions", "as"))
+            if part.get(key) is not None
+        ]  # fmt: skip
+        rows.append([str(part.get("name")), str(part.get("shape")), "; ".join(size),
+                     _said(part.get("density_kg_m3")), _said(part.get("weight"))])  # fmt: skip
+    heading = ["rock", "shape", "size [m, m³, kg]", "density [kg/m³]", "weight"]
+    return table(heading, rows, "text") if rows else ""
+
+
+def _sources(study: dict) -> str:
+    rows = []
+    for part in study.get("sources") or ():
+        kinds = ("points", "line", "polygon", "file")
+        where = [f"{key} ({len(part[key])} points)" if isinstance(part[key], list)
+                 else str(part[key]) for key in kinds if part.get(key) is not None]  # fmt: skip
+        if part.get("steeper_than_deg") is not None:
+            where.append(f"steeper than {part['steeper_than_deg']:g}°")
+        speed = part.get("speed_m_s", part.get("velocity_m_s"))
+        words = ", ".join(map(_said, speed)) if isinstance(speed, list) else _said(speed)
+        rows.append([str(part.get("name")), ", ".join(where), words, _said(part.get("height_m")),
+                     _said(part.get("weight")), _said(part.get("frequency_1_year"))])  # fmt: skip
+    heading = ["source", "where", "speed [m/s]", "height [m]", "weight", "rocks a year"]
+    return table(heading, rows, "text") if rows else ""
+
+
+def _barriers(study: dict, statistics: dict) -> str:
+    given = {part.get("name"): part for part in study.get("barriers") or ()}
+    rows = []
+    for entry in statistics["barriers"]:
+        part = given.get(entry["name"], {})
+        lean = part.get("inclination_deg")
+        rows.append([entry["name"], entry["kind"], number(entry["height_m_nominal"]),
+                     number(entry["capacity_kJ"]) if entry["kind"] == "crossing" else "rigid",
+                     number(entry.get("service_kJ")), number(lean)])  # fmt: skip
+    heading = ["barrier", "kind", "height [m]", "capacity [kJ]", "service level [kJ]",
+               "inclination [°]"]  # fmt: skip
+    return table(heading, rows, "text") if rows else ""
+
+
+def _options(study: dict) -> str:
+    given = study.get("options") or {}
+    return (
+        table(["option", "value"], [[k, str(v)] for k, v in given.items()], "text") if given else ""
+    )
