@@ -35,6 +35,7 @@ from drystone.world.bulk import Bulk
 from drystone.world.dimension import space_of
 from drystone.world.new_bodies import make_body, make_fixed
 from drystone.world.queries.verbs import Queries
+from drystone.world.robots.adding import WithRobots
 from drystone.world.run import complain, fail, run_world
 from drystone.world.snapshot import Snapshots
 from drystone.world.unresolved import name_pairs
@@ -46,7 +47,7 @@ AnyForce = TypeVar("AnyForce", bound=Element)
 
 
 @public
-class World(Bulk, Queries, Snapshots):
+class World(Bulk, Queries, Snapshots, WithRobots):
     """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
@@ -116,6 +117,7 @@ class World(Bulk, Queries, Snapshots):
         self._next_number = 0
         self._joints: dict = {}  # joint -> whether its two bodies may touch each other
         self._forces: list = []
+        self._robots: list = []
         self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
         self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
         self._mass_frames: dict = {}
