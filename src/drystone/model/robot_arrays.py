@@ -1,4 +1,4 @@
-"""The arrays of a robot in reduced coordinates: a tree of links, each hung on its parent by a joint.
+"""The arrays of a robot in reduced coordinates: a tree of links, each hung on its parent.
 
 Links are numbered so that a parent comes before its children. Coordinates q and rates v stand one
 joint after the other; a joint has, with what it lets move:

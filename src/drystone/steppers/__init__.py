@@ -12,6 +12,7 @@ STEPPERS = {
     "time-stepping": "time_stepping",
     "implicit": "implicit",  # linearly implicit in the forces: for stiff springs
     "event": "event",  # steps cut where bodies touch
+    "reduced": "reduced",  # of worlds with robots: World.add_robot() chooses it
     "verlet": "verlet",  # half steps around one collision check at the middle
 }
 

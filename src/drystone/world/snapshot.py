@@ -33,11 +33,11 @@ class Snapshot:
     impulses, pairs, joints), so that what follows has the same bits each time.
     """
 
-    __slots__ = ("_built", "_arrays", "_settings", "_unspent", "_info", "_time")
+    __slots__ = ("_built", "_arrays", "_settings", "_unspent", "_info", "_time", "_robots")
 
     def __init__(self, built: Any, arrays: tuple, settings: Any, rest: tuple) -> None:
         self._built, self._arrays, self._settings = built, arrays, settings
-        self._unspent, self._info, self._time = rest
+        self._unspent, self._info, self._time, self._robots = rest
 
     @property
     def time(self) -> float:
@@ -59,6 +59,7 @@ class Snapshots:
     _unspent: float
     _info: Any
     _recorder: Any
+    _robots: list
     time: Any
 
     def _synced(self) -> Any:
@@ -72,7 +73,8 @@ class Snapshots:
             arrays[k] = state[k].copy()
         for k, counter in _PARTS:
             arrays[k] = state[k][: state.counter[counter]].copy()
-        rest = (self._unspent, self._info, self.time)
+        robots = tuple(robot._kept() for robot in self._robots)
+        rest = (self._unspent, self._info, self.time, robots)
         return Snapshot(built, tuple(arrays), self._settings, rest)
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -104,6 +106,8 @@ class Snapshots:
             state[k][: len(arrays[k])] = arrays[k]
         self._settings, self._unspent = snapshot._settings, snapshot._unspent
         self._info = snapshot._info
+        for robot, kept in zip(self._robots, snapshot._robots, strict=True):
+            robot._take(kept)
 
     def copy(self) -> Any:
         """Another world of the same bodies, joints and forces, that goes on with the same bits.

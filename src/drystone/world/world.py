@@ -34,6 +34,7 @@ from drystone.world.hands import Hands
 from drystone.world.new_bodies import make_body, make_fixed
 from drystone.world.queries.verbs import Queries
 from drystone.world.readings import Readings
+from drystone.world.robots.adding import WithRobots
 from drystone.world.run import complain, fail, run_world
 from drystone.world.snapshot import Snapshots
 from drystone.world.unresolved import name_pairs
@@ -45,7 +46,7 @@ AnyForce = TypeVar("AnyForce", bound=Element)
 
 
 @public
-class World(Bulk, Queries, Snapshots, Readings, Hands):
+class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
     """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
@@ -115,6 +116,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands):
         self._next_number = 0
         self._joints: dict = {}  # joint -> whether its two bodies may touch each other
         self._forces: list = []
+        self._robots: list = []
         self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
         self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
         self._mass_frames: dict = {}

@@ -1,4 +1,4 @@
-"""Closest points of two shapes, which may stand in different tables: GJK, over triangles if need be.
+"""Closest points of two shapes, which may stand in different tables: GJK, over triangles.
 
 A surface (mesh, terrain) is taken triangle by triangle, with those passed over whose AABB is
 farther than the best so far. Convex shapes that overlap have a penetration depth, found as in

@@ -1,6 +1,6 @@
 """A robot that nothing touches, integrated by the classical Runge-Kutta method of fourth order.
 
-Its forces are those of joints (actuators, damping, springs) and gravity. Coordinates follow rates by
+Forces are those of joints (actuators, damping, springs) and gravity. Coordinates follow rates by
 the exponential map, quaternions too, each stage from the start of the step.
 """
 

@@ -63,9 +63,7 @@ class _Reader:
         for b in range(1, m.nbody):
             self.body(b)
         self.report()
-        keys = {
-            self.name("key", k) or f"key{k}": np.array(m.key_qpos[k]) for k in range(m.nkey)
-        }
+        keys = {self.name("key", k) or f"key{k}": np.array(m.key_qpos[k]) for k in range(m.nkey)}
         try:
             return Robot(
                 self.links, self.joints, self.actuators(), self.loops(), name=name, keyframes=keys,
@@ -241,4 +239,3 @@ def _shifted(kind: str, at, turned, axis, back: float):
     half = 0.5 * back
     rotation = (np.cos(half), *(np.sin(half) * np.array(axis)))
     return at, quaternion_product(turned, rotation)
-

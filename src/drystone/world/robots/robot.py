@@ -185,9 +185,7 @@ class Robot:
         dynamics.fill_mass_matrix(self._model, self._work, mass)
         return mass
 
-    def bias_forces(
-        self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY
-    ) -> np.ndarray:
+    def bias_forces(self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY) -> np.ndarray:
         """(nv,) Coriolis, centrifugal and gravity forces: M q̈ + bias = τ."""
         return self.inverse_dynamics(q, qd, np.zeros(self.nv), gravity)
 
@@ -240,9 +238,7 @@ class Robot:
         tau = np.zeros(self.nv) if tau is None else self._rates(tau, "tau")
         g = np.array(vector("gravity", gravity))
         scratch = np.zeros((6, self.nq + self.nv + 1))
-        run_rk4(
-            self._model, self._base, q, qd, tau, g, self._push, dt, steps, self._work, scratch
-        )
+        run_rk4(self._model, self._base, q, qd, tau, g, self._push, dt, steps, self._work, scratch)
         return q, qd
 
     def energy(self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY) -> float:
@@ -347,7 +343,9 @@ def _sorted_tree(name: str, links, joints) -> tuple[tuple, tuple]:
         hung[joint.child] = joint
     for link in by_name:
         if link not in hung:
-            raise InputError(f"{name}: link {link} hangs on no joint; give it one to None or a link.")
+            raise InputError(
+                f"{name}: link {link} hangs on no joint; give it one."
+            )
     children: dict[str | None, list[RobotJoint]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)

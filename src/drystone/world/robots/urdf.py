@@ -245,6 +245,8 @@ def _joint(reader: Reader, element) -> RobotJoint:
         ends.append(link)
     position, orientation = reader.origin(element, who)
     axis = reader.numbers(element.find("axis"), "xyz", f"{who}: axis", 3, (1, 0, 0))
+    if KINDS[kind] in ("fixed", "free"):
+        axis = [0.0, 0.0, 1.0]  # files write anything there
     limit, moved = element.find("limit"), KINDS[kind] in ("revolute", "prismatic")
     limits = None
     if moved and kind != "continuous" and limit is not None:

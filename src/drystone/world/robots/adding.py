@@ -1,0 +1,128 @@
+"""add_robot(): the links of a robot become bodies of a world."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from drystone.errors import InputError, UnsupportedFeature
+from drystone.model.checks import flag, shown, vector
+from drystone.model.materials import Material
+from drystone.model.rotation import rotation_matrices, unit_quaternion
+from drystone.model.signatures import public
+from drystone.shapes import Compound, Sphere
+from drystone.world.robots.placed import PlacedRobot
+from drystone.world.robots.robot import Robot
+
+# A link of less than these shares of the robot still gets a body; the robot's own mass matrix,
+# which the step uses, has the true numbers.
+LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-6
+
+
+@public
+class WithRobots:
+    """Robots of a world."""
+
+    _robots: list
+    _stepper: str
+    _recorder: Any
+    dim: Any
+
+    def add_robot(
+        self,
+        robot: Robot,
+        position: ArrayLike | None = None,
+        orientation: ArrayLike | None = None,
+        q: ArrayLike | None = None,
+        self_collide: bool = False,
+    ) -> PlacedRobot:
+        """Put a robot into the world; its links are bodies called "robot/link".
+
+        position, orientation   of its base; None: as the robot was described
+        q                       its coordinates; None: Robot.zero()
+        self_collide            whether links that do not hang on each other may touch
+        """
+        return add_robot(self, robot, position, orientation, q, self_collide)
+
+    @property
+    def robots(self) -> tuple[PlacedRobot, ...]:
+        return tuple(self._robots)
+
+
+def add_robot(world, robot, position, orientation, q, self_collide: bool) -> PlacedRobot:
+    """See World.add_robot()."""
+    if not isinstance(robot, Robot):
+        raise InputError(f"add_robot: {shown(robot)} is no Robot; make one, or Robot.load(path).")
+    if world.dim != 2 and world._stepper not in ("time-stepping", "reduced"):
+        raise UnsupportedFeature(f"robots are not there with stepper={world._stepper!r}.")
+    if world.dim == 2:
+        raise UnsupportedFeature("robots are there in three dimensions, dim=3.")
+    if world._recorder is not None:
+        raise InputError("add_robot: a recording is running, which cannot hold robots; stop it.")
+    self_collide = flag("add_robot: self_collide", self_collide)
+    base = robot._base.copy()
+    if position is not None:
+        base[0, :3] = vector(f"{robot.name}: position", position)
+    if orientation is not None:
+        turned = unit_quaternion(f"{robot.name}: orientation", orientation)
+        base[0, 3:] = rotation_matrices(np.array(turned)).ravel()
+    start = robot.zero() if q is None else robot._coordinates(q)
+    bodies = {link.name: body for link in robot.links if (body := _add_link(world, robot, link))}
+    _exclude(world, robot, bodies, self_collide)
+    placed = PlacedRobot(world, robot, bodies, base)
+    world._robots.append(placed)
+    world._stepper = "reduced"
+    placed.q = start
+    for k, actuator in enumerate(robot.actuators):
+        if actuator.kind == "position":
+            placed._control[k] = start[robot.index(actuator.joint)][0]
+    return placed
+
+
+def _add_link(world, robot: Robot, link):
+    """The body of a link, or None if it has neither mass nor shape."""
+    solid = [shape for shape in link.shapes if shape.collide]
+    if not solid and link.mass == 0.0:
+        return None
+    mass = max(link.mass, LEAST_MASS * robot.mass, 1e-9)
+    if solid:
+        members = [(s.shape, s.position, s.orientation) for s in solid]
+        shape: Any = Compound(*members)
+        given = {"friction": solid[0].friction}
+    else:
+        shape, given = Sphere(0.01), {}
+    size = max(float(np.linalg.norm(p.position)) + p.radius for p in shape.parts())
+    inertia = np.array(link.inertia)
+    least = LEAST_INERTIA * mass * size * size
+    moments, axes = np.linalg.eigh(inertia)
+    moments = np.maximum(moments, max(least, 1e-6 * moments[-1]))
+    # Moments of a real body obey the triangle inequality; what files say need not.
+    moments[-1] = min(moments[-1], moments[0] + moments[1])
+    return world.add_body(
+        shape, Material(**given), mass=mass,
+        inertia=(axes * moments) @ axes.T, centre=link.centre, name=f"{robot.name}/{link.name}",
+        group=1 if solid else 0, mask=-1 if solid else 0,
+    )  # fmt: skip
+
+
+def _exclude(world, robot: Robot, bodies: dict, self_collide: bool) -> None:
+    """Links of one robot pass through each other; with `self_collide` only those that are joined,
+    across links without a body and fixed joints too."""
+    parent = {joint.child: joint.parent for joint in robot.joints}
+    fixed = {joint.child for joint in robot.joints if joint.kind == "fixed"}
+    names = list(bodies)
+
+    def nearest(name):
+        """The links above up to the first that moves by itself and has a body."""
+        found, up = [], parent[name]
+        while up is not None:
+            found.append(up)
+            if up in bodies and up not in fixed:
+                break
+            up = parent[up]
+        return found
+
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            if not self_collide or a in nearest(b) or b in nearest(a):
+                world.exclude(bodies[a], bodies[b])
