@@ -66,24 +66,23 @@ def test_pendulum_is_of_second_order():
     assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.3)
 
 
-def test_force_of_a_joint_is_that_of_the_end_of_the_step():
-    """m (a - g) of a pendulum at the poses and spins that are read beside it: second order."""
-    errors = []
-    for dt in (1 / 240, 1 / 480):
-        world, joint, _ = pendulum(1.5, dt)
-        rod, worst = world.bodies[0], 0.0
-        inertia = 2.0 * (0.05**2 + 1.0) / 12 + 2.0 * 0.25
-        for k in range(round(1.0 / dt)):
-            world.step()
-            arm, spin = rod.centre, rod.spin
-            turning = np.cross(arm, (0, 0, -2.0 * 9.81)) / inertia
-            acceleration = np.cross(turning, arm) + np.cross(spin, np.cross(spin, arm))
-            if k > 1:
-                off = joint.force - 2.0 * (acceleration + (0, 0, 9.81))
-                worst = max(worst, np.linalg.norm(off))
-        errors.append(worst)
-    assert errors[0] < 2e-3 * 2.0 * 9.81
-    assert errors[0] / errors[1] == pytest.approx(4.0, rel=0.3)
+@pytest.mark.parametrize("dt", [1 / 240, 5e-4])
+def test_force_of_a_joint_is_that_of_the_end_of_the_step(dt):
+    """m (a - g) of a pendulum at the poses and spins that are read beside it. It is nearer to that
+    than to the one of the start of the step by a factor of five, and lags no more."""
+    world, joint, _ = pendulum(1.5, dt)
+    rod, exact, read = world.bodies[0], [], []
+    inertia = 2.0 * (0.05**2 + 1.0) / 12 + 2.0 * 0.25
+    for _ in range(round(1.0 / dt)):
+        world.step()
+        arm, spin = rod.centre, rod.spin
+        turning = np.cross(arm, (0, 0, -2.0 * 9.81)) / inertia
+        acceleration = np.cross(turning, arm) + np.cross(spin, np.cross(spin, arm))
+        exact.append(2.0 * (acceleration + (0, 0, 9.81)))
+        read.append(joint.force)
+    exact, read = np.array(exact[2:]), np.array(read[2:])
+    late = np.linalg.norm(read[1:] - exact[:-1]) / np.linalg.norm(read - exact)
+    assert late > 5.0
 
 
 def test_energy_of_a_chain_in_free_swing_stays():

@@ -12,9 +12,9 @@ after which they move freely by half a step with v'. The rotation, before and af
 motion/integrate.py, so that the whole is symmetric in time. With s = 1/2 the impulse does the work
 pᵀ J (v + v') / 2 = 0 where bodies stick, roll or swing: energy stays, and positions are right to
 second order. An approach speed of the start would come back with the opposite sign, though. So s
-grows to 1 with it, where it is no smaller than the change of velocity along the curve, K; and
-islands in which bodies land, are struck or slide faster than that against friction keep the rows of
-the start.
+grows with it, up to 1 where it is some times the change of velocity along the curve, K; and islands
+in which bodies land, are struck or slide faster than that against friction keep the rows of the
+start.
 
 The unknown of the solve is t: free velocities are v + s dt f, inverse masses s M⁻¹.
 """
@@ -46,8 +46,8 @@ MOST_CARRIED = 64
 # of the start: their bits, and their cost, are those of a body at rest.
 LEAST_CHANGE = 10.0
 # Approach or slip at the start of a step, in units of K, above which something lands or slides. The
-# rows of the start leave an approach of up to two K in every step, from which there is a way back.
-LANDING = 3.0
+# rows of the start leave an approach of some K in every step, from which there is a way back.
+LANDING = 8.0
 LARGEST_ANGLE = 0.5  # [rad] by which a body may rotate: tops that spin faster gain nothing by it
 
 
@@ -122,7 +122,7 @@ def _share_of(lo, hi, change, rows, twist, tolerance, dt):
         worst = max(worst, size - tolerance)
     if worst > LANDING * change:
         return -1.0
-    return 0.5 + 0.5 * min(worst / change, 1.0) ** 2
+    return 0.5 + 0.5 * (worst / (LANDING * change)) ** 2
 
 
 @kernel

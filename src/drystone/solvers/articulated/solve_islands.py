@@ -45,7 +45,15 @@ from drystone.model.arrays import (
     MIDPOINT,
     RATTLED,
 )
-from drystone.model.joint_arrays import PLANAR, ROW_EQUALITY, ROW_LIMIT
+from drystone.model.joint_arrays import (
+    BALL,
+    FIXED,
+    HINGE,
+    PLANAR,
+    ROW_EQUALITY,
+    ROW_LIMIT,
+    UNIVERSAL,
+)
 from drystone.solvers.articulated.end_poses import fill_end_rows, predict_poses
 from drystone.solvers.articulated.geometric_stiffness import (
     relax_bodies,
@@ -74,6 +82,7 @@ from drystone.solvers.gauss_seidel.solve_islands import DEEPER, DEEPEST
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
 DEFECT = 10.0  # what residual() may see of a stiffness_defect(), on long arms: some 5 times it
+LATE = 1.0 / 3.0  # of the step: when the forces are those that RATTLE finds
 FEW = 4  # contacts with which joints are solved to DEEPEST of the tolerance; with more, to DEEPER
 
 
@@ -113,6 +122,34 @@ def fill_joint_rows(joint_work, joints, state, settings):
 
 
 @kernel
+def _lead_to_end(joints, j, joint_work):
+    """Impulses of joint `j`, which RATTLE has integrated twice, as forces at the end of the step
+    times dt: what is read beside the poses there. joint_work.bias_change: since the last step.
+
+    Those of RATTLE are those after a third of the step, in the directions of its start. So their
+    size is led on by two thirds of what it has changed by, and their direction by all of it.
+    """
+    rows, change, first = joint_work.rows, joint_work.bias_change, joints.row_first[j]
+    smooth = False
+    for r in range(first, joints.row_first[j + 1]):
+        if rows.kind[r] == ROW_EQUALITY and joint_work.curve[r, 1] != 0.0:
+            smooth = True
+    if not smooth:
+        return
+    kind, along, size = joints.kind[j], 0.0, 0.0
+    point = kind == BALL or kind == HINGE or kind == UNIVERSAL or kind == FIXED
+    for r in range(first, first + 3 if point else first):
+        along += rows.impulse[r] * change[r]
+        size += rows.impulse[r] ** 2
+    for r in range(first, joints.row_first[j + 1]):
+        if point and r < first + 3:
+            part = along / size * rows.impulse[r] if size > 0.0 else 0.0
+            rows.impulse[r] += change[r] - LATE * part
+        elif rows.kind[r] == ROW_EQUALITY:
+            rows.impulse[r] += (1.0 - LATE) * change[r]
+
+
+@kernel
 def store_joints(joint_work, joints, state):
     """Store coordinates, impulses and biases of the joints: the step is a good one."""
     rows = joint_work.rows
@@ -120,14 +157,12 @@ def store_joints(joint_work, joints, state):
         for k in range(3):
             state.joint_value[j, k] = rows.value[j, k]
     for r in range(rows.impulse.shape[0]):
-        last = state.joint_impulse[r]
+        joint_work.bias_change[r] = rows.impulse[r] - state.joint_impulse[r]
         state.joint_impulse[r] = rows.impulse[r]
-        # The impulse of RATTLE is dt times the force at the start of the step. What a joint reads
-        # is that of its end, on the line through this and the last: the poses are those of the end.
-        if rows.kind[r] == ROW_EQUALITY and joint_work.curve[r, 1] != 0.0:
-            rows.impulse[r] += rows.impulse[r] - last
         for k in range(3):
             state.joint_curve[r, k] = joint_work.curve[r, k]
+    for j in range(joints.kind.shape[0]):
+        _lead_to_end(joints, j, joint_work)
 
 
 @kernel
