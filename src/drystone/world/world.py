@@ -51,6 +51,8 @@ class World:
     gravity             [m/s²]
     solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
+    relative_tolerance  of the speed at which the contacts of a large island close: this share of it
+                        is added to `tolerance` there; 0: none
     stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
                         for steps that end where bodies touch; "verlet" for half steps
     drift               of joints and contacts: "default", "none", "baumgarte" or "post"
@@ -84,6 +86,7 @@ class World:
         drift: str = "default",
         baumgarte: float | None = None,
         ccd: bool = True,
+        relative_tolerance: float = Settings().relative_tolerance,
     ) -> None:
         self._space = space_of(dim)
         gx, gy, gz = self._space.vector("gravity", gravity)
@@ -97,6 +100,7 @@ class World:
             gravity_y=gy,
             gravity_z=gz,
             tolerance=self._solver.tolerance,
+            relative_tolerance=not_negative("relative_tolerance", relative_tolerance),
             max_sweeps=getattr(self._solver, "max_sweeps", 0),
             newton=getattr(self._solver, "newton", 0),
             sleeping=int(flag("sleeping", sleeping)),
