@@ -38,6 +38,7 @@ from drystone.model.arrays import (
     FLAG_COLLIDED,
     INFO_CONTACTS,
     INFO_ENERGY_SHARE,
+    INFO_EXCESS,
     INFO_FAILED_BODY,
     INFO_GIVEN_UP,
     INFO_IMPACTS,
@@ -53,6 +54,7 @@ from drystone.model.arrays import (
     INFO_RESIDUAL,
     INFO_STOPPED,
     INFO_SWEEPS,
+    INFO_TOLERANCE,
     INFO_TOTAL_GIVEN_UP,
     INFO_TOTAL_SWEEPS,
     INFO_TOTAL_UNRESOLVED,
@@ -83,9 +85,10 @@ from drystone.solvers.carried_contacts import (
     leave_middle,
     restore_means,
 )
-from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
+from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows, worst_share
 from drystone.solvers.impact import solve_impacts, solve_impacts_solids
 from drystone.solvers.least_norm import share_evenly
+from drystone.solvers.newton.by_bodies import LARGE_GOAL
 from drystone.solvers.newton.island_delassus import finish_groups
 
 STAGES = (
@@ -274,10 +277,10 @@ def solve(model, state, settings, work, joint_work):
     backward = state.counter[COUNTER_STEP] % 2 == 1
     newton = settings.newton == 1  # then sweeps give up where it would be quicker
     sweeps, residual = solve_rows(
-        rows, groups, count, backward, motion.mass, settings.tolerance, settings.max_sweeps, newton,
-        motion.twist,
+        rows, groups, count, backward, motion.mass, settings.tolerance, settings.relative_tolerance,
+        settings.max_sweeps, newton, motion.twist,
     )  # fmt: skip
-    if newton and residual > settings.tolerance:
+    if newton and residual > LARGE_GOAL * settings.tolerance:
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
             settings.max_sweeps, island, motion.twist, info,
@@ -287,6 +290,7 @@ def solve(model, state, settings, work, joint_work):
             rows, groups, model.bodies.radius, motion.mass, motion.twist, settings.tolerance,
             island.newton.matrix,
         )  # fmt: skip
+    excess, tolerance = worst_share(rows, groups)
     if joint_work is not None:
         most, worst, islands, steps = solve_articulated(
             joint_work, model.joints, model.bodies, state, rows, groups, int(info[INFO_IMPACTS]),
@@ -295,7 +299,9 @@ def solve(model, state, settings, work, joint_work):
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         sweeps, residual = max(sweeps, most), max(residual, worst)
+        excess = max(excess, worst / settings.tolerance)
     info[INFO_SWEEPS], info[INFO_RESIDUAL] = sweeps, residual
+    info[INFO_TOLERANCE], info[INFO_EXCESS] = max(tolerance, settings.tolerance), excess
     _lap(work.log.clock, _SOLVE, since)
 
 
@@ -359,7 +365,7 @@ def finalize(model, state, settings, work, joint_work, elements):
         )
         balance_energies(joint_work, bodies, state, rows, groups, info)
         report_joint_errors(joint_work, joints, bodies, state, settings.dt, info)
-    _report(info, rows, work.near.unresolved, has_meshes(model.shapes), settings)
+    _report(info, rows, work.near.unresolved, has_meshes(model.shapes))
     if settings.sleeping == 1:
         fall_asleep(bodies, state, settings, graph)
     settle_forces(elements, bodies, state, motion.scheme, settings.dt)
@@ -369,7 +375,7 @@ def finalize(model, state, settings, work, joint_work, elements):
 
 
 @kernel
-def _report(info, rows, unresolved, meshed, settings):
+def _report(info, rows, unresolved, meshed):
     deepest, residual, overlaps, pairs = 0.0, info[INFO_RESIDUAL], 0, 0
     for r in range(int(info[INFO_CONTACTS])):
         deepest = min(deepest, rows.gap[r])
@@ -385,7 +391,7 @@ def _report(info, rows, unresolved, meshed, settings):
     info[INFO_TOTAL_GIVEN_UP] += info[INFO_GIVEN_UP]
     joined = info[INFO_JOINT_SHARE] <= 1.0 and info[INFO_ENERGY_SHARE] <= 1.0
     left = overlaps + pairs + info[INFO_GIVEN_UP]
-    if not (residual <= settings.tolerance and joined) or left > 0:
+    if not (info[INFO_EXCESS] <= 1.0 and joined) or left > 0:
         info[INFO_NONCONVERGED] += 1
 
 

@@ -69,6 +69,7 @@ class SolveInfo(NamedTuple):
     # names of the bodies of both kinds, None for what is fixed and has no name
     unresolved_pairs: tuple[tuple[str | None, str | None], ...] = ()
     joint_error: float = 0.0  # largest position error of a joint after the step [m]
+    tolerance: float = 0.0  # what the residual of the hardest island of a step may be [m/s]
     energy_made: float = 0.0  # by the step in islands with joints, beyond all work done on them [J]
 
 

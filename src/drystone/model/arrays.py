@@ -180,6 +180,8 @@ class Settings(NamedTuple):
     gravity_y: float = 0.0
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
+    # Share of the speed at which the contacts of a large island close that is added to it.
+    relative_tolerance: float = 0.05
     max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
     newton: int = 1  # 1: Newton's method takes over where sweeps over a small island stall
     sleeping: int = 1
@@ -264,6 +266,7 @@ class ContactRows(NamedTuple):
     group_first: np.ndarray  # (groups + 1,) slabs of the groups
     group_sweeps: np.ndarray  # (groups,)
     group_residual: np.ndarray  # (groups,) float [m/s]
+    group_tolerance: np.ndarray  # (groups,) float: what that may be [m/s]
     group_list: np.ndarray  # (groups,) scratch
     group_linked: np.ndarray  # (groups,) 1 if it is an island with joints
     flat: np.ndarray  # (1,) 1 in two dimensions: nothing couples to tangent 2
@@ -486,14 +489,14 @@ class Work(NamedTuple):
 
 
 FLAG_PLACED, FLAG_COLLIDED = range(2)
-# JOINT_ERROR: of joints after the step [m]; ENERGY_MADE: by it, in islands with joints [J]; SHAREs
-# are those of what is tolerated.
+# JOINT_ERROR: of joints after the step [m]; ENERGY_MADE: by it, in islands with joints [J]; SHAREs,
+# and the EXCESS of the residual, are those of what is tolerated.
 (
     INFO_RESIDUAL, INFO_SWEEPS, INFO_CONTACTS, INFO_PENETRATION, INFO_PUSHES, INFO_WORST_RESIDUAL,
     INFO_WORST_PENETRATION, INFO_NONCONVERGED, INFO_TOTAL_SWEEPS, INFO_NEAR, INFO_ISLANDS,
     INFO_FAILED_BODY, INFO_IMPACTS, INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS, INFO_STOPPED,
     INFO_WANTED, INFO_JOINT_ERROR, INFO_JOINT_SHARE, INFO_WORST_JOINT_ERROR, INFO_ENERGY_MADE,
     INFO_ENERGY_SHARE, INFO_WORST_ENERGY_MADE, INFO_UNRESOLVED, INFO_GIVEN_UP, INFO_OVERLAPS,
-    INFO_TOTAL_UNRESOLVED, INFO_TOTAL_GIVEN_UP,
-) = range(28)  # fmt: skip
-INFOS = 28
+    INFO_TOTAL_UNRESOLVED, INFO_TOTAL_GIVEN_UP, INFO_TOLERANCE, INFO_EXCESS,
+) = range(30)  # fmt: skip
+INFOS = 30

@@ -120,8 +120,8 @@ def new_contact_rows(m: int, n: int) -> ContactRows:
         previous=f(m, 6), previous_twist=f(n + 1, 6),
         slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 4), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
-        group_residual=f(n + 2), group_list=i(n + 2), group_linked=i(n + 2),
-        flat=i(1),
+        group_residual=f(n + 2), group_tolerance=f(n + 2), group_list=i(n + 2),
+        group_linked=i(n + 2), flat=i(1),
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from drystone.constraints.residual import measure, measures_of, residual
 from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_rows
-from drystone.solvers.newton.by_bodies import LARGE_GOAL, solve_by_bodies
+from drystone.solvers.newton.by_bodies import BODY_OPERATIONS, LARGE_GOAL, solve_by_bodies
 from drystone.solvers.newton.hybrid import (
     FAILED,
     LARGE,
@@ -106,7 +106,7 @@ class Auto:
         if not residual(p, impulse) <= tolerance:
             rows, groups, twist = rows_of(p, impulse)
             sweeps, _ = solve_rows(
-                rows, groups, nc, False, p.mass, tolerance, self.max_sweeps, True, twist
+                rows, groups, nc, False, p.mass, tolerance, 0.0, self.max_sweeps, True, twist
             )
             work, free = island_work(len(p.mass) - 1), np.zeros_like(twist)
             free[:, :6] = p.free
@@ -118,9 +118,8 @@ class Auto:
                 newton, steps = newton + islands, steps + taken
                 if error <= tolerance:
                     continue
-                _, islands, taken = solve_by_bodies(
-                    lo, hi - lo, rows, p.mass, free, LARGE_GOAL * tolerance, tolerance, twist
-                )
+                aims = LARGE_GOAL * tolerance, tolerance, BODY_OPERATIONS
+                _, islands, taken = solve_by_bodies(lo, hi - lo, rows, p.mass, free, aims, twist)
                 newton, steps = newton + islands, steps + taken
             impulse[:] = rows.impulse
         error, islands = residual(p, impulse), int(p.islands().max(initial=-1)) + 1

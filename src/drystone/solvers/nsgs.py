@@ -75,7 +75,7 @@ class Nsgs:
         start, nc = perf_counter(), p.contact_count
         rows, groups, twist = rows_of(p, impulse)
         sweeps, _ = solve_rows(
-            rows, groups, nc, False, p.mass, self.tolerance, self.max_sweeps, False, twist
+            rows, groups, nc, False, p.mass, self.tolerance, 0.0, self.max_sweeps, False, twist
         )
         impulse[:] = rows.impulse
         seconds = perf_counter() - start
@@ -96,7 +96,7 @@ class Nsgs:
         while not over:
             # An even number, so that small islands go on alternately forward and backward.
             wanted = min(2 * (1 + monitor.iterations // CHECK_SHARE), limit - monitor.iterations)
-            solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, wanted, False, twist)
+            solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, 0.0, wanted, False, twist)
             over = monitor.done(rows.impulse, work=wanted, count=wanted)
         return monitor.report(impulse)
 

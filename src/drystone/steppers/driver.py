@@ -13,7 +13,15 @@ from drystone.constraints.elliptic_friction import contact_ellipses
 from drystone.forces.free_velocity import free_twists
 from drystone.jit.clock import tick_seconds, ticks
 from drystone.model import capacity
-from drystone.model.arrays import INFO_RESIDUAL, INFO_SWEEPS, INFO_WANTED, Model, Outlines
+from drystone.model.arrays import (
+    INFO_EXCESS,
+    INFO_RESIDUAL,
+    INFO_SWEEPS,
+    INFO_TOLERANCE,
+    INFO_WANTED,
+    Model,
+    Outlines,
+)
 from drystone.model.state_hash import hash_state
 from drystone.solvers.newton.by_bodies import MANY_BODIES
 from drystone.steppers import precompile
@@ -42,7 +50,7 @@ class Step:
         hashes = []
         if self.settings.hashing and good:
             hashes = [np.array([hash_state(self.state)], np.uint64)]
-        report = step_report(self.work, self.settings, int(good), not good, hashes, self.solver)
+        report = step_report(self.work, int(good), not good, hashes, self.solver)
         return self.state, self.work, report
 
     def run_until(self, last: str) -> int:
@@ -125,6 +133,8 @@ class Step:
         """What a solver in Python reached, for the stages after it and the report."""
         info = self.work.log.info
         info[INFO_SWEEPS], info[INFO_RESIDUAL], self.solver = iterations, residual, solver
+        tolerance = self.settings.tolerance
+        info[INFO_TOLERANCE], info[INFO_EXCESS] = tolerance, residual / tolerance
 
 
 def grow(state, work, status: int, wanted: int):

@@ -204,7 +204,7 @@ def run_large_islands() -> None:
     """Newton on islands of any size, on nothing."""
     _, _, work = _empty_world()
     motion = work.motion
-    solve_by_bodies(0, 0, work.rows, motion.mass, motion.free, 0.0, 0.0, motion.twist)
+    solve_by_bodies(0, 0, work.rows, motion.mass, motion.free, (0.0, 0.0, 0.0), motion.twist)
 
 
 def _order_contacts(joint_work) -> None:
@@ -225,7 +225,7 @@ def run_dynamics() -> None:
         settings.dt,
     )  # fmt: skip
     push_all(rows, 0, motion.mass, motion.twist)
-    solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0, False, motion.twist)
+    solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0.0, 0, False, motion.twist)
     share_evenly(rows, 0, bodies.radius, motion.mass, motion.twist, 0.0, work.island.newton.matrix)
     _solve_by_newton(None)
     displacement.displace_bodies(bodies, state, motion, 0, settings.dt)

@@ -9,6 +9,7 @@ from drystone.model.arrays import (
     INFO_CONTACTS,
     INFO_ENERGY_MADE,
     INFO_ENERGY_SHARE,
+    INFO_EXCESS,
     INFO_FAILED_BODY,
     INFO_GIVEN_UP,
     INFO_ISLANDS,
@@ -22,6 +23,7 @@ from drystone.model.arrays import (
     INFO_RESIDUAL,
     INFO_STOPPED,
     INFO_SWEEPS,
+    INFO_TOLERANCE,
     INFO_TOTAL_GIVEN_UP,
     INFO_TOTAL_SWEEPS,
     INFO_TOTAL_UNRESOLVED,
@@ -55,7 +57,7 @@ class StepReport(NamedTuple):
     given_up: int = 0  # likewise
 
 
-def step_report(work, settings, done, failed, hashes, solver) -> StepReport:
+def step_report(work, done, failed, hashes, solver) -> StepReport:
     """Of `done` steps; `failed`: a number was not finite in the next one."""
     # As lists: twenty looks into an array would take as long as the step of one box.
     info, measures = work.log.info.tolist(), work.log.measures.tolist()
@@ -66,12 +68,13 @@ def step_report(work, settings, done, failed, hashes, solver) -> StepReport:
         failed_body=body,
         failed_contact=_contact_of(work, body) if failed else -1,
         info=solve_info(
-            _is_good(info, settings), info[INFO_SWEEPS], info[INFO_RESIDUAL],
+            _is_good(info), info[INFO_SWEEPS], info[INFO_RESIDUAL],
             info[INFO_CONTACTS], -info[INFO_PENETRATION], measures, info[INFO_ISLANDS],
             solver, _method(info),
         )._replace(
             stopped=int(info[INFO_STOPPED]), overlaps=int(info[INFO_OVERLAPS]),
             unresolved=int(info[INFO_UNRESOLVED]), given_up=int(info[INFO_GIVEN_UP]),
+            tolerance=info[INFO_TOLERANCE],
             joint_error=info[INFO_JOINT_ERROR], energy_made=info[INFO_ENERGY_MADE],
         ),
         nonconverged=int(info[INFO_NONCONVERGED]),
@@ -90,11 +93,11 @@ def step_report(work, settings, done, failed, hashes, solver) -> StepReport:
 _NO_HASHES = np.zeros(0, np.uint64)
 
 
-def _is_good(info, settings) -> bool:
+def _is_good(info) -> bool:
     """Whether the last step was solved to the tolerance, joints fit, no energy was made and nothing
     was given up."""
     left = info[INFO_OVERLAPS] + info[INFO_UNRESOLVED] + info[INFO_GIVEN_UP]
-    solved = info[INFO_RESIDUAL] <= settings.tolerance and left == 0
+    solved = info[INFO_EXCESS] <= 1.0 and left == 0
     return bool(solved and info[INFO_JOINT_SHARE] <= 1.0 and info[INFO_ENERGY_SHARE] <= 1.0)
 
 

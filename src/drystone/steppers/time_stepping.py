@@ -94,7 +94,7 @@ def run_steps(
             break
         state, work = grow(state, work, status, int(work.log.info[INFO_WANTED]))
     failed, solver = status == NOT_FINITE, compiled_name(settings)
-    return state, work, step_report(work, settings, done, failed, hashes, solver)
+    return state, work, step_report(work, done, failed, hashes, solver)
 
 
 class SolverStep(Step):

@@ -53,6 +53,8 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
     gravity             [m/s²]
     solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
+    relative_tolerance  of the speed at which the contacts of a large island close: this share of it
+                        is added to `tolerance` there; 0: none
     stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
                         for steps that end where bodies touch; "verlet" for half steps
     drift               of joints and contacts: "default", "none", "baumgarte" or "post"
@@ -88,6 +90,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
         drift: str = "default",
         baumgarte: float | None = None,
         ccd: bool = True,
+        relative_tolerance: float = Settings().relative_tolerance,
     ) -> None:
         self._space = space_of(dim)
         gx, gy, gz = self._space.vector("gravity", gravity)
@@ -101,6 +104,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
             gravity_y=gy,
             gravity_z=gz,
             **solver_edits.settings_of(self._solver),
+            relative_tolerance=not_negative("relative_tolerance", relative_tolerance),
             sleeping=int(flag("sleeping", sleeping)),
             sleep_speed=not_negative("sleep_speed", sleep_speed),
             sleep_delay=not_negative("sleep_delay", sleep_delay),

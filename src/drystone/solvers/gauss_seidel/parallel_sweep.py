@@ -232,13 +232,13 @@ def _largest(g, rows):
 
 
 @kernel
-def _one_ends(groups, window_ends, tolerance, rows):
+def _one_ends(groups, window_ends, rows):
     """Is a group ready to be measured, or, if `window_ends`, has one not gained in the window?"""
     ends = False
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
             change = _largest(g, rows)
-            if not change > tolerance:
+            if not change > rows.group_tolerance[g]:
                 ends = True
             elif window_ends:
                 if change > STALLED * rows.group_residual[g]:
@@ -249,18 +249,19 @@ def _one_ends(groups, window_ends, tolerance, rows):
 
 
 @kernel
-def _close(groups, sweeps, limit, tolerance, rows):
+def _close(groups, sweeps, limit, rows):
     """Write down what is left in the groups that have converged, or may not go on."""
     for g in range(groups):
         if rows.group_sweeps[g] < 0:
             residual = _largest(g, rows)
-            if not residual > tolerance or rows.group_sweeps[g] == _STALLED or sweeps >= limit:
+            done = not residual > rows.group_tolerance[g]
+            if done or rows.group_sweeps[g] == _STALLED or sweeps >= limit:
                 rows.group_sweeps[g] = sweeps
                 rows.group_residual[g] = residual
 
 
 @inner_kernel
-def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, quick, twist):
+def solve_large(backward, rows, groups, row_count, mass, max_sweeps, quick, twist):
     """Sweep all groups of many slabs together, each until it has converged.
 
     quick    whether sweeps are accelerated
@@ -268,12 +269,14 @@ def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, 
     limit = sweep_limit(max_sweeps, MANY_VISITS)
     end, huge = rows.run_first.shape[0], row_count > HUGE
     may_accelerate = quick and not huge and rows.flat[0] == 0
-    least = (INACTIVE_HUGE if huge else INACTIVE) * tolerance
+    least = np.inf
     for b in range(twist.shape[0]):
         twist[b, LAST_ACTIVE] = 0.0
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
             rows.group_residual[g] = np.inf  # the correction at the end of the last window
+            least = min(least, rows.group_tolerance[g])
+    least *= INACTIVE_HUGE if huge else INACTIVE
     sweeps, accelerated, since, share = 0, False, 0.0, 1.0  # at first all are active
     parts, between, total = _list_open(groups, rows)
     while total > 0:
@@ -287,7 +290,7 @@ def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, 
                 _sweep_runs(first, last, light, backward, window, accelerated, rows, mass, twist)
             share = _visited(total, rows)
             window_ends = sweeps % WINDOW == 0 and max_sweeps == 0
-            ends = _one_ends(groups, window_ends, tolerance, rows) or sweeps >= limit
+            ends = _one_ends(groups, window_ends, rows) or sweeps >= limit
             if accelerated and not ends:
                 y, size = _accelerate(total, size, rows, twist)
             accelerated = accelerated or (
@@ -295,5 +298,5 @@ def solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, 
             )
             since = 0.0 if accelerated else float(sweeps)
         _measure_slabs(total, float(sweeps), least, rows, mass, twist)
-        _close(groups, sweeps, limit, tolerance, rows)
+        _close(groups, sweeps, limit, rows)
         parts, between, total = _list_open(groups, rows)

@@ -15,7 +15,13 @@ from drystone.constraints.coulomb import push_rows
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
 from drystone.solvers.gauss_seidel.parallel_sweep import OPEN, WINDOW, solve_large
-from drystone.solvers.gauss_seidel.sweep import slab_error, sweep_limit, sweep_slab, sweeps_ahead
+from drystone.solvers.gauss_seidel.sweep import (
+    closing_speed,
+    slab_error,
+    sweep_limit,
+    sweep_slab,
+    sweeps_ahead,
+)
 
 # Islands that one core solves alone go on below the tolerance, or the error that is left keeps a
 # stack rocking, which takes more sweeps in the end: to DEEPEST of it while the work is less than
@@ -129,9 +135,12 @@ def _reopen(small, rows, tolerance):
 
 
 @stage
-def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, quick, twist):
+def solve_rows(
+    rows, groups, row_count, backward, mass, tolerance, relative, max_sweeps, quick, twist
+):
     """Improve rows.impulse, and the twists with it, until every group has converged.
 
+    relative share of their closing_speed() that large groups may be off besides `tolerance`
     quick    whether sweeps of small groups end where another method would be quicker, and those
              of large ones are accelerated
 
@@ -140,7 +149,7 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, q
     small, linked = 0, 0
     for g in range(groups):
         slabs = rows.group_first[g + 1] - rows.group_first[g]
-        rows.group_sweeps[g] = OPEN
+        rows.group_sweeps[g], rows.group_tolerance[g] = OPEN, tolerance
         if rows.group_linked[g] == 1:  # see solvers/articulated/solve_islands.py
             rows.group_sweeps[g], rows.group_residual[g] = 0, 0.0
             linked += 1
@@ -148,6 +157,9 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, q
             rows.group_sweeps[g] = 0
             rows.group_list[small] = g
             small += 1
+        elif relative > 0.0:
+            lo, hi = rows.slab_first[rows.group_first[g]], rows.slab_first[rows.group_first[g + 1]]
+            rows.group_tolerance[g] += relative * closing_speed(lo, hi, rows)
     if small > 1 and row_count >= 400:
         _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, quick, twist)
     else:
@@ -157,7 +169,7 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, max_sweeps, q
     if quick:
         small -= _reopen(small, rows, tolerance)
     if small + linked < groups:
-        solve_large(backward, rows, groups, row_count, mass, tolerance, max_sweeps, quick, twist)
+        solve_large(backward, rows, groups, row_count, mass, max_sweeps, quick, twist)
     return worst_group(rows, groups)
 
 
@@ -170,3 +182,15 @@ def worst_group(rows, groups):
         if not rows.group_residual[g] <= residual:
             residual = rows.group_residual[g]
     return sweeps, residual
+
+
+@inner_kernel
+def worst_share(rows, groups):
+    """The largest residual of a group, as a share of its tolerance, and the largest of these."""
+    share, tolerance = 0.0, 0.0
+    for g in range(groups):
+        tolerance = max(tolerance, rows.group_tolerance[g])
+        own = rows.group_residual[g] / rows.group_tolerance[g]
+        if not own <= share:  # also takes a NaN
+            share = own
+    return share, tolerance

@@ -5,6 +5,8 @@ sweep visits every contact once. W is never formed: the twists carry what all im
 the bodies so far.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from drystone.constraints.coulomb import contact_error, push, solve_contact, velocity_at
@@ -78,6 +80,19 @@ def worst_error(lo, hi, rows, twist):
         if not error <= worst:  # also takes a NaN
             worst = error
     return worst
+
+
+@inner_kernel
+def closing_speed(lo, hi, rows):
+    """Root mean square of the speeds at which the rows lo .. hi close as the step begins [m/s].
+
+    What stands still has none, and no more has what slides, or moves along as a whole.
+    """
+    total = 0.0
+    for r in range(lo, hi):
+        closing = max(0.0, -(rows.approach[r] + rows.bias[r]))
+        total += closing * closing
+    return sqrt(total / max(hi - lo, 1))
 
 
 @inner_kernel

@@ -22,7 +22,15 @@ from drystone.jit.stage import stage
 from drystone.jit.vec import cross
 from drystone.model.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_group, worst_group
-from drystone.solvers.newton.by_bodies import LARGE_GOAL, MANY_BODIES, is_moving, solve_by_bodies
+from drystone.solvers.newton.by_bodies import (
+    BODY_OPERATIONS,
+    DEEP_CONTACTS,
+    DEEP_OPERATIONS,
+    LARGE_GOAL,
+    MANY_BODIES,
+    is_moving,
+    solve_by_bodies,
+)
 from drystone.solvers.newton.ordering import band_numbers, order_island
 from drystone.solvers.newton.semismooth import natural_error, prox_newton
 
@@ -282,6 +290,17 @@ def solve_by_newton(lo, n, first_node, nodes, rows, joint_work, mass, free, goal
     return worst, islands, steps
 
 
+@kernel
+def _solve_large(lo, n, rows, mass, free, aims, twist, info):
+    """solve_by_bodies() where nothing moves, noted in `info`; the error, infinite if it does."""
+    if mass.shape[0] <= MANY_BODIES or is_moving(lo, n, rows, aims[1]):
+        return np.inf
+    error, islands, steps = solve_by_bodies(lo, n, rows, mass, free, aims, twist)
+    info[INFO_NEWTON_ISLANDS] += islands
+    info[INFO_NEWTON_STEPS] += steps
+    return error
+
+
 @inner_kernel(inline="always")
 def finish_groups(
     rows, groups, row_count, backward, mass, free, tolerance, max_sweeps, work, twist, info,
@@ -291,24 +310,25 @@ def finish_groups(
     Returns the most sweeps of a group and the largest residual [m/s].
     """
     for g in range(groups):
-        if rows.group_residual[g] <= tolerance:
-            continue
         first, last = rows.group_first[g], rows.group_first[g + 1]
         lo = np.int64(rows.slab_first[first])  # one width of integers: one version of what it calls
         n = np.int64(rows.slab_first[last]) - lo
-        goal = DEEPER * tolerance
+        close, residual = LARGE_GOAL * tolerance, rows.group_residual[g]
+        if residual <= rows.group_tolerance[g]:
+            if last - first > 1 and residual > close and n <= DEEP_CONTACTS:
+                aims = (DEEPER * tolerance, close, DEEP_OPERATIONS)
+                error = _solve_large(lo, n, rows, mass, free, aims, twist, info)
+                rows.group_residual[g] = min(error, residual)
+            continue
         error, islands, steps = solve_by_newton(
-            lo, n, 0, 0, rows, None, mass, free, goal, work, twist
+            lo, n, 0, 0, rows, None, mass, free, DEEPER * tolerance, work, twist
         )
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
-        large = mass.shape[0] > MANY_BODIES
-        if large and not error <= tolerance and not is_moving(lo, n, rows, tolerance):
-            goal = LARGE_GOAL * tolerance
-            error, islands, steps = solve_by_bodies(lo, n, rows, mass, free, goal, tolerance, twist)
-            info[INFO_NEWTON_ISLANDS] += islands
-            info[INFO_NEWTON_STEPS] += steps
-            rows.group_residual[g] = error
+        if not error <= tolerance:
+            aims = (close, tolerance, BODY_OPERATIONS)
+            error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
+            rows.group_residual[g] = min(error, residual)
         if error <= tolerance:
             rows.group_residual[g] = error
         elif last - first == 1 or row_count < 400:
