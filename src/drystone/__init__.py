@@ -63,12 +63,12 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.body import Body as Body
     from drystone.world.body import FixedBody as FixedBody
     from drystone.world.check.world import Finding as Finding
+    from drystone.world.interaction import Dragging as Dragging
     from drystone.world.io.recorder import Recorder as Recorder
     from drystone.world.io.recorder import record as record
     from drystone.world.io.recording import Recording as Recording
     from drystone.world.io.replay import Replay as Replay
     from drystone.world.io.replay import replay as replay
-    from drystone.world.interaction import Dragging as Dragging
     from drystone.world.observables import ContactTable as ContactTable
     from drystone.world.observables import Energy as Energy
     from drystone.world.observables import Momentum as Momentum

@@ -7,24 +7,19 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from drystone.constraints import last_step
 from drystone.constraints.joint_rows import joint_work_of
 from drystone.constraints.joints.joint import Joint
-from drystone.constraints.matrix_problem import MatrixProblem
-from drystone.constraints.problem import ContactProblem, ContactSolver, SolveInfo
-from drystone.errors import InputError
+from drystone.constraints.problem import ContactSolver, SolveInfo
 from drystone.forces.force import Element
-from drystone.model import capacity, checks
-from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
-from drystone.model.checks import choice, did_you_mean, flag, frozen, not_negative, positive
+from drystone.model import capacity
+from drystone.model.arrays import Settings, State
+from drystone.model.checks import choice, flag, frozen, not_negative, positive
 from drystone.model.files import optional_path
 from drystone.model.finding import Finding
 from drystone.model.frames import fill_outside
-from drystone.model.joint_arrays import JointRows
 from drystone.model.materials import Material
 from drystone.model.settable import check_settable
 from drystone.model.signatures import public
-from drystone.model.state_hash import hash_state
 from drystone.motion.stabilization import drift_settings
 from drystone.shapes.part import Shape
 from drystone.solvers.dispatch import make_solver
