@@ -30,7 +30,7 @@ def rotated(outline, angle):
     return outline @ np.array([[c, s], [-s, c]])
 
 
-def upright_mesh(vertices, faces) -> ds.Mesh:
+def upright_mesh(vertices, faces) -> "ds.Mesh":
     return ds.Mesh(upright(vertices), faces)
 
 
