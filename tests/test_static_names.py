@@ -98,14 +98,14 @@ def test_every_public_name_is_there_and_a_misspelt_one_is_guessed():
         ds.Wolrd  # noqa: B018
 
 
-def test_scenes_and_solvers_are_listed_without_numba():
-    for command in ("--version", "--help"):
-        code = (
-            "import sys\nfrom drystone.cli import app\n"
-            f"try: app([{command!r}])\nexcept SystemExit as end: assert not end.code\n"
-            "assert 'numba' not in sys.modules, 'numba'"
-        )
-        subprocess.run(
-            [sys.executable, "-c", code], check=True, capture_output=True, timeout=300,
-            env=os.environ | {"PYTHONPATH": str(SOURCE)},
-        )  # fmt: skip
+@pytest.mark.parametrize("command", ("--version", "--help", "scenes"))
+def test_scenes_are_listed_without_numba(command):
+    code = (
+        "import sys\nfrom drystone.cli import app\n"
+        f"try: app([{command!r}])\nexcept SystemExit as end: assert not end.code\n"
+        "assert 'numba' not in sys.modules, 'numba'"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, timeout=300,
+        env=os.environ | {"PYTHONPATH": str(SOURCE)},
+    )  # fmt: skip

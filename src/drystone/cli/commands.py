@@ -288,9 +288,7 @@ def replay(
 
 
 Port = Annotated[int, typer.Option(help="Of the page; the next free one if it is taken.")]
-Host = Annotated[
-    str, typer.Option(help="Address to listen at; any but loopback needs --token.")
-]
+Host = Annotated[str, typer.Option(help="Address to listen at; any but loopback needs --token.")]
 Token = Annotated[str | None, typer.Option(help="What visitors must know.")]
 
 

@@ -38,9 +38,7 @@ def view_anything(what: str | None, port: int, host: str, token: str | None) -> 
 
     if what is not None and what not in SCENES:
         if not Path(what).exists():
-            raise InputError(
-                f"{what} is neither a file nor a scene. {did_you_mean(what, SCENES)}"
-            )
+            raise InputError(f"{what} is neither a file nor a scene. {did_you_mean(what, SCENES)}")
         with Recording(what) as recording:
             wait_for_end(ReplayViewer(recording, port, host, token))
         return

@@ -45,6 +45,9 @@ class MatrixProblem:
     dim: int = 3  # of the problem that was given
     joints: ClassVar[None] = None  # the files know none
 
+    def __repr__(self) -> str:
+        return f"<MatrixProblem: {self.contact_count} contacts, {self.matrix.nnz} entries>"
+
     @property
     def contact_count(self) -> int:
         return len(self.friction)

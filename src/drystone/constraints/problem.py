@@ -113,6 +113,14 @@ class ContactProblem:
     friction_2: np.ndarray | None = None  # (nc,) along tangent 2, if the friction is elliptic
     joints: JointBlocks | None = None  # None: there are none
 
+    def __repr__(self) -> str:
+        """A line: the arrays themselves would fill pages."""
+        joints = "" if self.joints is None else f", {self.block_count - self.contact_count} blocks"
+        return (
+            f"<ContactProblem: {self.contact_count} contacts{joints} between {len(self.mass) - 1} "
+            f"bodies>"
+        )
+
     @property
     def contact_count(self) -> int:
         return len(self.friction)

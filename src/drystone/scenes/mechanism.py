@@ -30,7 +30,7 @@ def rotated(outline, angle):
     return outline @ np.array([[c, s], [-s, c]])
 
 
-def upright_mesh(vertices, faces) -> ds.Mesh:
+def upright_mesh(vertices, faces) -> "ds.Mesh":
     return ds.Mesh(upright(vertices), faces)
 
 
@@ -156,7 +156,7 @@ def arm_outline(sections=32):
     return np.minimum(up, ARM_WIDTH / np.maximum(np.abs(c), 1e-12))[:, None] * np.stack([c, s], 1)
 
 
-def pin_mesh(sections=32) -> ds.Mesh:
+def pin_mesh(sections=32) -> "ds.Mesh":
     """A pin along y with a flange at either end, between which an arm has its play."""
     half, flange = ARM_THICK / 2 + PIN_PLAY, 1.6 * PIN
     end = half + 0.3 * ARM_THICK

@@ -13,7 +13,7 @@ from drystone.scenes.scene import Scene
 UPRIGHT = (cos(pi / 4), sin(pi / 4), 0.0, 0.0)  # takes the y axis of a shape up
 
 
-def peg_mesh(diameter, length, chamfer, sections=40) -> ds.Mesh:
+def peg_mesh(diameter, length, chamfer, sections=40) -> "ds.Mesh":
     """A round peg standing on z = 0, its corners on the circle; chamfered at its foot [m]."""
     r = diameter / 2
     profile = (

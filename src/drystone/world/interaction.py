@@ -57,11 +57,11 @@ class Dragging:
         """Take the end of the spring to `target` [m]; the body follows."""
         world = self._world("move")
         spring = self._spring
-        target = world._space.vector("drag: target", target)
+        place = world._space.vector("drag: target", target)
         (_, anchor), frames, bases = spring.attachment
         moved = Spring(
-            None, self.body, spring.stiffness, spring.damping, target, spring.point_b, 0.0,
-            attachment=type(spring.attachment)((target, anchor), frames, bases),
+            None, self.body, spring.stiffness, spring.damping, place, spring.point_b, 0.0,
+            attachment=type(spring.attachment)((place, anchor), frames, bases),
         )  # fmt: skip
         world.remove(spring)
         self._spring = world.add_force(moved)

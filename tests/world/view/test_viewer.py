@@ -54,6 +54,17 @@ def click(browser, label):
     browser.mouse("mouseReleased", x, y)
 
 
+def click_until(browser, label, condition):
+    """A page that is still being laid out may lose a click."""
+    for _ in range(6):
+        click(browser, label)
+        try:
+            return wait_until(condition, 10.0)
+        except AssertionError:
+            continue
+    raise AssertionError(f"clicks on {label} did nothing")
+
+
 def on_screen(viewer, point):
     """The pixel at which the page shows `point`."""
     client = next(iter(viewer._server.get_clients().values()))
@@ -74,10 +85,9 @@ def test_bodies_move_stand_are_dragged_and_struck(pictures):
             browser.open(viewer.url)
             wait_until(lambda: viewer._server.get_clients())
             browser.wait("document.querySelectorAll('canvas').length > 0")
-            click(browser, "Play")
-            wait_until(lambda: viewer.playing and viewer.world.time > 0.3)
-            click(browser, "Pause")
-            wait_until(lambda: not viewer.playing)
+            click_until(browser, "Play", lambda: viewer.playing)
+            wait_until(lambda: viewer.world.time > 0.3)
+            click_until(browser, "Pause", lambda: not viewer.playing)
             stands = viewer.do(lambda world: world.time)
             assert viewer.do(lambda world: world.time) == stands
             click(browser, "Step")
@@ -145,7 +155,7 @@ def test_a_recording_plays_and_scrubbing_jumps(tmp_path, pictures):
             with Browser() as browser:
                 browser.open(viewer.url)
                 wait_until(lambda: viewer._server.get_clients())
-                click(browser, "Play")
+                click_until(browser, "Play", lambda: viewer.playing or viewer.frame > 2)
                 wait_until(lambda: viewer.frame > 2)
                 viewer.pause()
                 viewer.seek(50)

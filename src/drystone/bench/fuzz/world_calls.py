@@ -67,6 +67,22 @@ def world_calls(p: Props) -> dict[str, Call]:
             w.add_joint, {"joint": ds.Fixed(p.a, p.b), "collide": True}, stepped
         ),
         "World.add_force": Call(w.add_force, {"force": ds.Drag(linear=1.0)}, stepped),
+        "World.drag": Call(
+            w.drag,
+            {"body": p.a, "point": (0, 0, 1), "target": (1, 0, 1), "stiffness": 10.0,
+             "damping": 1.0}, stepped,
+        ),
+        "World.throw": Call(
+            w.throw,
+            {"origin": (9, 0, 5), "direction": (1, 0, 0), "speed": 2.0, "shape": ds.Sphere(0.1),
+             "material": ds.Material(), "name": "thrown"}, stepped,
+        ),
+        "World.attract": Call(
+            w.attract, {"position": (0, 0, 9), "strength": 1.0, "core": 0.1}, stepped
+        ),
+        "World.repel": Call(
+            w.repel, {"position": (0, 0, 9), "strength": 1.0, "core": 0.1}, stepped
+        ),
         "World.step": Call(w.step, {}),
         "World.run": Call(w.run, {"seconds": 0.03, "progress": False, "callback": lambda _: True}),
         "World.momentum": Call(w.momentum, {"about": (0, 0, 0)}),
@@ -95,6 +111,7 @@ def property_calls(p: Props) -> dict[str, Call]:
         "name": "other", "mass": 2.0, "inertia": (1, 1, 1), "position": (0, 0, 1),
         "orientation": (1, 0, 0, 0), "angle": 0.1, "centre": (0, 0, 1), "velocity": (0, 0, 1),
         "spin": (0, 0, 1), "force": (0, 0, 1), "torque": (0, 0, 1), "asleep": True,
+        "group": 3, "mask": 5, "material": ds.Material(friction=0.2),
     }  # fmt: skip
 
     def set_on(thing: Any, name: str) -> Call:
@@ -109,7 +126,9 @@ def property_calls(p: Props) -> dict[str, Call]:
     calls = {f"Body.{name}": set_on(p.a, name) for name in good}
     calls |= {f"new Body.{name}": set_on(fresh, name) for name in good}
     calls["removed Body.mass"] = set_on(p.gone, "mass")
-    calls["World.gravity"] = set_on(p.world, "gravity")
+    for name, value in (("gravity", (0, 0, -1)), ("solver", "nsgs"), ("tolerance", 1e-4)):
+        good[name] = value
+        calls[f"World.{name}"] = set_on(p.world, name)
     return calls
 
 

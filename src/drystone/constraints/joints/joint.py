@@ -5,6 +5,7 @@ creation; angles are positive by the right hand about the axis. `force` and `tor
 joint exerts on B (the opposite acts on A), in world axes, the torque about the joint's point.
 """
 
+import inspect
 from dataclasses import fields, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -46,6 +47,14 @@ class NamedJoint(NamedTuple):
         return self.kind(*ends, *self.given[2:], **by_name)
 
 
+class _Signature:
+    """What a joint is called with; __new__ below, which takes all, would hide it from help()."""
+
+    def __get__(self, _: Any, kind: type) -> inspect.Signature:
+        signature = inspect.signature(inspect.getattr_static(kind, "__init__"))
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+
 @public
 class Joint:
     """Readings and checks shared by all joints. `World.add_joint` puts a joint into a world."""
@@ -63,6 +72,8 @@ class Joint:
     # articulated body algorithm can eliminate (constraints/kinematic_trees.py).
     _tree: tuple[int, int, int] | None = None
     _flat: Flat | None = None  # None: there is none in two dimensions
+
+    __signature__ = _Signature()
 
     def __new__(cls, *given: Any, **keywords: Any) -> Any:
         ends = (*given[:2], keywords.get("a"), keywords.get("b"))

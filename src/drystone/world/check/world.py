@@ -31,7 +31,8 @@ def check_world(world) -> list[Finding]:
     found = []
     for check in (
         _settings, _names, _masks, _densities, _pairs, _sizes, _meshes, _speeds, _kinematic,
-        _ground, terrain.buried, _numbers, _quaternions, joints.far_joints, joints.degrees, joints.poses,
+        _ground, terrain.buried, _numbers, _quaternions, joints.far_joints, joints.degrees,
+        joints.poses,
         joints.targets, joints.removed,
     ):  # fmt: skip
         found += _shortened(check(world))

@@ -1,4 +1,4 @@
-"""PLY, binary: the triangles of all bodies and fixed things at one frame, in world axes, coloured."""
+"""PLY, binary: the triangles of all things at one frame, in world axes, coloured."""
 
 from pathlib import Path
 

@@ -69,9 +69,7 @@ def _fill(pxr, stage, drawing: Drawing) -> None:
 def _fill_mesh(pxr, mesh, vertices, normals) -> None:
     vt = pxr.Vt
     mesh.CreatePointsAttr(vt.Vec3fArray.FromNumpy(vertices.astype(np.float32)))
-    mesh.CreateFaceVertexCountsAttr(
-        vt.IntArray.FromNumpy(np.full(len(vertices) // 3, 3, np.int32))
-    )
+    mesh.CreateFaceVertexCountsAttr(vt.IntArray.FromNumpy(np.full(len(vertices) // 3, 3, np.int32)))
     mesh.CreateFaceVertexIndicesAttr(
         vt.IntArray.FromNumpy(np.arange(len(vertices), dtype=np.int32))
     )

@@ -35,7 +35,7 @@ def draw(world, path, camera=None, size=(1200, 800), forces=False) -> Path:
     return _draw(drawing, [drawing.pose[0]], path, [None], camera, size, arrows)
 
 
-def draw_states(world, states, path, titles, camera=None, size=(1000, 700)) -> Path:
+def draw_states(world, states, path, titles, camera=None, size=(1000, 560)) -> Path:
     """Several states of one world side by side, seen from the same place.
 
     states  list of (positions, orientations) as the world's arrays of these names

@@ -54,7 +54,11 @@ class Overlays:
             "points",
             len(points),
             lambda name: self.server.scene.add_point_cloud(
-                name, points.astype(np.float32), colours, point_size=0.6 * size, point_shape="circle"
+                name,
+                points.astype(np.float32),
+                colours,
+                point_size=0.6 * size,
+                point_shape="circle",
             ),
         )
         if table is not None and len(points):
@@ -86,7 +90,7 @@ class Overlays:
             "boxes",
             len(edges),
             lambda name: self.server.scene.add_line_segments(
-                name, edges.astype(np.float32), np.broadcast_to(np.uint8(BOX), edges.shape).copy()
+                name, edges.astype(np.float32), np.tile(np.array(BOX, np.uint8), (len(edges), 2, 1))
             ),
         )
 

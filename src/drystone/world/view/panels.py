@@ -31,7 +31,9 @@ PALETTE: dict[str, Callable[[float], Any]] = {
 }
 PALETTE_2D: dict[str, Callable[[float], Any]] = {
     "disc": lambda a: Disc(a / 2),
-    "square": lambda a: Polygon([(-a / 2, -a / 2), (a / 2, -a / 2), (a / 2, a / 2), (-a / 2, a / 2)]),
+    "square": lambda a: Polygon(
+        ((-a / 2, -a / 2), (a / 2, -a / 2), (a / 2, a / 2), (-a / 2, a / 2))
+    ),
 }
 
 
@@ -159,7 +161,9 @@ class LivePanel:
         palette = PALETTE if world.dim == 3 else PALETTE_2D
         with self.gui.add_folder("Build", expand_by_default=False):
             kind = self.gui.add_dropdown("shape", tuple(palette))
-            size = self.gui.add_number("size [m]", round(self.viewer._stage.radius / 8, 3), min=1e-3)
+            size = self.gui.add_number(
+                "size [m]", round(self.viewer._stage.radius / 8, 3), min=1e-3
+            )
             place = self.gui.add_vector3("at [m]", self._above())
             self._button("Add", lambda: self._add(palette[kind.value](size.value), place.value))
             self._button("Remove the picked", self._remove)
@@ -186,9 +190,9 @@ class LivePanel:
         if kind is Hinge:
             # At the middle between them, about the horizontal across the line that joins them.
             middle, line = (a.centre + b.centre) / 2, b.centre - a.centre
-            axis = np.cross(line, (0.0, 0.0, 1.0))
-            axis = axis if np.linalg.norm(axis) > 1e-9 else np.array([0.0, 1.0, 0.0])
-            axis = (0.0, 1.0, 0.0) if self.viewer.world.dim == 2 else tuple(axis.tolist())
+            across = np.cross(line, (0.0, 0.0, 1.0))
+            flat = self.viewer.world.dim == 2 or np.linalg.norm(across) < 1e-9
+            axis = (0.0, 1.0, 0.0) if flat else tuple(across.tolist())
             self.viewer.world.add_joint(Hinge(a, b, tuple(middle.tolist()), axis))
         else:
             self.viewer.world.add_joint(Fixed(a, b))

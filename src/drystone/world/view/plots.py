@@ -32,7 +32,9 @@ class Plots:
             for name, seconds in row[5].items():
                 spent[name] = spent.get(name, 0.0) + seconds
         total = sum(spent.values()) or 1.0
-        lines = [f"{name} {100 * x / total:.0f} %" for name, x in spent.items() if x > 0.005 * total]
+        lines = [
+            f"{name} {100 * x / total:.0f} %" for name, x in spent.items() if x > 0.005 * total
+        ]
         self._stages.content = "time per stage: " + ", ".join(lines)
 
 

@@ -9,8 +9,10 @@ import hmac
 import ipaddress
 import logging
 import threading
+from contextlib import redirect_stdout
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
+from io import StringIO
 from urllib.parse import parse_qs, urlsplit
 
 from drystone.errors import DrystoneError, InputError
@@ -85,7 +87,8 @@ def _guarded(viser, host, port, guard, label):
     with _STARTING:
         sockets.serve = guarded_serve
         try:
-            return viser.ViserServer(host=host, port=port, label=label, verbose=False)
+            with redirect_stdout(StringIO()):  # it prints a table of addresses without the token
+                return viser.ViserServer(host=host, port=port, label=label, verbose=False)
         finally:
             sockets.serve = serve
 
