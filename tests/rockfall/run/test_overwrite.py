@@ -43,7 +43,7 @@ def test_overwrite_removes_what_runs_made_and_nothing_else(tmp_path):
 
 
 def test_a_run_that_the_first_version_began_goes_on(tmp_path):
-    """Its parts have the first layout: no sources, no orientation, cells on multiples of the cell."""
+    """Its parts have the first layout: no sources, no orientation, another corner of the cells."""
     study, out = FakeStudy(count=40), tmp_path / "out"
     plan = make_plan(study, ROLL, layout=1)
     parts = make_parts(out)

@@ -1,8 +1,8 @@
 """A study in 3D, in one HTML file: terrain, trajectories, tumbling rocks, barriers.
 
 The page needs nothing else and no network: its data are in it, and its script speaks WebGL itself.
-Rocks are drawn as boxes of their volume in the orientation that was recorded; the terrain is thinned
-to what a browser draws smoothly.
+Rocks are drawn as boxes of their volume in the orientation that was recorded; the terrain is
+thinned to what a browser draws smoothly.
 """
 
 import base64
@@ -97,7 +97,8 @@ def _paths(results: Results, runs: int) -> dict:
         volume = results.table("runs", ["volume_m3"])["volume_m3"]
         size = np.cbrt(volume[np.searchsorted(mass["run"], number)])
     return {
-        "points": _packed(table), "count": len(table), "starts": first.tolist() if len(table) else [],
+        "points": _packed(table), "count": len(table),
+        "starts": first.tolist() if len(table) else [],
         "runs": number.tolist(), "sizes": np.round(size, 3).tolist(),
     }  # fmt: skip
 
