@@ -13,10 +13,13 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.rockfall.engine.roll import Scene as Scene
     from drystone.rockfall.engine.roll import Start as Start
     from drystone.rockfall.engine.roll import roll_many as roll_many
+    from drystone.rockfall.fit.fit import fit_study as fit_study
     from drystone.rockfall.report.html import report_study as report_study
+    from drystone.rockfall.report.view import write_view as write_view
     from drystone.rockfall.results.energy_line import energy_line_velocity as energy_line_velocity
     from drystone.rockfall.results.results import Results as Results
     from drystone.rockfall.run.montecarlo import run_study as run_study
+    from drystone.rockfall.run.sweep import sweep_study as sweep_study
     from drystone.rockfall.study.barrier_design import DesignFactors as DesignFactors
     from drystone.rockfall.study.barrier_design import design_values as design_values
     from drystone.rockfall.study.barrier_design import verify_barrier as verify_barrier
@@ -44,13 +47,16 @@ _HOME = {
     "check_study": "study.check",
     "design_values": "study.barrier_design",
     "energy_line_velocity": "results.energy_line",
+    "fit_study": "fit.fit",
     "new_study": "study.valley",
     "report_study": "report.html",
     "roll_lumped": "engine.lumped_mass",
     "roll_many": "engine.roll",
     "run_study": "run.montecarlo",
+    "sweep_study": "run.sweep",
     "uniform_surface": "terrain.materials",
     "verify_barrier": "study.barrier_design",
+    "write_view": "report.view",
 }
 __all__ = sorted(_HOME)
 

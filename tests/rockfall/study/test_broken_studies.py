@@ -108,6 +108,30 @@ def bomb(folder):
         pass
 
 
+def orthophoto(folder):
+    """Three bands of colours, where heights should be."""
+    import rasterio
+
+    with rasterio.open(
+        folder / "photo.tif", "w", driver="GTiff", dtype="uint8", count=3, width=200, height=230,
+        crs="EPSG:2056", transform=rasterio.Affine(2, 0, 2_599_999, 0, -2, 1_200_459),
+    ) as file:  # fmt: skip
+        file.write(np.full((3, 230, 200), 90, np.uint8))
+
+
+def two_layers(folder):
+    import pyogrio
+    import shapely
+
+    corners = [(2_600_010, 1_200_020), (2_600_300, 1_200_020), (2_600_300, 1_200_100)]
+    shape = np.array(shapely.to_wkb([shapely.Polygon(corners)]), dtype=object)
+    for k, name in enumerate(("old", "new")):
+        pyogrio.raw.write(
+            str(folder / "ground.gpkg"), shape, [np.array(["meadow"], object)], ["material"],
+            layer=name, driver="GPKG", geometry_type="Polygon", crs="EPSG:2056", append=k > 0,
+        )  # fmt: skip
+
+
 def dam(height):
     """A closed box in the map's coordinates, that high."""
 
@@ -134,6 +158,36 @@ BROKEN = {
         "in degrees.*gdalwarp -t_srs EPSG:32632",
     ),
     "wrong label": (replace('"EPSG:2056"', '"EPSG:4326"'), "in degrees, but.*reach 2600398"),
+    "geocentric": (replace('"EPSG:2056"', '"EPSG:4978"'), "EPSG:4978.*must be projected"),
+    "heights alone": (replace('"EPSG:2056"', '"EPSG:5714"'), "EPSG:5714.*must be projected"),
+    "orthophoto as terrain": (
+        steps(orthophoto, replace('file = "terrain.asc"', 'file = "photo.tif"')),
+        "photo.tif is a picture"),
+    "several layers": (
+        steps(two_layers, replace('file = "ground.geojson"', 'file = "ground.gpkg"'),
+              replace('priority_column = "priority"', "#")),
+        "ground.gpkg has 2 layers: old, new. Say which"),
+    "cells of a tenth of a millimetre": (
+        replace("cell_m = 2.0", "cell_m = 1e-4"), "cells of 0.0001 m make a raster of"),
+    "cells of nothing": (replace("cell_m = 2.0", "cell_m = 1e-300"), "make a raster of"),
+    "a grid that there is not": (
+        replace("cell_m = 2.0", 'grid = "none.tif"'), "output.grid.*no file"),
+    "attenuation that takes more than there is": (
+        replace("capacity_kj = 1000", "capacity_kj = 1000\nattenuation_kj = [[10, 20]]"),
+        "take no more than them"),
+    "service level above the maximum": (
+        replace("capacity_kj = 1000", "capacity_kj = 1000\nservice_kj = 2000"), "service_kj above"),
+    "net that lies on the ground": (
+        replace("height_m = 4.0", "height_m = 4.0\ninclination_deg = 90"), "inclination_deg"),
+    "rolling resistance below zero": (
+        replace('preset = "stone:carbonate"', 'preset = "stone:carbonate"\nrolling = -0.1'),
+        "rolling can be -0.1, must be >= 0"),
+    "frequency of one source alone": (
+        replace('[[sources]]\nname = "cliff"', '[[sources]]\nname = "more"\n'
+                'points = [[2600100, 1200300]]\n\n[[sources]]\nname = "cliff"\n'
+                "frequency_1_year = 0.1"), r"sources \(more\) has no frequency_1_year"),
+    "reprojection to nowhere": (
+        replace('crs = "EPSG:2056"', 'crs = "EPSG:2056"\nreproject = "EPSG:0"'), "'EPSG:0'"),
     "feet": (replace('"EPSG:2056"', '"EPSG:2263"'), "foot"),
     "unknown crs": (replace('"EPSG:2056"', '"EPSG:1"'), "'EPSG:1', which is unknown"),
     "hole at the source": (

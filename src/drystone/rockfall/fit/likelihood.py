@@ -2,7 +2,8 @@
 
 At each trial set of values the simulated rocks give the mean m and the covariance C of the features
 of one deposit. Polynomials in the values are fitted to the means over all trials; what they miss
-(by leaving one trial out at a time) is a model error E. The mean of n observed deposits is then normal,
+(by leaving one trial out at a time) is a model error E. The mean of n observed deposits is then
+normal,
 
     s ~ N(m(theta), C(theta) / n + E),
 

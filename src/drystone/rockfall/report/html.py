@@ -304,7 +304,8 @@ def _summary(manifest: dict, statistics: dict) -> str:
         parts = ", ".join(f"{count} {words}" for words, count in lost.items())
         alarm = (
             f"<p class='alarm'>{total} of {manifest['runs']} runs ({share:.1f} %) did not come to "
-            f"rest: {escape(parts)}. How far these rocks go is not known. They are no deposits, and run-outs and reach angles count them as going farther.</p>"
+            f"rest: {escape(parts)}. How far these rocks go is not known. They are no deposits, "
+            f"and run-outs and reach angles count them as going farther.</p>"
         )
     warnings = "".join(
         f"<p class='warning'>{escape(text)}</p>" for text in manifest.get("findings") or ()

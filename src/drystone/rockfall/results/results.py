@@ -18,7 +18,7 @@ from drystone.rockfall.results.rasters import (
 )
 from drystone.rockfall.results.summary import read_summary
 from drystone.rockfall.results.summary_schema import Layout, damaged, read_json
-from drystone.rockfall.results.tables import FILES, read_table
+from drystone.rockfall.results.tables import FILES, read_table, table_columns
 from drystone.rockfall.run.manifest import read_manifest
 
 
@@ -81,6 +81,10 @@ class Results:
         if name == "runs" and runs is None and any(len(x) != count for x in rows.values()):
             raise damaged(self.folder / FILES[name], f"it does not hold {count} runs")
         return rows
+
+    def columns(self, name: str) -> list[str]:
+        """Names of the columns of a table; those of older versions have fewer."""
+        return table_columns(self.folder, name)
 
     def raster(self, name: str) -> np.ndarray:
         """(rows, columns), northern row first, NaN where nothing passed."""

@@ -176,6 +176,16 @@ def read_table(
     return found
 
 
+def table_columns(folder: Path, table: str) -> list[str]:
+    """Names of the columns of a table of a folder of results."""
+    parquet = load("pyarrow.parquet", "A table of results")
+    path = Path(folder) / FILES[table]
+    try:
+        return list(parquet.read_schema(path).names)
+    except Exception as error:  # Arrow's errors are of many kinds
+        raise damaged(path, error) from None
+
+
 def _number(run) -> int:
     return integer("runs: the number of a run", run, 0, 2**62)
 

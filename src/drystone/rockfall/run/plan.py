@@ -109,7 +109,7 @@ def raster_over(slope, cell: float, on: np.ndarray | None = None) -> Raster:
     with np.errstate(over="ignore"):
         first, last = np.floor(low / cell + snap), np.ceil(high / cell - snap)
     sides = np.maximum(last - first, 1)
-    if not sides.prod() <= LARGEST_RASTER:
+    if not float(sides[0]) * float(sides[1]) <= LARGEST_RASTER:
         raise InputError(
             f"cells of {cell:g} m make a raster of {sides[0]:.0f} x {sides[1]:.0f} cells; "
             f"at most {LARGEST_RASTER:,} are possible. Use larger cells."

@@ -62,20 +62,29 @@ def clear_results(out: Path) -> None:
     before = read_manifest(out)
     if before is None:
         return
-    remove_parts(out, -(-before["runs"] // max(before["chunk"], 1)))
     try:
+        _require_ours(out)
+        remove_parts(out, -(-before["runs"] // max(before["chunk"], 1)))
         for name in (*WRITTEN, "manifest.json"):
             path = out / name
             if name in ("rasters", "figures") and path.is_dir() and not path.is_symlink():
                 for file in path.iterdir():
-                    if file.suffix in MADE and file.is_file():
-                        file.unlink()
-                with suppress(OSError):  # not empty: the rest is not ours
-                    path.rmdir()
+                    file.unlink()
+                path.rmdir()
             elif name != PARTS and path.is_file():
                 path.unlink()
     except OSError as error:
         raise InputError(f"{out} cannot be cleared ({error.strerror}).") from None
+
+
+def _require_ours(out: Path) -> None:
+    """Before anything is removed: InputError if a folder of a run holds files of others."""
+    for folder in ("rasters", "figures"):
+        for file in (out / folder).iterdir() if (out / folder).is_dir() else ():
+            if file.suffix not in MADE or not file.is_file():
+                raise InputError(
+                    f"{file} is in a folder that a run fills, but no run has made it. Move it away."
+                )
 
 
 def _require_free(out: Path) -> None:

@@ -1,0 +1,143 @@
+"""Files that a study reads: what is refused, and clouds, drawings, projections."""
+
+import numpy as np
+import pytest
+
+from drystone.errors import InputError
+from drystone.rockfall.terrain.crs import scale_at
+from drystone.rockfall.terrain.slope import Slope
+from drystone.rockfall.terrain.vector_files import read_features
+
+rasterio = pytest.importorskip("rasterio")
+pyproj = pytest.importorskip("pyproj")
+shapely = pytest.importorskip("shapely")
+pyogrio = pytest.importorskip("pyogrio")
+
+
+def tif(path, z, crs="EPSG:2056", west=2.6e6, north=1.2e6, cell=2.0, **more):
+    z = np.atleast_3d(np.asarray(z))
+    z = np.moveaxis(z, 2, 0) if z.shape[2] > 1 else z[None, :, :, 0]
+    profile = {"driver": "GTiff", "dtype": z.dtype, "count": len(z), "width": z.shape[2],
+               "height": z.shape[1], "crs": crs,
+               "transform": rasterio.Affine(cell, 0, west, 0, -cell, north)} | more  # fmt: skip
+    with rasterio.open(path, "w", **profile) as file:
+        file.write(z)
+    return path
+
+
+@pytest.mark.parametrize("crs", ["EPSG:4978", "EPSG:5714", "EPSG:4326"])
+def test_what_is_no_map_is_refused(tmp_path, crs):
+    path = tif(tmp_path / "z.tif", np.ones((5, 5), "f4"), crs=None)
+    with pytest.raises(InputError, match="must be projected|in degrees"):
+        Slope.from_file(path, crs=crs)
+
+
+def test_projected_and_engineering_systems_are_taken(tmp_path):
+    path = tif(tmp_path / "z.tif", np.ones((5, 5), "f4"), crs=None)
+    axes = 'AXIS["x",east],AXIS["y",north],LENGTHUNIT["metre",1]'
+    site = f'ENGCRS["site",EDATUM["d"],CS[Cartesian,2],{axes}]'
+    for crs in ("EPSG:2056", "EPSG:32632", "EPSG:3857", site):
+        assert Slope.from_file(path, crs=crs).crs is not None
+
+
+def test_scale_of_a_map():
+    assert scale_at(pyproj.CRS(2056), 2.6e6, 1.2e6) == pytest.approx(1.0, abs=1e-4)
+    mercator = pyproj.Transformer.from_crs(4326, 3857, always_xy=True).transform(8.0, 46.8)
+    off = scale_at(pyproj.CRS(3857), *mercator)
+    assert off == pytest.approx(1.0 / np.cos(np.radians(46.8)), rel=0.01)
+    assert scale_at(None, 0.0, 0.0) == 1.0
+
+
+def test_pictures_are_no_terrain(tmp_path):
+    rgb = np.full((5, 5, 3), 120, np.uint8)
+    with pytest.raises(InputError, match="is a picture"):
+        Slope.from_file(tif(tmp_path / "rgb.tif", rgb, photometric="RGB"))
+    with pytest.raises(InputError, match="complex"):
+        Slope.from_file(tif(tmp_path / "c.tif", np.ones((5, 5), np.complex64)))
+
+
+def test_a_prj_in_latin_1_is_one_sentence(tmp_path):
+    grid = "ncols 3\nnrows 3\nxllcorner 0\nyllcorner 0\ncellsize 1\n" + "1 2 3\n" * 3
+    (tmp_path / "z.asc").write_text(grid)
+    (tmp_path / "z.prj").write_bytes('GEOGCS["Zürich"]'.encode("latin-1"))
+    with pytest.raises(InputError, match="not a text file in UTF-8"):
+        Slope.from_file(tmp_path / "z.asc")
+
+
+def test_layers_are_asked_for_by_name(tmp_path):
+    slope = Slope.from_grid(np.zeros((20, 20)), 1.0)
+    path = tmp_path / "lines.gpkg"
+    for name, y in (("one", 5.0), ("two", 8.0)):
+        line = shapely.to_wkb([shapely.LineString([(2, y), (9, y)])])
+        pyogrio.raw.write(str(path), np.array(line, dtype=object), [], [], layer=name,
+                          driver="GPKG", geometry_type="LineString", crs="EPSG:2056",
+                          append=path.exists())  # fmt: skip
+    with pytest.raises(InputError, match="has 2 layers: one, two"):
+        read_features(path, slope, ("line",))
+    with pytest.raises(InputError, match="no layer 'tow'"):
+        read_features(path, slope, ("line",), "tow")
+    found = read_features(path, slope, ("line",), "two")
+    assert shapely.get_coordinates(found.shapes)[0, 1] + slope.origin[1] == 8.0
+
+
+def test_lines_of_a_drawing(tmp_path):
+    ezdxf = pytest.importorskip("ezdxf")
+    drawing = ezdxf.new()
+    space = drawing.modelspace()
+    space.add_lwpolyline([(1, 1), (5, 1), (9, 4)], dxfattribs={"layer": "nets"})
+    space.add_line((0, 0), (1, 0), dxfattribs={"layer": "other"})
+    drawing.saveas(tmp_path / "nets.dxf")
+    slope = Slope.from_grid(np.zeros((20, 20)), 1.0)
+    found = read_features(tmp_path / "nets.dxf", slope, ("line",), "nets")
+    np.testing.assert_allclose(
+        shapely.get_coordinates(found.shapes) + slope.origin[:2], [(1, 1), (5, 1), (9, 4)]
+    )
+    (tmp_path / "bad.dxf").write_text("nonsense")
+    with pytest.raises(InputError, match="cannot be read as a DXF"):
+        read_features(tmp_path / "bad.dxf", slope, ("line",))
+
+
+def cloud(path, classes):
+    laspy = pytest.importorskip("laspy")
+    rng = np.random.default_rng(1)
+    header = laspy.LasHeader(point_format=3, version="1.2")
+    header.scales, header.offsets = [0.001] * 3, [2.6e6, 1.2e6, 0.0]
+    points = laspy.LasData(header)
+    x, y = rng.uniform(0, 40, (2, 3000))
+    points.x, points.y = 2.6e6 + x, 1.2e6 + y
+    points.z = 100.0 + 0.5 * x + np.where(classes == 2, 0.0, 7.0)
+    points.classification = np.full(3000, classes, np.uint8) if np.isscalar(classes) else classes
+    points.write(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["las", "laz"])
+def test_the_ground_of_a_point_cloud(tmp_path, suffix):
+    """A plane, with trees above it that do not count."""
+    pytest.importorskip("lazrs")
+    classes = np.where(np.arange(3000) % 3 == 0, 5, 2).astype(np.uint8)
+    slope = Slope.from_file(cloud(tmp_path / f"p.{suffix}", classes), "EPSG:2056", cell=2.0)
+    assert slope.spacing == 2.0
+    x, y = np.random.default_rng(2).uniform(5, 35, (2, 50))
+    at = slope.height(2.6e6 + x - slope.origin[0], 1.2e6 + y - slope.origin[1])
+    np.testing.assert_allclose(at, 100.0 + 0.5 * x, atol=0.01)
+    with pytest.raises(InputError, match="class ground"):
+        Slope.from_file(cloud(tmp_path / "trees.las", 5), "EPSG:2056")
+    (tmp_path / "bad.laz").write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="cannot be read as a point cloud"):
+        Slope.from_file(tmp_path / "bad.laz", "EPSG:2056")
+
+
+def test_reprojection_when_asked_for(tmp_path):
+    """A plane that rises to the east, from UTM to the Swiss grid: heights stay, places move."""
+    x = 2.0 * np.arange(60)
+    z = np.broadcast_to(500.0 + 0.3 * x, (60, 60)).astype("f4")
+    path = tif(tmp_path / "utm.tif", z, "EPSG:32632", 400_000.0, 5_200_000.0)
+    slope = Slope.from_file(path, reproject="EPSG:2056")
+    assert slope.crs.to_epsg() == 2056
+    change = pyproj.Transformer.from_crs(32632, 2056, always_xy=True)
+    east, north = change.transform(400_000.0 + 61.0, 5_200_000.0 - 61.0)
+    height = slope.height(east - slope.origin[0], north - slope.origin[1])
+    assert height == pytest.approx(500.0 + 0.3 * 60.0, abs=0.2)
+    with pytest.raises(InputError, match="reproject is 'EPSG:0'"):
+        Slope.from_file(path, reproject="EPSG:0")
