@@ -253,6 +253,9 @@ def _joint(reader: Reader, element) -> RobotJoint:
         low = reader.number(limit, "lower", f"{who}: limit", 0.0)
         high = reader.number(limit, "upper", f"{who}: limit", 0.0)
         limits = (low, high)
+        if limit.get("lower") is None and limit.get("upper") is None:
+            limits = None
+            reader.ignored.append(f"{who}: its <limit> has no lower and upper: it moves freely")
     elif kind in ("revolute", "prismatic"):
         raise reader.fail(f"{who}: a {kind} joint needs a <limit>.")
     dynamics = element.find("dynamics")
