@@ -11,7 +11,6 @@ def pile(count=6):
     world.add_fixed(ds.Plane())
     for k in range(count):
         world.add_body(ds.Box(0.4, 0.4, 0.4), position=(0.05 * (k % 2), 0, 0.25 + 0.45 * k))
-    world.add_joint(ds.Hinge(world.bodies[-1], None, point=(0, 0, 4), axis=(0, 1, 0)))
     return world
 
 

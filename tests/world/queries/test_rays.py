@@ -103,7 +103,8 @@ def test_rays_meet_terrain_from_its_front():
     vertex = np.stack([x, y, z], axis=2).reshape(-1, 3)
     corner = (9 * np.arange(8)[:, None] + np.arange(8)).ravel()
     faces = np.concatenate([
-        np.stack([corner, corner + 9, corner + 10], 1), np.stack([corner, corner + 10, corner + 1], 1)
+        np.stack([corner, corner + 9, corner + 10], 1),
+        np.stack([corner, corner + 10, corner + 1], 1),
     ])  # fmt: skip
     world = ds.World()
     world.add_fixed(ds.Terrain(vertex, faces))

@@ -9,13 +9,15 @@ import pytest
 
 import drystone as ds
 
-GOOD = """<robot name="r"><link name="a"><inertial><mass value="2"/><origin xyz="0 0 .1" rpy="0 0 1"/>
+GOOD = """<robot name="r"><link name="a"><inertial><mass value="2"/>
+<origin xyz="0 0 .1" rpy="0 0 1"/>
 <inertia ixx="1" iyy="2" izz="2.5" ixy=".1"/></inertial>
 <collision><geometry><box size="1 2 3"/></geometry></collision></link>
 <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
 <link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>
 <joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 1" rpy="1 0 0"/>
-<axis xyz="0 0 2"/><limit lower="-1" upper="2" effort="5" velocity="3"/><dynamics damping=".1"/></joint>
+<axis xyz="0 0 2"/><limit lower="-1" upper="2" effort="5" velocity="3"/>
+<dynamics damping=".1"/></joint>
 <joint name="k" type="prismatic"><parent link="b"/><child link="c"/><limit lower="0" upper="1"/>
 <mimic joint="j" multiplier="-2" offset=".5"/></joint>
 <transmission name="t"/></robot>"""
@@ -30,15 +32,29 @@ BROKEN = {
     "unknown type": (GOOD.replace('"revolute"', '"screw"'), "type is"),
     "no child": (GOOD.replace('<child link="b"/>', ""), "no <child"),
     "unknown parent": (GOOD.replace('<parent link="a"/>', '<parent link="x"/>'), "is no link"),
-    "two roots": (GOOD.replace('"j" type="revolute"><parent link="a"/><child link="b"/>',
-                               '"j" type="revolute"><parent link="c"/><child link="b"/>')
-                  .replace('<parent link="b"/><child link="c"/>',
-                           '<parent link="b"/><child link="c"/>'), "loop|roots|hang"),  # fmt: skip
-    "loop": (GOOD.replace('<joint name="k"', '<joint name="m" type="fixed"><parent link="c"/>'
-                          '<child link="a"/></joint><joint name="k"'), "loop"),  # fmt: skip
-    "two parents": (GOOD.replace('<joint name="k"', '<joint name="m" type="fixed">'
-                                 '<parent link="a"/><child link="c"/></joint><joint name="k"'),
-                    "two joints"),  # fmt: skip
+    "two roots": (
+        GOOD.replace(
+            '"j" type="revolute"><parent link="a"/><child link="b"/>',
+            '"j" type="revolute"><parent link="c"/><child link="b"/>',
+        ).replace('<parent link="b"/><child link="c"/>', '<parent link="b"/><child link="c"/>'),
+        "loop|roots|hang",
+    ),  # fmt: skip
+    "loop": (
+        GOOD.replace(
+            '<joint name="k"',
+            '<joint name="m" type="fixed"><parent link="c"/>'
+            '<child link="a"/></joint><joint name="k"',
+        ),
+        "loop",
+    ),  # fmt: skip
+    "two parents": (
+        GOOD.replace(
+            '<joint name="k"',
+            '<joint name="m" type="fixed">'
+            '<parent link="a"/><child link="c"/></joint><joint name="k"',
+        ),
+        "two joints",
+    ),  # fmt: skip
     "negative mass": (GOOD.replace('value="2"', 'value="-2"'), "mass is -2"),
     "words": (GOOD.replace('ixx="1" iyy="2"', 'ixx="big" iyy="2"'), "must be numbers"),
     "nan": (GOOD.replace('value="2"', 'value="nan"'), "finite"),
@@ -47,13 +63,20 @@ BROKEN = {
     "limits reversed": (GOOD.replace('lower="-1"', 'lower="3"'), "lower must come first"),
     "no limit": (GOOD.replace('<limit lower="0" upper="1"/>', ""), "needs a <limit>"),
     "mimics nothing": (GOOD.replace('mimic joint="j"', 'mimic joint="x"'), "is no joint"),
-    "lost mesh": (GOOD.replace('<box size="1 2 3"/>', '<mesh filename="package://p/x.stl"/>'),
-                  "was not found"),  # fmt: skip
+    "lost mesh": (
+        GOOD.replace('<box size="1 2 3"/>', '<mesh filename="package://p/x.stl"/>'),
+        "was not found",
+    ),  # fmt: skip
     "flat box": (GOOD.replace('size="1 2 3"', 'size="1 0 3"'), "must be > 0"),
     "bad inertia": (GOOD.replace('ixx="1" iyy="2"', 'ixx="-1" iyy="2"'), "negative moment"),
-    "no inertia": (GOOD.replace('<inertia ixx="1" iyy="2" izz="2.5" ixy=".1"/>', ""), "no <inertia"),
-    "bad mjcf": ("<mujoco><worldbody><body><joint type='screw'/></body></worldbody></mujoco>",
-                 "MuJoCo"),  # fmt: skip
+    "no inertia": (
+        GOOD.replace('<inertia ixx="1" iyy="2" izz="2.5" ixy=".1"/>', ""),
+        "no <inertia",
+    ),
+    "bad mjcf": (
+        "<mujoco><worldbody><body><joint type='screw'/></body></worldbody></mujoco>",
+        "MuJoCo",
+    ),  # fmt: skip
 }
 
 

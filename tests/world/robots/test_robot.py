@@ -101,7 +101,8 @@ ARM = """<mujoco><option gravity="0 1 -9"/><worldbody><body pos="0.1 0 1"><joint
 <joint name="b" type="hinge" axis="1 0 0" pos="0 .01 0" ref="20" frictionloss=".3"/>
 <geom name="g" type="capsule" size=".05 .2" pos="0 0 .2"/><body pos="0 0 .5"><joint type="ball"/>
 <geom type="cylinder" size=".05 .1"/><body pos="0 0 .2"><joint name="s" type="slide" axis="0 1 0"
-stiffness="40" springref=".1"/><geom type="sphere" size=".1" pos=".1 0 0"/></body></body></body></body>
+stiffness="40" springref=".1"/><geom type="sphere" size=".1" pos=".1 0 0"/></body></body></body>
+</body>
 <geom name="floor" type="plane" size="1 1 1"/></worldbody><actuator><motor joint="a" gear="3"/>
 <position joint="s" kp="100" kv="3"/></actuator></mujoco>"""
 
