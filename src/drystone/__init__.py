@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.solvers import SOLVERS as SOLVERS
     from drystone.solvers import lcp as lcp
     from drystone.solvers.dispatch import solve as solve
+    from drystone.world.batch import Batch as Batch
     from drystone.world.body import Body as Body
     from drystone.world.body import FixedBody as FixedBody
     from drystone.world.check.world import Finding as Finding
@@ -72,6 +73,17 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.observables import ContactTable as ContactTable
     from drystone.world.observables import Energy as Energy
     from drystone.world.observables import Momentum as Momentum
+    from drystone.world.queries.distance import ClosestPoints as ClosestPoints
+    from drystone.world.queries.rays import RayHit as RayHit
+    from drystone.world.queries.rays import RayHits as RayHits
+    from drystone.world.robots.description import Actuator as Actuator
+    from drystone.world.robots.description import Link as Link
+    from drystone.world.robots.description import LinkShape as LinkShape
+    from drystone.world.robots.description import Loop as Loop
+    from drystone.world.robots.description import RobotJoint as RobotJoint
+    from drystone.world.robots.placed import PlacedRobot as PlacedRobot
+    from drystone.world.robots.robot import Robot as Robot
+    from drystone.world.snapshot import Snapshot as Snapshot
     from drystone.world.view.replay_viewer import ReplayViewer as ReplayViewer
     from drystone.world.view.viewer import Viewer as Viewer
     from drystone.world.world import World as World
@@ -84,6 +96,18 @@ _HOME = {
     "Body": "world.body",
     "FixedBody": "world.body",
     "World": "world.world",
+    "Batch": "world.batch",
+    "Snapshot": "world.snapshot",
+    "ClosestPoints": "world.queries.distance",
+    "RayHit": "world.queries.rays",
+    "RayHits": "world.queries.rays",
+    "Robot": "world.robots.robot",
+    "PlacedRobot": "world.robots.placed",
+    "Link": "world.robots.description",
+    "LinkShape": "world.robots.description",
+    "RobotJoint": "world.robots.description",
+    "Actuator": "world.robots.description",
+    "Loop": "world.robots.description",
     "Material": "model.materials",
     "Plane": "shapes",
     "Sphere": "shapes",

@@ -114,6 +114,26 @@ def run(  # one argument for each option of the command line, which typer asks f
 
 @app.command()
 @plainly
+def robot(
+    file: Annotated[Path, typer.Argument(help="A URDF or MJCF file.")],
+    base: Annotated[str, typer.Option(help="Root of a URDF: fixed or free.")] = "fixed",
+    meshes: Annotated[str, typer.Option(help="Collision meshes: hull or exact.")] = "hull",
+    picture: Annotated[Path | None, typer.Option(help="Draw it (png).")] = None,
+) -> None:
+    """The tree of a robot, its masses and degrees of freedom, and what was ignored."""
+    from drystone.cli.robot import describe, draw
+    from drystone.world.robots.robot import Robot
+
+    loaded = Robot.load(file, base=base, meshes=meshes)
+    for line in describe(loaded):
+        results.print(line, markup=False, soft_wrap=True, highlight=False)
+    if picture is not None:
+        draw(loaded, picture)
+        screen.print(f"Wrote {picture}", markup=False)
+
+
+@app.command()
+@plainly
 def compare(
     what: Annotated[
         str, typer.Argument(help="A scene, a problem file, or a folder of problem files.")

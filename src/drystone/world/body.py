@@ -347,6 +347,20 @@ class Body:
     def torque(self, value: ArrayLike) -> None:
         self._write("torque", "force", 3, value)
 
+    def push(self, impulse: ArrayLike, at: ArrayLike | None = None) -> None:
+        """Strike the body with an impulse [N s], at a point [m] or at its centre of mass.
+
+        It changes velocity and spin at once. What joints hold feels the rest in the next step.
+        """
+        edits.push(self, impulse, at)
+
+    def force_at(self, force: ArrayLike, at: ArrayLike) -> None:
+        """Set force and torque to those of a force [N] that acts at a point [m] now.
+
+        They stay until they are set anew: call it before every step if the point moves along.
+        """
+        edits.force_at(self, force, at)
+
     @property
     def asleep(self) -> bool:
         state = self._owner()._state

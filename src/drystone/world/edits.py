@@ -1,8 +1,11 @@
 """Edits of bodies: the body wakes, arrays are made anew where needed, recordings note it."""
 
+import numpy as np
+
 from drystone.errors import InputError
 from drystone.model.checks import bits, flag, float_array, text
 from drystone.model.materials import is_elliptic
+from drystone.model.rotation import rotation_matrices
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
 from drystone.world.inertial_frame import check_material, with_mass
@@ -57,6 +60,38 @@ def set_inertia(body, inertia) -> None:
     body._start = body._as_start()
     body._row = -1
     body._frame = frame
+
+
+def push(body, impulse, at) -> None:
+    """See Body.push()."""
+    space = body._owner()._space
+    if body._kinematic:
+        raise InputError(f"{body._name}: nothing pushes a kinematic body; set its velocity.")
+    p = np.array(space.vector(f"{body._name}: impulse", impulse))
+    arm = _arm(body, at, "push: at")
+    frame, orientation = body._frame, np.array(body._pose()[1])
+    axes = rotation_matrices(orientation) @ rotation_matrices(np.array(frame.principal_rotation))
+    spin = axes @ ((axes.T @ np.cross(arm, p)) / np.array(frame.inertia))
+    if space.dim == 2:
+        spin = spin * (0.0, 1.0, 0.0)
+    body.velocity = body.velocity + p / frame.mass
+    body.spin = body.spin + spin
+
+
+def force_at(body, force, at) -> None:
+    """See Body.force_at()."""
+    f = np.array(body._owner()._space.vector(f"{body._name}: force", force))
+    torque = np.cross(_arm(body, at, "force_at: at"), f)
+    if body._world.dim == 2:
+        torque = torque * (0.0, 1.0, 0.0)
+    body.force, body.torque = f, torque
+
+
+def _arm(body, at, what: str) -> np.ndarray:
+    """From the centre of mass to a point in world axes."""
+    if at is None:
+        return np.zeros(3)
+    return np.array(body._world._space.vector(f"{body._name}: {what}", at)) - body.centre
 
 
 def set_asleep(body, value: bool) -> None:

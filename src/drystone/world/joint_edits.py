@@ -4,6 +4,7 @@ import numpy as np
 
 from drystone.constraints.joint_rows import new_joint_work
 from drystone.constraints.joints.joint import Joint, NamedJoint
+from drystone.constraints.joints.pack import write_settings
 from drystone.errors import InputError
 from drystone.model.checks import flag, shown
 from drystone.model.joint_arrays import DRIVE_POSITION, SPRING, JointRows
@@ -52,8 +53,54 @@ def joint_changed(world, joint) -> None:
     """After joint.set(): the tables are made anew, and its bodies wake."""
     _own_joint(world, joint, "joint_changed")
     require_features(features_of(joint), world._solver)
-    world._note("set_joint", [list(world._joints).index(joint), joint])
-    _touch(world, joint)
+    if world._recorder is not None:
+        world._note("set_joint", [list(world._joints).index(joint), joint])
+    if not _rewrite(world, joint):
+        _touch(world, joint)
+
+
+def _rewrite(world, joint) -> bool:
+    """Write new settings of `joint` into the tables of a world, in microseconds; False if they ask
+    for other rows, or for another treatment of its tree."""
+    if world._stale or world._state is None or world._joint_work is None:
+        return False
+    built, work = world._build, world._joint_work
+    joints, j = built.model.joints, _number(built, joint)
+    kind = world._space.joint_kind
+    rows = kind(joint)[1] if kind else joint.row_count
+    if rows != joints.row_first[j + 1] - joints.row_first[j]:
+        return False
+    kept = [array[j].copy() for array in (joints.limit, joints.drive_mode, joints.drive)]
+    kept += [joints.friction[j].copy(), joints.number[j].copy()]
+    before = _treatment(joints, j)
+    write_settings(joints, j, joint)
+    if _treatment(joints, j) != before:
+        names = ("limit", "drive_mode", "drive", "friction", "number")
+        for name, value in zip(names, kept, strict=True):
+            getattr(joints, name)[j] = value
+        return False
+    work.filled[j] = np.nan  # its rows are filled anew
+    if world._state.asleep.any():
+        for body in joint.bodies:
+            if body is not None:
+                build.wake_around(built, world._state, body._number)
+    return True
+
+
+def _number(built, joint) -> int:
+    """Place of `joint` in the tables; a dictionary beside them, since lists are searched slowly."""
+    numbers = built.__dict__.get("joint_number")
+    if numbers is None:
+        numbers = {id(known): j for j, known in enumerate(built.joints)}
+        built.__dict__["joint_number"] = numbers
+    return numbers[id(joint)]
+
+
+def _treatment(joints, j: int) -> tuple:
+    """What of its drives decides how constraints/kinematic_trees.py takes its tree."""
+    mode = joints.drive_mode[j].tolist()
+    bounded = np.isfinite(joints.drive[j, :, 3]).tolist()
+    return mode, bounded, (joints.friction[j] > 0.0).tolist()
 
 
 def features_of(joint) -> tuple[str, ...]:

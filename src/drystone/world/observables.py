@@ -16,7 +16,7 @@ from drystone.model.rotation import rotation_matrices
 from drystone.model.signatures import public
 from drystone.steppers.driver import Step
 from drystone.world import force_edits, joint_edits
-from drystone.world.body import Body
+from drystone.world.body import Body, FixedBody
 
 STATUS = np.array(["stick", "slip", "separate"])
 
@@ -71,6 +71,7 @@ class ContactTable:
     dt: float
     slip_speed: float  # faster contacts count as slipping
     bodies: tuple[Body, ...]  # world.bodies at that step
+    fixed_number: np.ndarray  # (nc,) FixedBody.number of the fixed thing that is touched, else -1
 
     def __len__(self) -> int:
         return len(self.gap)
@@ -109,6 +110,15 @@ class ContactTable:
         """Sum of all contact forces on `body` (3,) [N]."""
         index, force = self._index(body), self.force
         return force[self.body_b == index].sum(axis=0) - force[self.body_a == index].sum(axis=0)
+
+    def on_fixed(self, fixed: FixedBody) -> np.ndarray:
+        """Sum of all contact forces on one thing of the fixed world (3,) [N]."""
+        if not isinstance(fixed, FixedBody):
+            raise InputError(f"{shown(fixed)} is no fixed thing; give what add_fixed() returned.")
+        force = self.force
+        on_b = self.body_b == FIXED
+        mine = self.fixed_number == fixed.number
+        return force[mine & on_b].sum(axis=0) - force[mine & ~on_b].sum(axis=0)
 
     def between(self, body_a: Body | None, body_b: Body | None) -> np.ndarray:
         """Sum of the forces that `body_a` puts on `body_b` (3,) [N]; None is the fixed world."""
@@ -153,7 +163,21 @@ def contact_table(world) -> ContactTable:
         dt=world.dt,
         slip_speed=SLIP_TOLERANCES * world.settings.tolerance,
         bodies=world.bodies,
+        fixed_number=_fixed_numbers(world, raw.body, raw.point),
     )
+
+
+def _fixed_numbers(world, body: np.ndarray, point: np.ndarray) -> np.ndarray:
+    """Of contacts with the fixed world: the number of the thing that is nearest to the point."""
+    found = np.full(len(body), -1, np.int64)
+    rows = np.flatnonzero((body == FIXED).any(axis=1))
+    if len(world._fixed) == 1:
+        found[rows] = world._fixed[0].number
+    elif len(rows):
+        from drystone.world.queries.distance import nearest_fixed
+
+        found[rows] = nearest_fixed(world, point[rows])
+    return found
 
 
 def _sleeping_contacts(world, computed: np.ndarray) -> last_step.ContactArrays:

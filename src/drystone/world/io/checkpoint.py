@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 
 from drystone.constraints.joint_rows import joint_work_of
-from drystone.errors import InputError
+from drystone.errors import InputError, UnsupportedFeature
 from drystone.model import capacity
 from drystone.model.arrays import (
     AXIS_DIRECTION,
@@ -115,6 +115,8 @@ def load_world(path) -> World:
 
 def world_image(world) -> bytes:
     """The bytes of the file."""
+    if world._robots:
+        raise UnsupportedFeature("a world with robots cannot be saved or recorded yet.")
     built = world._synced()
     arrays: list[np.ndarray] = []
     description = _describe(world, arrays)

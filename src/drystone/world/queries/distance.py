@@ -10,9 +10,11 @@ from drystone.errors import InputError
 from drystone.model.arrays import FIXED
 from drystone.model.checks import bits, not_negative
 from drystone.model.signatures import public
-from drystone.shapes import Entry, build_shapes, matrix_from_quaternion
+from drystone.shapes import Entry, Sphere, build_shapes, matrix_from_quaternion
 from drystone.world.body import Body, FixedBody
 from drystone.world.queries.scene import scene_of, shapes_of, skipped_shapes
+
+DOT = Sphere(1e-9).parts()[0]  # a point, as a shape
 
 
 @public
@@ -63,6 +65,21 @@ def overlaps(world, shape, position, orientation, mask, ignore) -> list:
     distance, _ = _nearest(own, side, rows, far, bits("mask", mask), each=True)
     found = {id(scene.owners[s]): scene.owners[s] for s in rows[distance <= 0.0]}
     return list(found.values())
+
+
+def nearest_fixed(world, points: np.ndarray) -> np.ndarray:
+    """(n,) number of the fixed thing nearest to each point, in axes of the local origin."""
+    scene = scene_of(world)
+    shapes = scene.built.model.shapes
+    rows = np.flatnonzero(shapes.body == FIXED)
+    side = Side(shapes, scene.tree.pose)
+    dots = build_shapes([Entry(FIXED, DOT, DOT.position, DOT.rotation, 0, 1, -1)])
+    found = np.empty(len(points), np.int64)
+    for i, point in enumerate(points):
+        pose = np.concatenate([point, np.eye(3).ravel()])[None]
+        distance, _ = _nearest(Side(dots, pose), side, rows, inf, -1, each=True)
+        found[i] = scene.built.shape_owner[rows[int(np.argmin(distance))]]
+    return found
 
 
 def _bounded(scene, rows) -> bool:

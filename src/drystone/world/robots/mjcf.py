@@ -5,6 +5,7 @@ at the origin of its body moves the frame of the link there, so that a link's fr
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -135,6 +136,7 @@ class _Reader:
         name = self.name("geom", g) or f"geom{g}"
         size, kind = m.geom_size[g], int(m.geom_type[g])
         forms = mj.mjtGeom
+        shape: Any
         if kind == forms.mjGEOM_SPHERE:
             shape = Sphere(float(size[0]))
         elif kind == forms.mjGEOM_CAPSULE:
@@ -208,7 +210,7 @@ class _Reader:
             a, b = int(m.eq_obj1id[i]), int(m.eq_obj2id[i])
             points = m.eq_data[i, :3] - self.offset[a], m.eq_data[i, 3:6] - self.offset[b]
             names = [None if x == 0 else self.link_name[x] for x in (a, b)]
-            found.append(Loop(name, *names, *points))
+            found.append(Loop(name, names[0], names[1], points[0], points[1]))
         return found
 
     def report(self) -> None:

@@ -291,7 +291,9 @@ class PlacedRobot:
 
     def _held(self, q: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Rows (k, nv) of loops and coupled joints, and how far they are open (k,)."""
-        robot, rows, errors = self._here(), [], []
+        robot = self._here()
+        rows: list = []
+        errors: list = []
         q = self._q if q is None else q
         if not robot.loops and not any(joint.mimic for joint in robot.joints):
             return np.zeros((0, self.nv)), np.zeros(0)

@@ -343,9 +343,7 @@ def _sorted_tree(name: str, links, joints) -> tuple[tuple, tuple]:
         hung[joint.child] = joint
     for link in by_name:
         if link not in hung:
-            raise InputError(
-                f"{name}: link {link} hangs on no joint; give it one."
-            )
+            raise InputError(f"{name}: link {link} hangs on no joint; give it one.")
     children: dict[str | None, list[RobotJoint]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)

@@ -2,6 +2,7 @@
 
 from math import cos, inf, sin
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -120,7 +121,7 @@ def _check_names(reader, links, joints) -> None:
 def _link(reader: Reader, element) -> Link:
     name = reader.name_of(element)
     who, inertial = f"link {name}", element.find("inertial")
-    mass, centre, inertia = 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3))
+    mass, centre, inertia = 0.0, [0.0, 0.0, 0.0], np.zeros((3, 3))
     if inertial is None:
         reader.ignored.append(f"link {name} has no <inertial>: its mass is 0")
     else:
@@ -163,6 +164,7 @@ def _shape(reader: Reader, element, who: str) -> LinkShape | None:
     if geometry is None or not len(geometry):
         raise reader.fail(f"{who}: has no <geometry>.")
     form = geometry[0]
+    shape: Any
     if form.tag == "box":
         shape = Box(*_sizes(reader, form, "size", who, 3))
     elif form.tag == "sphere":
@@ -194,7 +196,7 @@ def _mesh(reader: Reader, form, who: str):
         raise reader.fail(f"{who}: its mesh has no filename.")
     path = _find(reader, name, who)
     try:
-        mesh = trimesh.load(path, force="mesh", process=True)
+        mesh: Any = trimesh.load(path, force="mesh", process=True)
         vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
     except Exception as error:  # readers of a dozen formats raise what they like
         raise reader.fail(f"{who}: mesh {name} cannot be read ({type(error).__name__}).") from None
@@ -253,6 +255,9 @@ def _joint(reader: Reader, element) -> RobotJoint:
         low = reader.number(limit, "lower", f"{who}: limit", 0.0)
         high = reader.number(limit, "upper", f"{who}: limit", 0.0)
         limits = (low, high)
+        if limit.get("lower") is None and limit.get("upper") is None:
+            limits = None
+            reader.ignored.append(f"{who}: its <limit> has no lower and upper: it moves freely")
     elif kind in ("revolute", "prismatic"):
         raise reader.fail(f"{who}: a {kind} joint needs a <limit>.")
     dynamics = element.find("dynamics")

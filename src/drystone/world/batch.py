@@ -1,0 +1,178 @@
+"""Batch: many copies of one world, stepped on all cores.
+
+A copy is a world of its own, so it has the bits that it would have alone. Its poses and velocities
+are rows of common arrays (n, bodies, ...), which are read and written without a loop. Every
+call of step() makes all steps of a copy in one compiled call, without the lock of Python; copies
+are dealt out to one thread a core.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import ArrayLike
+
+from drystone.errors import InputError
+from drystone.model.checks import float_array, integer, not_negative, shown
+from drystone.model.signatures import public
+from drystone.world import build
+from drystone.world.body import Body
+from drystone.world.snapshot import copy_world
+
+SHARED = ("position", "rotation", "twist", "force")  # arrays of a state that never grow
+
+
+@public
+class Batch:
+    """`n` copies of `world`, stepped together.
+
+    batch[i] is a copy, a World like any other. centres, rotations, velocities, spins, forces and
+    torques are arrays (n, bodies, ...) that can be read and written in place; call wake() after
+    writing if bodies may sleep.
+    """
+
+    def __init__(self, world: Any, n: int) -> None:
+        from drystone.world.world import World
+
+        if not isinstance(world, World):
+            raise InputError(f"Batch: {shown(world)} is no World.")
+        count = integer("Batch: n", n, 1)
+        self._worlds = [copy_world(world) for _ in range(count)]
+        state = self._worlds[0]._state
+        self._arrays = {
+            name: np.repeat(getattr(state, name)[None], count, axis=0) for name in SHARED
+        }
+        for i, copy in enumerate(self._worlds):
+            rows = {name: self._arrays[name][i] for name in SHARED}
+            copy._state = copy._state._replace(**rows)
+        self._origin = np.array(world._origin)
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+    def __getitem__(self, i: int) -> Any:
+        return self._worlds[integer("Batch: index", i, -len(self), len(self) - 1)]
+
+    def __iter__(self) -> Iterator:
+        return iter(self._worlds)
+
+    @property
+    def centres(self) -> np.ndarray:
+        """(n, bodies, 3) centres of mass from the local origin of the world, in place [m]."""
+        return self._arrays["position"]
+
+    @property
+    def rotations(self) -> np.ndarray:
+        """(n, bodies, 4) quaternions of the principal axes, w, x, y, z, in place."""
+        return self._arrays["rotation"]
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """(n, bodies, 3) of the centres of mass, in place [m/s]."""
+        return self._arrays["twist"][:, :, :3]
+
+    @property
+    def spins(self) -> np.ndarray:
+        """(n, bodies, 3) in place [rad/s]."""
+        return self._arrays["twist"][:, :, 3:]
+
+    @property
+    def forces(self) -> np.ndarray:
+        """(n, bodies, 3) constant pushes of the user, in place [N]."""
+        return self._arrays["force"][:, :, :3]
+
+    @property
+    def torques(self) -> np.ndarray:
+        """(n, bodies, 3) likewise [N m]."""
+        return self._arrays["force"][:, :, 3:]
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(n, bodies, 3) of the frames of the shapes, as Body.position; a copy [m]."""
+        return np.array([copy.positions for copy in self._worlds])
+
+    @property
+    def orientations(self) -> np.ndarray:
+        """(n, bodies, 4) likewise."""
+        return np.array([copy.orientations for copy in self._worlds])
+
+    def wake(self) -> None:
+        """Wake all bodies, after forces or velocities were written."""
+        for copy in self._worlds:
+            build.wake_all(copy._state)
+
+    def step(self, count: int = 1) -> np.ndarray:
+        """Advance all copies by `count` steps; (n,) bool: whether the last one converged."""
+        count = integer("Batch.step: count", count, 1)
+
+        def run(copy) -> bool:
+            done = 0
+            while done < count:
+                done += copy._advance(count - done).done
+            return bool(copy.info.converged)
+
+        first = run(self._worlds[0])  # compiles, if it was not done before
+        rest = self._worlds[1:]
+        # The simplest of Numba's threading layers cannot be entered by two threads at a time.
+        if numba.get_num_threads() == 1 or _layer() == "workqueue":
+            return np.array([first, *map(run, rest)])
+        with ThreadPoolExecutor(numba.get_num_threads()) as pool:
+            return np.array([first, *pool.map(run, rest, chunksize=1)])
+
+    def run(self, seconds: float) -> np.ndarray:
+        """Advance all copies by `seconds`, in full steps."""
+        steps = round(not_negative("seconds", seconds) / self._worlds[0].dt)
+        return self.step(max(steps, 1))
+
+    def set_mass(self, body: Body, values: ArrayLike) -> None:
+        """Another mass for a body in each copy (n,) [kg]; its inertia grows alike."""
+        index, given = body.index, self._values("mass", values)
+        for copy, value in zip(self._worlds, given, strict=True):
+            copy.bodies[index].mass = value
+            self._adopt(copy)
+
+    def set_friction(self, material_a: Any, material_b: Any, values: ArrayLike) -> None:
+        """Another friction of a pair of materials in each copy (n,)."""
+        given = self._values("friction", values)
+        for copy, value in zip(self._worlds, given, strict=True):
+            copy.set_pair(material_a, material_b, friction=float(value))
+            self._adopt(copy)
+
+    def set_joint(self, joint: Any, name: str, values: list) -> None:
+        """Another limit, motor or friction of a joint in each copy: one value for each of them."""
+        world = self._worlds[0]
+        original = list(joint._owner()._joints).index(joint)
+        if len(values) != len(self):
+            raise InputError(f"set_joint: {len(values)} values for {len(self)} copies.")
+        if original >= len(world.joints):
+            raise InputError("set_joint: this joint is not in the copies.")
+        for copy, value in zip(self._worlds, values, strict=True):
+            copy.joints[original].set(**{name: value})
+            self._adopt(copy)
+
+    def _values(self, what: str, values: ArrayLike) -> np.ndarray:
+        given = float_array(what, values)
+        if given.shape not in ((), (len(self),)):
+            raise InputError(f"{what}: has shape {given.shape}, must be ({len(self)},).")
+        return np.broadcast_to(given, len(self))
+
+    def _adopt(self, copy: Any) -> None:
+        """After an edit the arrays of a copy were made anew: move them into the common ones."""
+        if not copy._stale:
+            return
+        copy._sync()
+        i = self._worlds.index(copy)
+        for name in SHARED:
+            self._arrays[name][i] = getattr(copy._state, name)
+        rows = {name: self._arrays[name][i] for name in SHARED}
+        copy._state = copy._state._replace(**rows)
+
+
+def _layer() -> str:
+    """The threading layer of Numba, once a parallel kernel has run; unknown before."""
+    try:
+        return numba.threading_layer()
+    except ValueError:
+        return "workqueue"
