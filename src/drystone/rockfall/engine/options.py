@@ -1,6 +1,6 @@
 """How a rock is rolled: steps, thresholds and stopping conditions, all with their defaults."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from drystone.errors import InputError
 from drystone.model.checks import integer, not_negative, positive, shown
@@ -38,7 +38,7 @@ class Options(NamedTuple):
         """These options as floats and integers, or a clear sentence on what is wrong with them."""
         units = {"dt_flight": "s", "dt_contact": "s", "turn": "rad", "skin": "radii",
                  "distance": "radii", "max_time": "s"}  # fmt: skip
-        clean: dict[str, float] = {
+        clean: dict[str, Any] = {
             name: positive(f"options: {name}", getattr(self, name), unit)
             for name, unit in units.items()
         }
