@@ -327,16 +327,17 @@ def displace(model, state, settings, work, joint_work):
 def ccd(model, outlines, state, settings, work):
     """Continuous collision detection: bodies that would pass through each other stop there."""
     since, info = ticks(), work.log.info
-    shapes, bodies, joints = model.shapes, model.bodies, model.joints
+    shapes, bodies, joints, pairing = model.shapes, model.bodies, model.joints, model.pairing
     info[INFO_STOPPED], info[INFO_GIVEN_UP] = 0, 0
-    near, near_count = work.near, int(info[INFO_NEAR])
-    if settings.ccd != 0 and some_fast(
-        near_count, state.pair, near.pair, shapes.thickness, work.boxes.reach
-    ):
+    if settings.ccd != 0 and some_fast(shapes, state, settings, work):
         if outlines is None:
-            info[INFO_STOPPED] = stop_fast_solids(shapes, bodies, joints, state, settings, work)
+            info[INFO_STOPPED] = stop_fast_solids(
+                shapes, bodies, joints, pairing, state, settings, work
+            )
         else:
-            info[INFO_STOPPED] = stop_fast(shapes, outlines, bodies, joints, state, settings, work)
+            info[INFO_STOPPED] = stop_fast(
+                shapes, outlines, bodies, joints, pairing, state, settings, work
+            )
     _lap(work.log.clock, _CCD, since)
 
 

@@ -212,3 +212,22 @@ def test_a_bound_on_sweeps_is_told_to_who_wants_to_be_told():
     world.add_body(mesh, name="other", **ROUND)
     with pytest.raises(ds.SimulationError, match="It gave up one and other"):
         world.step()
+
+
+@pytest.mark.parametrize("dim", [3, 2])
+@pytest.mark.parametrize("speed", [10.0, 20.0])
+def test_what_is_struck_within_a_step_does_not_leave_through_the_floor(dim, speed):
+    """A light ball leaves nearly twice as fast as what strikes it, and was not near the floor."""
+    hard = ds.Material(density=1000, friction=0, restitution=1.0)
+    world = ds.World(dt=1 / 37, dim=dim, sleeping=False, gravity=(0, 0, 0))
+    world.add_fixed(ds.Plane(), hard)
+    ball, striker = (ds.Disc(0.07), ds.Disc(0.3)) if dim == 2 else (ds.Sphere(0.07), ds.Sphere(0.3))
+
+    def upwards(z):
+        return (0, z) if dim == 2 else (0, 0, z)
+
+    ball = world.add_body(ball, hard, position=upwards(0.25))
+    world.add_body(striker, hard, position=upwards(0.67), velocity=upwards(-speed))
+    for _ in range(20):
+        world.step()
+        assert ball.centre[2] > 0.05  # a radius of 0.07 m above the floor, less what CCD leaves

@@ -8,10 +8,15 @@ their surfaces along the shortest distance, so that nothing can happen within th
 step. Where the gap is used up, both bodies stop for the rest of the step; what a kinematic body
 meets is moved along with it. Their velocities stay: the next step finds the contact and treats it
 like any other. The TOI of pairs of meshes is found in ccd_mesh.py.
+
+Near pairs are those that the velocities at the start of the step could bring together. A body that
+is struck within the step may leave faster, past what strikes it by up to twice its speed, and
+meet others; such an overrun is looked for among all shapes.
 """
 
 from math import inf, sqrt
 
+from drystone.collision.broadphase import may_touch
 from drystone.collision.ccd_mesh import find_mesh_tois, has_mesh_toi
 from drystone.collision.displaced_pair import collide_displaced
 from drystone.collision.narrowphase.mesh.collide import has_meshes
@@ -37,10 +42,12 @@ from drystone.model.arrays import (
     KINEMATIC,
     MESH,
     MIDPOINT,
+    PLANE,
     TERRAIN,
 )
 
 PASSES = 4  # a body that was stopped may be hit by one behind it
+OVERRUN = 0.05  # share of the radius that a shape may move beyond what near pairs were chosen for
 
 
 @kernel
@@ -164,6 +171,62 @@ def _stop_pairs(shapes, outlines, bodies, state, settings, work, first_pass):
 
 
 @kernel
+def _overrun(s, fraction, shapes, motion, boxes, dt):
+    """How much farther [m] a shape moves than its AABB reaches, and than its neighbours'."""
+    x, y, z, swing = span_of(shapes.body[s], s, shapes, motion, fraction, dt)
+    path = sqrt(x * x + y * y + z * z) + swing
+    return path - boxes.reach[s], path - boxes.spread[s]
+
+
+@kernel
+def _boxes_meet(box, s, t, grow):
+    """Whether the AABBs overlap if they are grown by so much [m]."""
+    for k in range(3):
+        if box[s, k] > box[t, 3 + k] + grow or box[t, k] > box[s, 3 + k] + grow:
+            return False
+    return True
+
+
+@kernel
+def _stop_overruns(shapes, outlines, bodies, pairing, state, settings, work):
+    """Stop bodies that were struck before what lies beyond their near pairs; how many pairs."""
+    boxes, ccd = work.boxes, work.ccd
+    motion, fraction, dt, stopped = work.motion, work.ccd.fraction, settings.dt, 0
+    for s in range(shapes.kind.shape[0]):
+        i = shapes.body[s]
+        if i == FIXED or state.asleep[i] == 1:
+            continue
+        beyond, unseen = _overrun(s, fraction, shapes, motion, boxes, dt)
+        if unseen <= OVERRUN * shapes.radius[s]:
+            continue
+        for t in range(shapes.kind.shape[0]):
+            if not may_touch(s, t, shapes, bodies, pairing.excluded):
+                continue
+            other, _ = _overrun(t, fraction, shapes, motion, boxes, dt)
+            grow = beyond + max(other, 0.0)
+            if shapes.kind[t] != PLANE and not _boxes_meet(boxes.aabb, s, t, grow):
+                continue
+            a, b, j = min(s, t), max(s, t), shapes.body[t]
+            if has_mesh_toi(shapes, a, b):  # as far as was looked at
+                share = max(0.0, 1.0 - beyond / (beyond + boxes.reach[s]))
+            else:
+                skin = settings.skin * min(shapes.radius[a], shapes.radius[b])
+                thin = min(shapes.thickness[a], shapes.thickness[b])
+                gap, _, _, _ = _gap_at(0.0, a, b, thin, shapes, outlines, state, motion, ccd, dt)
+                touching = DEEP_FREE if settings.ccd == FREE else DEEP
+                deep = DEEP_UNSEEN if gap > OVERRUN * thin else touching
+                share, given_up = _time_of_impact(
+                    a, b, skin, deep, shapes, outlines, state, motion, ccd, dt
+                )
+                work.log.info[INFO_GIVEN_UP] += 1 if given_up else 0
+            if share < 1.0:
+                _stop(i, j, share, fraction, bodies.kind, state.position, motion.move, ccd)
+                _stop(j, i, share, fraction, bodies.kind, state.position, motion.move, ccd)
+                stopped += 1
+    return stopped
+
+
+@kernel
 def _flies(b, motion, impacts):
     """Whether nothing touched a body in this step."""
     free = motion.scheme[b] == MIDPOINT and not (impacts > 0 and motion.impact_time[b] >= 0.0)
@@ -198,17 +261,25 @@ def _shorten(b, old, motion, impacts, share, settings):
 
 
 @inner_kernel
-def some_fast(near_count, pair, near_pair, thickness, reach):
-    """Whether any near pair may move so far that it needs CCD."""
-    for k in range(near_count):
-        a, b = pair[near_pair[k], 0], pair[near_pair[k], 1]
+def some_fast(shapes, state, settings, work):
+    """Whether any near pair may move so far that it needs CCD, or a shape has overrun its own."""
+    near, reach, thickness = work.near, work.boxes.reach, shapes.thickness
+    for k in range(int(work.log.info[INFO_NEAR])):
+        a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
         if reach[a] + reach[b] > FAST * min(thickness[a], thickness[b]):
             return True
+    for b in range(state.position.shape[0]):
+        work.ccd.fraction[b] = 1.0
+    for s in range(shapes.kind.shape[0]):
+        if shapes.body[s] != FIXED and state.asleep[shapes.body[s]] == 0:
+            _, unseen = _overrun(s, work.ccd.fraction, shapes, work.motion, work.boxes, settings.dt)
+            if unseen > OVERRUN * shapes.radius[s]:
+                return True
     return False
 
 
 @inner_kernel
-def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
+def stop_fast(shapes, outlines, bodies, joints, pairing, state, settings, work):
     """Shorten the displacements of bodies that would meet within this step to their TOI.
 
     Returns how many pairs did.
@@ -229,6 +300,7 @@ def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
                 ccd.changed_before, near, near_count, number == 0,
             )  # fmt: skip
         stopped = _stop_pairs(shapes, outlines, bodies, state, settings, work, number == 0)
+        stopped += _stop_overruns(shapes, outlines, bodies, pairing, state, settings, work)
         if stopped == 0:
             break
         total += stopped
@@ -244,6 +316,6 @@ def stop_fast(shapes, outlines, bodies, joints, state, settings, work):
 
 
 @stage
-def stop_fast_solids(shapes, bodies, joints, state, settings, work):
+def stop_fast_solids(shapes, bodies, joints, pairing, state, settings, work):
     """The same in three dimensions, compiled once for all that call it."""
-    return stop_fast(shapes, None, bodies, joints, state, settings, work)
+    return stop_fast(shapes, None, bodies, joints, pairing, state, settings, work)

@@ -242,7 +242,7 @@ def run_dynamics() -> None:
     # Last, for they call the narrow phase: run_geometry() has compiled it by now.
     solve_impacts_solids(model.shapes, bodies, state, settings, work, None)
     carry_islands_solids(model.shapes, bodies, state, settings, work)
-    stop_fast_solids(model.shapes, bodies, model.joints, state, settings, work)
+    stop_fast_solids(model.shapes, bodies, model.joints, model.pairing, state, settings, work)
 
 
 def _solve_by_newton(joint_work) -> None:

@@ -19,7 +19,7 @@ from drystone.model.files import reason
 # Memory beyond that of an empty process: [bytes], and bytes for each byte of the file.
 SPARE_BYTES, BYTES_PER_BYTE = 256 << 20, 100
 # Time of the processor [s], and for each megabyte.
-SPARE_SECONDS, SECONDS_PER_MEGABYTE = 8, 5
+SPARE_SECONDS, SECONDS_PER_MEGABYTE = 4, 5
 # The clock may take so many times that, on a busy machine, before we no longer wait.
 PATIENCE = 5
 
