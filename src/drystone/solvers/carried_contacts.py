@@ -48,9 +48,6 @@ LEAST_CHANGE = 10.0
 # Approach or slip at the start of a step, in units of K, above which something lands or slides. The
 # rows of the start leave an approach of some K in every step, from which there is a way back.
 LANDING = 8.0
-# Added to s while an approach is left that changes its sign from step to step: 2 % of it go in each,
-# for 1 % of the energy that s = 1 would take.
-RINGING = 0.005
 LARGEST_ANGLE = 0.5  # [rad] by which a body may rotate: tops that spin faster gain nothing by it
 
 
@@ -111,7 +108,7 @@ def _velocity(r, rows, twist):
 @kernel
 def _share_of(lo, hi, change, rows, twist, tolerance, dt):
     """Share s of the velocity after the impulse; -1: something lands, is struck or slides."""
-    worst, held = 0.0, False
+    worst = 0.0
     for r in range(lo, hi):
         u = _velocity(r, rows, twist)
         un = dot(u, load(rows.frame, r))
@@ -119,15 +116,13 @@ def _share_of(lo, hi, change, rows, twist, tolerance, dt):
             if rows.gap[r] + dt * un < -rows.skin[r] - dt * change:
                 return -1.0
             continue
-        held, size = True, abs(un)
+        size = abs(un)
         if rows.friction[r] > 0.0:
             size = sqrt(dot(u, u))
         worst = max(worst, size - tolerance)
-    # Without a warm start it is not known where the contacts will lead the bodies.
-    if worst > LANDING * change or not held:
+    if worst > LANDING * change:
         return -1.0
-    ringing = RINGING if worst > 0.0 else 0.0
-    return 0.5 + ringing + (0.5 - ringing) * (worst / (LANDING * change)) ** 2
+    return 0.5 + 0.5 * (worst / (LANDING * change)) ** 2
 
 
 @kernel
@@ -216,9 +211,12 @@ def _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt):
 def _carry_group(lo, hi, share, shapes, outlines, bodies, state, settings, work):
     """Rows lo..hi of one island, and its bodies, in the middle of the step."""
     rows, motion, dt = work.rows, work.motion, settings.dt
+    gain = 0.0  # without a warm start it is not known where the contacts will lead the bodies
+    for r in range(lo, hi):
+        gain = 0.25 if rows.impulse[r, 0] > 0.0 else gain
     for r in range(lo, hi):
         for side in range(2):
-            _move_half(rows.body[r, side], 0.25, bodies, state, motion, dt)
+            _move_half(rows.body[r, side], gain, bodies, state, motion, dt)
     _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt)
     for r in range(lo, hi):
         for side in range(2):
