@@ -159,9 +159,10 @@ def _collide(model, outlines, state, settings, work):
         collide_near(shapes, boxes, state.pair, state.pair_axis, near, near_count)
         if has_meshes(shapes):
             collide_meshes(shapes, boxes, state.pair, state.pair_axis, near, near_count)
-        leave_out_seams(
-            shapes, model.bodies.kind, boxes, state.pair, near, near_count, settings.skin
-        )
+        if near_count > 1:
+            leave_out_seams(
+                shapes, model.bodies.kind, boxes, state.pair, near, near_count, settings.skin
+            )
     else:
         collide_flat(shapes, outlines, boxes, state.pair, near, near_count)
     return True
@@ -285,7 +286,7 @@ def solve(model, state, settings, work, joint_work):
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
             settings.max_sweeps, island, motion.twist, info,
         )  # fmt: skip
-    if residual <= settings.tolerance:
+    if sweeps > 1 and residual <= settings.tolerance:
         share_evenly(
             rows, groups, model.bodies.radius, motion.mass, motion.twist, settings.tolerance,
             island.newton.matrix,

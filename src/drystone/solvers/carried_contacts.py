@@ -211,9 +211,12 @@ def _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt):
 def _carry_group(lo, hi, share, shapes, outlines, bodies, state, settings, work):
     """Rows lo..hi of one island, and its bodies, in the middle of the step."""
     rows, motion, dt = work.rows, work.motion, settings.dt
+    gain = 0.0  # without a warm start it is not known where the contacts will lead the bodies
+    for r in range(lo, hi):
+        gain = 0.25 if rows.impulse[r, 0] > 0.0 else gain
     for r in range(lo, hi):
         for side in range(2):
-            _move_half(rows.body[r, side], 0.25, bodies, state, motion, dt)
+            _move_half(rows.body[r, side], gain, bodies, state, motion, dt)
     _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt)
     for r in range(lo, hi):
         for side in range(2):
