@@ -32,7 +32,7 @@ def pytest_configure(config):
     os.environ.setdefault("NUMBA_NUM_THREADS", str(max(2, (os.cpu_count() or 2) // processes)))
     from drystone.steppers.precompile import compile_engine
 
-    compile_engine(linked=True, meshed=True, fielded=False)
+    compile_engine(linked=True, meshed=True, fielded=False, many=True)
 
 
 def pytest_collection_modifyitems(items):

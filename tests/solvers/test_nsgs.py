@@ -92,7 +92,7 @@ def test_mixed_sweeps_end_sooner_at_the_same_solution(pyramid):
     for hasty in (False, True):
         rows, groups, twist = rows_of(p, np.zeros((p.contact_count, 3)))
         done, error = solve_rows(
-            rows, groups, p.contact_count, False, p.mass, 1e-4, 20_000, hasty, twist
+            rows, groups, p.contact_count, False, p.mass, 1e-4, 0.0, 20_000, hasty, twist
         )
         assert error <= 1e-4 and residual(p, rows.impulse) <= 1.01e-4
         _, _, twist_again = rows_of(p, rows.impulse)

@@ -181,7 +181,7 @@ class Settings(NamedTuple):
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
     # Share of the speed at which the contacts of a large island close that is added to it.
-    relative_tolerance: float = 0.05
+    relative_tolerance: float = 0.0
     max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
     newton: int = 1  # 1: Newton's method takes over where sweeps over a small island stall
     sleeping: int = 1
