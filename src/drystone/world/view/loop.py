@@ -49,8 +49,8 @@ class Loop:
         """Do `command` between two steps."""
         self._queue.put(command)
 
-    def call(self, command: Callable[[], object], seconds: float = 60.0) -> object:
-        """Do `command` between two steps, and wait for what it returns."""
+    def call(self, command: Callable[[], object], seconds: float = 900.0) -> object:
+        """Do `command` between two steps, and wait for what it returns; a step may compile."""
         done, answer = threading.Event(), []
 
         def do():
