@@ -88,7 +88,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.view.viewer import Viewer as Viewer
     from drystone.world.world import World as World
 
-    __version__: str
+__version__: str  # fetched from the installed package when it is asked for
 
 # Names are fetched when they are first used: Numba takes half a second to import, and
 # `drystone --help` should not wait for it.

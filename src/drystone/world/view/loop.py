@@ -49,19 +49,23 @@ class Loop:
         """Do `command` between two steps."""
         self._queue.put(command)
 
-    def call(self, command: Callable[[], object], seconds: float = 60.0) -> object:
-        """Do `command` between two steps, and wait for what it returns."""
-        done, answer = threading.Event(), []
+    def call(self, command: Callable[[], object], seconds: float = 900.0) -> object:
+        """Do `command` between two steps, and wait for what it returns; a step may compile."""
+        done, answer, raised = threading.Event(), [], []
 
         def do():
             try:
                 answer.append(command())
+            except Exception as error:  # it belongs to who asked
+                raised.append(error)
             finally:
                 done.set()
 
         self.ask(do)
-        if not done.wait(seconds) or not answer:
-            raise DrystoneError("the viewer did not do what was asked; is it still running?")
+        if not done.wait(seconds):
+            raise DrystoneError(f"the viewer did not answer in {seconds:g} s; does it still run?")
+        if raised:
+            raise raised[0]
         return answer[0]
 
     def _run(self) -> None:
