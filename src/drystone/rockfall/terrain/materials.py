@@ -91,8 +91,10 @@ def uniform_surface(
 ) -> Surface:
     """One material everywhere."""
     values = (number("normal_restitution", normal_restitution), number("friction", friction))
-    soft = {"rolling": [number("rolling", rolling)], "scarring": [number("scarring", scarring)]}
-    return build_surface(np.empty((0, 3), dtype=np.int32), [values[0]], [values[1]], **soft)
+    return build_surface(
+        np.empty((0, 3), dtype=np.int32), [values[0]], [values[1]],
+        rolling=[number("rolling", rolling)], scarring=[number("scarring", scarring)],
+    )  # fmt: skip
 
 
 def _soft(what: str, given: ArrayLike | None, count: int) -> np.ndarray:
