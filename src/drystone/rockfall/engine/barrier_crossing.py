@@ -28,7 +28,7 @@ AGAIN = 1e-6
 # them a rock that hits the joint of two might miss both.
 TIP = 1e-9
 
-# A rock so near to a plane is on neither side of it [m]: rounding there must not reverse a crossing.
+# A rock so near to a plane is on neither side of it [m]: rounding must not reverse a crossing.
 ON_PLANE = 1e-9
 
 
