@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import tempfile
+from collections import namedtuple
 from pathlib import Path
 
 import numba
@@ -58,6 +59,32 @@ def test_code_is_kept_and_read_again():
     assert start(triple, 7) == (21, True)
     assert start(triple, 2.5) == (7.5, False)
     assert start(triple, 2.5) == (7.5, True)
+
+
+def test_code_of_another_version_of_the_sources_is_taken_over(monkeypatch):
+    """Its name says that nothing it is made of has changed; damaged or with other checks: not."""
+    assert start(triple, 7) == (21, False)
+    monkeypatch.setattr(folders, "source_digest", lambda: "0" * 16)
+    folders.folders.__init__()
+    assert start(triple, 7) == (21, True) and len(files()) == 1
+    (path,) = files()
+    path.write_bytes(path.read_bytes()[:-1])
+    monkeypatch.setattr(folders, "source_digest", lambda: "1" * 16)
+    monkeypatch.setattr(disk_cache, "kernel_digest", lambda file: "another")
+    folders.folders.__init__()
+    assert start(triple, 7) == (21, False)
+
+
+Pair = namedtuple("Pair", "first second")
+
+
+def test_a_tuple_with_other_members_is_another_type():
+    def first(pair):
+        return pair.first
+
+    assert start(first, Pair(1, 2)) == (1, False)
+    swapped = namedtuple("Pair", "second first")
+    assert start(first, swapped(1, 2)) == (2, False)
 
 
 def change(at, by=lambda byte: byte ^ 0x10):

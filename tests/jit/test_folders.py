@@ -45,6 +45,55 @@ def test_an_edit_to_an_imported_constant_changes_the_sources(tmp_path):
     }  # fmt: skip
 
 
+def test_the_digest_of_a_kernel_covers_all_that_its_file_imports():
+    """By a slow twin: whatever a file with kernels imports is an edge of the graph."""
+    package = Path(drystone.__file__).parent
+    graph, _ = folders._import_graph(package)
+    for path, source in folders.compiled_sources(package).items():
+        wanted = set()
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{path}: a relative import is not followed"
+                modules = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            elif isinstance(node, ast.Import) and path.name != "precompile.py":
+                modules = [alias.name for alias in node.names]
+                assert not any(m.startswith("drystone.") for m in modules), path
+            else:
+                continue
+            for module in modules:
+                place = package.parent.joinpath(*module.split("."))
+                wanted |= {place.with_suffix(".py"), place / "__init__.py"} & graph.keys()
+        assert wanted <= graph[path], path
+
+
+def digest_of(tmp_path, monkeypatch, file):
+    for function in (folders._sources, folders._import_graph, folders.kernel_digest):
+        function.cache_clear()
+    monkeypatch.setattr(folders, "__file__", str(tmp_path / "jit" / "folders.py"))
+    return folders.kernel_digest(str(tmp_path / file))
+
+
+def test_an_edit_rebuilds_what_imports_it_and_nothing_else(tmp_path, monkeypatch):
+    for file, source in {
+        "jit/__init__.py": "",
+        "a.py": "from drystone.deep import b",
+        "deep/b.py": "from drystone.deep.c import (\n    g,\n)",
+        "deep/c.py": "g = 1",
+        "d.py": "from drystone.jit import kernel",
+    }.items():
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text(source)
+    before = {file: digest_of(tmp_path, monkeypatch, file) for file in ("a.py", "d.py")}
+    (tmp_path / "deep/c.py").write_text("g = 2")
+    assert digest_of(tmp_path, monkeypatch, "a.py") != before["a.py"]
+    assert digest_of(tmp_path, monkeypatch, "d.py") == before["d.py"]
+    (tmp_path / "jit/__init__.py").write_text("kernel = 3")
+    assert digest_of(tmp_path, monkeypatch, "d.py") != before["d.py"]
+    monkeypatch.undo()
+    for function in (folders._sources, folders._import_graph, folders.kernel_digest):
+        function.cache_clear()
+
+
 def name(k):
     return f"{k:016x}"
 

@@ -22,13 +22,14 @@ from functools import cache
 import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
+from numba import types
 from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
-from drystone.jit.folders import cache_folder, folders, source_digest
+from drystone.jit.folders import cache_folder, folders, kernel_digest
 
 log = logging.getLogger("drystone.jit")
 
@@ -70,6 +71,11 @@ class DiskCache:
                     return _rebuild(target_context, payload)
                 problem = "its checksum is wrong"
             log.warning("%s is damaged (%s) and is compiled again.", path, problem)
+        for contents in folders.read_others(name):
+            payload = _checked(name, contents)
+            if payload is not None:
+                folders.write(name, contents)
+                return _rebuild(target_context, payload)
         return None
 
     def save_overload(self, sig, result):
@@ -97,9 +103,10 @@ class DiskCache:
             pickle.PicklingError,
         ):  # an empty cell, or a thing of its own
             return None
+        kinds = _describe(getattr(sig, "args", sig))
         key = repr((
             function.__module__, function.__qualname__, code.co_firstlineno, code.co_code,
-            function.__defaults__, cells, source, self._options, str(sig), target_name(),
+            function.__defaults__, cells, source, self._options, kinds, target_name(),
         ))  # fmt: skip
         if " at 0x" in key:  # a function among the arguments: it lies elsewhere in the next process
             return None
@@ -117,19 +124,24 @@ def target_name() -> str:
     return repr((processor, int(config.OPT), *map(int, ways), versions))
 
 
-@cache
-def _source_bytes(path: str) -> str | None:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.blake2b(file.read(), digest_size=8).hexdigest()
-    except OSError:
-        return None  # typed at a prompt
+def _describe(kinds) -> str:
+    """These types, with the members of named tuples, which Numba does not spell out."""
+    parts = []
+    for kind in kinds:
+        parts.append(str(kind))
+        if isinstance(kind, types.BaseNamedTuple):
+            parts.append(f"{kind.fields}[{_describe(kind.types)}]")
+        elif isinstance(kind, types.BaseTuple):
+            parts.append(f"[{_describe(kind)}]")
+    return ", ".join(parts)
 
 
 def _file_digest(function) -> str | None:
-    """Hash of all sources that a kernel may take something from: ours, and its own file."""
-    own = _source_bytes(function.__code__.co_filename)
-    return None if own is None else source_digest() + own
+    """Hash of all sources that a kernel may take something from."""
+    try:
+        return kernel_digest(function.__code__.co_filename)
+    except OSError:
+        return None  # typed at a prompt
 
 
 def _digest(name: str, payload: bytes) -> bytes:

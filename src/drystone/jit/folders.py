@@ -33,8 +33,10 @@ KEPT_VERSIONS = 8
 KEPT_DAYS = 30.0  # a version that was not used for so long goes in any case
 _HOUR = 3600.0
 
+_CHECKED = "-checked"  # ends the names of folders of code with bounds checks
 _IN_USE = "in-use"  # held with a shared lock by every process that uses the folder
-_IMPORT = re.compile(rb"^ *from drystone\.([\w.]+) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(rb"^ *from drystone\.?([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+_NAME = re.compile(rb"\w+")
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]*\b")
 _VERSION_NAME = re.compile(r"[0-9a-f]{16}(-checked)?")
 _OURS = re.compile(r".+\.(kernel|part|done)|in-use")
@@ -57,7 +59,7 @@ def compiled_sources(package: Path) -> dict[Path, bytes]:
 
     Others are not, so that an edit to cli/commands.py does not rebuild the solvers.
     """
-    sources = {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+    sources = _sources(package)
     found = {path for path, source in sources.items() if b"kernel" in source}
     ahead = list(found)
     while ahead:
@@ -68,6 +70,54 @@ def compiled_sources(package: Path) -> dict[Path, bytes]:
                 found |= new
                 ahead.extend(new)
     return {path: source for path, source in sources.items() if path in found}
+
+
+@cache
+def _sources(package: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+
+
+@cache
+def kernel_digest(path: str) -> str:
+    """Hash of what the kernels of one file are made of: that file, and all that it imports.
+
+    An edit so rebuilds what may contain it, and no more: what other versions of the sources have
+    compiled of the rest is taken over. Of a file that is not ours: all sources, and itself.
+    """
+    package = Path(__file__).parents[1]
+    start = Path(path)
+    digest = hashlib.blake2b(digest_size=8)
+    digest.update(numba.__version__.encode())
+    graph, sources = _import_graph(package)
+    if start not in graph:
+        digest.update(source_digest().encode() + start.read_bytes())
+        return digest.hexdigest()
+    found, ahead = {start}, [start, *package.joinpath("jit").glob("*.py")]
+    while ahead:
+        new = graph.get(ahead.pop(), set()) - found
+        found |= new
+        ahead.extend(new)
+    for each in sorted(found):
+        digest.update(sources[each])
+    return digest.hexdigest()
+
+
+@cache
+def _import_graph(package: Path) -> tuple[dict[Path, set[Path]], dict[Path, bytes]]:
+    """Which files each file of the package imports, and a hash of each."""
+    sources = _sources(package)
+    graph: dict[Path, set[Path]] = {}
+    for path, source in sources.items():
+        places = set()
+        for module, names in _IMPORT.findall(source):
+            place = package.joinpath(*module.decode().split("."))
+            places |= {place, place / "__init__"}
+            places |= {place / name.decode() for name in _NAME.findall(names)}
+        graph[path] = {place.with_suffix(".py") for place in places} & sources.keys()
+    hashes = {
+        path: hashlib.blake2b(source, digest_size=16).digest() for path, source in sources.items()
+    }
+    return graph, hashes
 
 
 def cache_root() -> Path:
@@ -82,7 +132,7 @@ def cache_folder() -> Path:
 
 
 def _version() -> str:
-    checks = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
+    checks = _CHECKED if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
     return source_digest() + checks
 
 
@@ -108,6 +158,23 @@ class Folders:
                 continue
             self._hold(folder)
             yield path, contents, ""
+
+    def read_others(self, name: str):
+        """Contents of each file of this name that was made from other versions of the sources.
+
+        Names are made of all that the code depends on, so what has this name is this code.
+        """
+        own = self._all()[0]
+        checked = own.name.endswith(_CHECKED)
+        for path in sorted(own.parent.glob(f"*/{name}")):
+            version = path.parent.name
+            alike = _VERSION_NAME.fullmatch(version) and version.endswith(_CHECKED) == checked
+            if alike and path.parent != own:
+                try:
+                    if stat.S_ISREG(path.lstat().st_mode):
+                        yield path.read_bytes()
+                except OSError:
+                    continue  # being removed, or not to be read
 
     def has(self, name: str) -> bool:
         return any((folder / name).is_file() for folder in self._all())
