@@ -80,12 +80,13 @@ def twin(slope, line, height, arcs):
             n = np.array([p[1] - q[1], q[0] - p[0]])
             c = [0.5 * n @ arc["a"][:2], n @ arc["v"][:2], n @ (arc["x"][:2] - p)]
             for s in np.roots(np.trim_zeros(c, "f")) if np.any(c[:2]) else ():
-                if abs(s.imag) > 0.0 or not 0.0 <= s.real <= length:
+                if abs(s.imag) > 0.0 or not -1e-9 <= s.real <= length + 1e-9:
                     continue
                 x = arc["x"] + s.real * (arc["v"] + 0.5 * s.real * arc["a"])
                 if 0.0 <= (x[:2] - p) @ (q - p) / ((q - p) @ (q - p)) <= 1.0:
                     found.append((arc["t0"] + s.real, x[2] - float(slope.height(x[0], x[1]))))
-    return sorted(found)
+    found.sort()  # arcs end where a net was crossed: that crossing is then at both their ends
+    return [one for k, one in enumerate(found) if k == 0 or one[0] > found[k - 1][0] + 1e-6]
 
 
 def random_lines(slope, arcs, rng, count):

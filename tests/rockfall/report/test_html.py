@@ -43,7 +43,7 @@ def test_rasters_lie_where_they_should(results):
         with rasterio.open(results.folder / "rasters" / f"{name}.tif") as file:
             assert file.crs.to_epsg() == 2056 and file.nodata == -9999.0
             assert file.units[0] == unit and file.descriptions[0] == text
-            assert file.transform == rasterio.Affine(2, 0, X0 - 60, 0, -2, Y0 + 58)
+            assert file.transform == rasterio.Affine(2, 0, X0 - 61, 0, -2, Y0 + 59)
             assert file.dtypes == ("float32",)
 
 
@@ -60,9 +60,9 @@ def test_north_is_up(results):
 
 
 def test_terrain_is_the_plane(results):
-    """z = -x at the centres of cells; the last half cell to the edge has ground, too."""
+    """z = -x at the nodes of the terrain, which are the centres of the cells."""
     terrain = results.raster("terrain")
-    x = -60 + 2 * (np.arange(terrain.shape[1]) + 0.5)
+    x = -60 + 2 * np.arange(terrain.shape[1])
     np.testing.assert_allclose(terrain, np.broadcast_to(-x, terrain.shape), atol=1e-5)
 
 

@@ -28,6 +28,9 @@ AGAIN = 1e-6
 # them a rock that hits the joint of two might miss both.
 TIP = 1e-9
 
+# A rock so near to a plane is on neither side of it [m]: rounding must not reverse a crossing.
+ON_PLANE = 1e-9
+
 
 @kernel
 def first_root(c, b, a, after, end):
@@ -78,11 +81,20 @@ def _plane(barriers, k):
 
 
 @kernel
+def _side_of(p, n, x, was):
+    """Side of the plane through p on which x is; on the plane, where it was."""
+    d = dot(n, sub(x, p))
+    if d * d <= ON_PLANE * ON_PLANE * dot(n, n):
+        return was
+    return 1 if d > 0.0 else 0
+
+
+@kernel
 def note_sides(barriers, x, side):
     """Begin with the side of every plane on which x is."""
     for k in range(side.shape[0]):
         p, n = _plane(barriers, k)
-        side[k] = 1 if dot(n, sub(x, p)) >= 0.0 else 0
+        side[k] = _side_of(p, n, x, 1)
 
 
 @kernel
@@ -156,7 +168,7 @@ def _meet(barriers, k, was, x, v, a, end, depth, spared):
         until = back if piece == 0 else end
         if piece == 0 and back == 0.0:
             continue
-        now = 1 if dot(n, sub(place_at(x, v, a, until), p)) >= 0.0 else 0
+        now = _side_of(p, n, place_at(x, v, a, until), was)
         if now != was:
             s = _zero(c, cv, ca, begin, until)
             skip = spared if s < AGAIN else -1
@@ -196,7 +208,7 @@ def follow_sides(barriers, side, x, v, a, s, depth, spared, plane, after):
         if k == plane:
             side[k] = after
             continue
-        now = 1 if dot(n, sub(place_at(x, v, a, s), p)) >= 0.0 else 0
+        now = _side_of(p, n, place_at(x, v, a, s), side[k])
         if now != side[k]:
             panel, _, _, _ = _meet(barriers, k, side[k], x, v, a, s, depth, spared)
             if panel < 0:

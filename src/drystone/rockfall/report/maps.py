@@ -103,7 +103,7 @@ def _base(results: Results, title: str):
     panel.set_ylim(low, high)
     panel.set_aspect("equal")
     panel.ticklabel_format(useOffset=False, style="plain")
-    panel.locator_params(nbins=5)
+    panel.locator_params(nbins=5, prune="both")  # labels of both axes would meet in the corner
     panel.tick_params(labelsize=7)
     panel.tick_params(axis="y", rotation=90)
     panel.set_xlabel(f"east [m], {_system(results)}", fontsize=8)
@@ -124,6 +124,10 @@ def _draw_line(panel, entry: dict, colour: str, frame) -> None:
     points = np.array(entry["points"], dtype=float)
     panel.plot(*points.T, color=colour, linewidth=2.2, solid_capstyle="butt")
     left, right, low, high = frame
+    share = np.linspace(0.0, len(points) - 1.0, 201)  # along the line, for the middle of what shows
+    points = np.column_stack(
+        [np.interp(share, np.arange(len(points)), points[:, k]) for k in range(2)]
+    )
     x, y = points.T
     inside = np.flatnonzero((x >= left) & (x <= right) & (y >= low) & (y <= high))
     if len(inside):

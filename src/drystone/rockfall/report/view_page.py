@@ -79,12 +79,12 @@ for (const b of D.barriers) for (let k = 0; k + 1 < b.feet.length; k++) {
 const barriers = upload({}, walls), paths = {}, ends = D.starts.map((s, k) =>
   k + 1 < D.starts.length ? D.starts[k + 1] : D.count);
 let last = 0; for (const e of ends) last = Math.max(last, P[(e - 1) * W + 3]);
-let top = 1;
-function colour() { const w = +$("what").value, data = []; top = 1e-9;
-  for (let i = 0; i < D.count; i++) top = Math.max(top, P[i * W + w]);
+let peak = 1;
+function colour() { const w = +$("what").value, data = []; peak = 1e-9;
+  for (let i = 0; i < D.count; i++) peak = Math.max(peak, P[i * W + w]);
   D.starts.forEach((s, k) => { for (let i = s; i + 1 < ends[k]; i++) for (const j of [i, i + 1])
-    data.push(P[j*W], P[j*W+1], P[j*W+2], 0, 0, 0, ...ramp(P[j * W + w] / top)); });
-  upload(paths, data); $("range").textContent = "0 to " + top.toPrecision(3); }
+    data.push(P[j*W], P[j*W+1], P[j*W+2], 0, 0, 0, ...ramp(P[j * W + w] / peak)); });
+  upload(paths, data); $("range").textContent = "0 to " + (peak < 10 ? peak.toPrecision(2) : Math.round(peak)); }
 const CUBE = [[0,1,3,2],[4,6,7,5],[0,4,5,1],[2,3,7,6],[0,2,6,4],[1,5,7,3]];
 const rocks = {};
 function place(t) { const data = [], w = +$("what").value;
@@ -100,7 +100,7 @@ function place(t) { const data = [], w = +$("what").value;
     for (let c = 0; c < 8; c++) { const v = [c & 4 ? h : -h, c & 2 ? h : -h, c & 1 ? h : -h];
       const u = q.slice(1), y = cross(u, v).map((z, a) => z + q[0] * v[a]), g = cross(u, y);
       corner.push(v.map((z, a) => x[a] + z + 2 * g[a])); }
-    const paint = ramp(P[i * W + w] / top);
+    const paint = ramp(P[i * W + w] / peak);
     for (const [a, b, c, d] of CUBE) { face(data, corner[a], corner[b], corner[c], paint);
       face(data, corner[a], corner[c], corner[d], paint); } });
   upload(rocks, data); }

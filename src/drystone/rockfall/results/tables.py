@@ -157,10 +157,11 @@ def read_table(
     chosen = None if runs is None else [("run", "in", [_number(run) for run in runs])]
     try:
         with parquet.ParquetFile(path) as file:
-            _judge(path, file, needed)
             there = file.schema_arrow.names
             for name in columns or ():
-                choice(f"column of {table}", name, there)
+                if name not in needed:  # whether those are there is judged below
+                    choice(f"column of {table}", name, there)
+            _judge(path, file, needed)
         options = {"columns": columns, "filters": chosen, "page_checksum_verification": True}
         read = parquet.read_table(path, **options)
         found = {name: read[name].to_numpy() for name in read.column_names}
@@ -247,6 +248,8 @@ class MapWriter:
         rests = np.isin(runs["reason"], AT_REST)
         for name, rows in (("deposition", rests), ("not_at_rest", ~rests)):
             ends = shapely.points(runs["end"][rows] + self.origin)
+            if name == "not_at_rest" and not rows.any():
+                continue
             self._layer(name, "Point Z", ends, {k: v[rows] for k, v in run_columns.items()})
         hits = shapely.points(impacts["x"] + self.origin)
         self._layer("impacts", "Point Z", hits, columns_of("impacts", impacts, self.origin))
