@@ -14,7 +14,7 @@ from drystone.model.materials import Material
 from drystone.model.settable import check_settable
 from drystone.model.signatures import public
 from drystone.shapes.part import Shape
-from drystone.world import edits
+from drystone.world.edits import single_body
 from drystone.world.inertial_frame import MassFrame
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class FixedBody:
     @material.setter
     def material(self, value: Material) -> None:
         self._owner()
-        edits.set_material(self, value)
+        single_body.set_material(self, value)
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class FixedBody:
     @group.setter
     def group(self, value: int) -> None:
         self._owner()
-        edits.set_bits(self, "group", value)
+        single_body.set_bits(self, "group", value)
 
     @property
     def mask(self) -> int:
@@ -105,7 +105,7 @@ class FixedBody:
     @mask.setter
     def mask(self, value: int) -> None:
         self._owner()
-        edits.set_bits(self, "mask", value)
+        single_body.set_bits(self, "mask", value)
 
     @property
     def position(self) -> np.ndarray:
@@ -199,7 +199,7 @@ class Body:
     @material.setter
     def material(self, value: Material) -> None:
         self._owner()
-        edits.set_material(self, value)
+        single_body.set_material(self, value)
 
     @property
     def kinematic(self) -> bool:
@@ -213,7 +213,7 @@ class Body:
     @group.setter
     def group(self, value: int) -> None:
         self._owner()
-        edits.set_bits(self, "group", value)
+        single_body.set_bits(self, "group", value)
 
     @property
     def mask(self) -> int:
@@ -223,7 +223,7 @@ class Body:
     @mask.setter
     def mask(self, value: int) -> None:
         self._owner()
-        edits.set_bits(self, "mask", value)
+        single_body.set_bits(self, "mask", value)
 
     @property
     def number(self) -> int:
@@ -237,7 +237,7 @@ class Body:
     @name.setter
     def name(self, value: str) -> None:
         self._owner()
-        edits.rename(self, value)
+        single_body.rename(self, value)
 
     @property
     def index(self) -> int:
@@ -251,7 +251,7 @@ class Body:
     @mass.setter
     def mass(self, value: float) -> None:
         self._owner()
-        edits.set_mass(self, positive(f"{self._name}: mass", value, "kg"))
+        single_body.set_mass(self, positive(f"{self._name}: mass", value, "kg"))
 
     @property
     def inertia(self) -> np.ndarray:
@@ -262,7 +262,7 @@ class Body:
     @inertia.setter
     def inertia(self, value: ArrayLike) -> None:
         self._owner()
-        edits.set_inertia(self, value)
+        single_body.set_inertia(self, value)
 
     # Where it is and how it moves
 
@@ -352,14 +352,14 @@ class Body:
 
         It changes velocity and spin at once. What joints hold feels the rest in the next step.
         """
-        edits.push(self, impulse, at)
+        single_body.push(self, impulse, at)
 
     def force_at(self, force: ArrayLike, at: ArrayLike) -> None:
         """Set force and torque to those of a force [N] that acts at a point [m] now.
 
         They stay until they are set anew: call it before every step if the point moves along.
         """
-        edits.force_at(self, force, at)
+        single_body.force_at(self, force, at)
 
     @property
     def asleep(self) -> bool:
@@ -369,7 +369,7 @@ class Body:
     @asleep.setter
     def asleep(self, value: bool) -> None:
         self._owner()
-        edits.set_asleep(self, value)
+        single_body.set_asleep(self, value)
 
     @property
     def kinetic_energy(self) -> float:
@@ -416,7 +416,7 @@ class Body:
 
     def _place(self, position, orientation, field, value):
         world = self._owner()
-        edits.note_set(self, field, value)
+        single_body.note_set(self, field, value)
         if self._start is not None:
             self._start.position, self._start.orientation = position, orientation
             return
@@ -427,7 +427,7 @@ class Body:
         world._state.position[row] = at
         if field == "orientation":
             world._state.rotation[row] = rotation
-        edits.moved(self)
+        single_body.moved(self)
 
     def _read(self, field, array, first) -> np.ndarray:
         world = self._owner()
@@ -439,9 +439,9 @@ class Body:
         world = self._owner()
         check = world._space.spin if first == 3 else world._space.vector
         value = check(f"{self._name}: {field}", value)
-        edits.note_set(self, field, value)
+        single_body.note_set(self, field, value)
         if self._start is not None:
             setattr(self._start, field, value)
             return
         getattr(world._state, array)[self._row, first : first + 3] = value
-        edits.moved(self)
+        single_body.moved(self)

@@ -3,7 +3,7 @@
 from drystone.errors import InputError
 from drystone.model.checks import bits, flag, shown, text
 from drystone.world.body import Body, FixedBody, Start
-from drystone.world.edits import honour
+from drystone.world.edits.single_body import honour
 from drystone.world.inertial_frame import check_material
 
 

@@ -15,8 +15,8 @@ from drystone.model.checks import shown
 from drystone.model.rotation import rotation_matrices
 from drystone.model.signatures import public
 from drystone.steppers.driver import Step
-from drystone.world import force_edits, joint_edits
 from drystone.world.body import Body, FixedBody
+from drystone.world.edits import force_edits, joint_edits
 
 STATUS = np.array(["stick", "slip", "separate"])
 

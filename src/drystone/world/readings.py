@@ -17,8 +17,9 @@ from drystone.model.arrays import COUNTER_STEP, Model, Settings, State
 from drystone.model.checks import did_you_mean, frozen
 from drystone.model.joint_arrays import JointRows
 from drystone.model.state_hash import hash_state
-from drystone.world import build, joint_edits, observables
+from drystone.world import build, observables
 from drystone.world.body import Body, FixedBody
+from drystone.world.edits import joint_edits
 
 
 class Readings:

@@ -132,7 +132,7 @@ def copy_world(world) -> Any:
     left_out = ("_work", "_joint_work", "_recorder", "_loop", "_state", "_implicit_problem")
     for name, value in vars(world).items():
         new.__dict__[name] = None if name in left_out else deepcopy(value, memo)
-    new._build.__dict__.pop("joint_number", None)  # by the identity of joints, see joint_edits.py
+    new._build.__dict__.pop("joint_number", None)  # by the identity of joints
     new._state = capacity.for_new_work(world._state)
     new._work = capacity.allocate(new._build.model)
     new._joint_work = joint_work_of(new._build.model.joints, new._build.model.bodies)

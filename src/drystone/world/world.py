@@ -25,10 +25,11 @@ from drystone.solvers.dispatch import make_solver
 from drystone.solvers.supported_features import require_features
 from drystone.steppers import STEPPERS, take_steps, time_stepping
 from drystone.steppers.step_report import StepReport
-from drystone.world import body_edits, build, force_edits, joint_edits, solver_edits
+from drystone.world import build
 from drystone.world.body import Body, FixedBody
 from drystone.world.bulk import Bulk
 from drystone.world.dimension import space_of
+from drystone.world.edits import body_edits, force_edits, joint_edits, solver_edits
 from drystone.world.fork import refuse_forked
 from drystone.world.hands import Hands
 from drystone.world.new_bodies import make_body, make_fixed

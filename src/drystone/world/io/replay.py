@@ -12,7 +12,7 @@ from drystone.model.checks import choice, flag, function, shown
 from drystone.model.hdf5 import reading
 from drystone.model.signatures import public
 from drystone.steppers import take_steps
-from drystone.world import joint_edits
+from drystone.world.edits import joint_edits
 from drystone.world.io import serialize as to
 from drystone.world.io.frames import difference
 from drystone.world.io.recording import Recording, restored_body

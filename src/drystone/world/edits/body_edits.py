@@ -2,9 +2,10 @@
 
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.materials import Material, checked_overrides
-from drystone.world import build, force_edits, joint_edits
+from drystone.world import build
 from drystone.world.body import Body, FixedBody
-from drystone.world.edits import changed, forget_name, honour
+from drystone.world.edits import force_edits, joint_edits
+from drystone.world.edits.single_body import changed, forget_name, honour
 from drystone.world.inertial_frame import check_material
 from drystone.world.new_bodies import check_owned
 

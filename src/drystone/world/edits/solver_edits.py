@@ -1,7 +1,8 @@
 """The solver of a world, chosen when it is made and changed while it runs."""
 
 from drystone.solvers.supported_features import require_features
-from drystone.world import build, joint_edits
+from drystone.world import build
+from drystone.world.edits import joint_edits
 
 
 def settings_of(solver) -> dict:

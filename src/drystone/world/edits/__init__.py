@@ -1,0 +1,1 @@
+"""Edits of a world while it runs: each wakes what it touches, and recordings note it."""
