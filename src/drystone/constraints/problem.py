@@ -309,9 +309,9 @@ def check_problem(problem: ContactProblem) -> None:
 
 
 def solve_info(
-    converged, iterations, error, contacts, gap, measures, islands, solver, method=""
+    converged, iterations, error, contacts, gap, measures, islands, solver, method="", **others
 ) -> SolveInfo:
-    """SolveInfo from plain numbers; `gap` is the smallest one [m]."""
+    """SolveInfo from plain numbers; `gap` is the smallest one [m], `others` are fields of it."""
     return SolveInfo(
         converged=bool(converged),
         iterations=int(iterations),
@@ -326,6 +326,7 @@ def solve_info(
         islands=int(islands),
         solver=solver,
         method=method,
+        **others,
     )
 
 

@@ -71,7 +71,6 @@ def step_report(work, done, failed, hashes, solver) -> StepReport:
             _is_good(info), info[INFO_SWEEPS], info[INFO_RESIDUAL],
             info[INFO_CONTACTS], -info[INFO_PENETRATION], measures, info[INFO_ISLANDS],
             solver, _method(info),
-        )._replace(
             stopped=int(info[INFO_STOPPED]), overlaps=int(info[INFO_OVERLAPS]),
             unresolved=int(info[INFO_UNRESOLVED]), given_up=int(info[INFO_GIVEN_UP]),
             tolerance=info[INFO_TOLERANCE],
