@@ -14,7 +14,8 @@ from drystone.model.rotation import matrix_from_quaternion, quaternion_from_matr
 
 MOST_SECTIONS = 200
 STEPS = 400
-TOUCHING = 1e-3  # of the smaller wall: what may be left of an overlap
+TOUCHING = 5e-3  # of the smaller wall: what may be left of an overlap
+SURE = 0.05  # of the wall: facets of tubes that are less deep in each other may not meet
 
 
 def run_case(case: Case) -> None:
@@ -33,7 +34,7 @@ def run_case(case: Case) -> None:
     ]  # fmt: skip
     wall = 2 * min(a.inner, b.inner)
     info = world.step()
-    if share > 0.01 and not info.contacts and not info.unresolved:
+    if share > SURE and not info.contacts and not info.unresolved:
         raise Misbehaviour("no contact", f"{share:.2f} of the wall, and no contact")
     for _ in range(STEPS):
         if info.penetration <= TOUCHING * wall:

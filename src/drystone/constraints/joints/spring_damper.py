@@ -7,7 +7,8 @@ step, linearly implicit (CLINE 2.50 to 2.55): p = -dt (k (g + dt u) + c u) with 
 
     u + softness p + bias = 0,   softness = 1 / (dt (c + k dt)),   bias = k g / (c + k dt)
 
-so that no stiffness is too high for the step; what is too fast for the step is damped.
+so that no stiffness is too high for the step. What is slower than the step is not damped by it: see
+solvers/articulated/soft_rows.py.
 
 number: length [m], stiffness k [N/m], damping c [N s/m].
 """
