@@ -32,6 +32,7 @@ def library(trials=120, runs=200, seed=1):
     return Trials(NAMES, low, high, values, ends, [{} for _ in ends])
 
 
+@pytest.mark.slow
 def test_known_values_lie_in_their_region():
     """At least 85 of 100 fits with 100 deposits each have the truth in their 90 % region."""
     trials, rng, inside = library(), np.random.default_rng(3), 0

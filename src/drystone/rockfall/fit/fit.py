@@ -26,6 +26,7 @@ from drystone.rockfall.fit.likelihood import (
     Region,
     build_emulator,
     confidence_region,
+    design_rows,
     log_likelihood,
 )
 from drystone.rockfall.fit.observations import (
@@ -288,8 +289,6 @@ def _held_out(emulator: Emulator, region: Region, features: np.ndarray) -> float
     told = log_likelihood(emulator, region.best, at)[0]
     # The same at its own peak, m(theta) = s: what differs is the squared distance.
     x = 2.0 * (region.best[None] - emulator.low) / (emulator.high - emulator.low) - 1.0
-    from drystone.rockfall.fit.likelihood import _design
-
-    mean = (_design(x, emulator.powers) @ emulator.mean)[0, first]
+    mean = (design_rows(x, emulator.powers) @ emulator.mean)[0, first]
     peak = log_likelihood(emulator, region.best, [(first, mean, n)])[0]
     return float(stats.chi2.sf(2.0 * (peak - told), len(first)))

@@ -37,7 +37,8 @@ def _terms(count: int, degree: int) -> list[tuple[int, ...]]:
     return [c for d in range(degree + 1) for c in combinations_with_replacement(range(count), d)]
 
 
-def _design(x: np.ndarray, powers) -> np.ndarray:
+def design_rows(x: np.ndarray, powers) -> np.ndarray:
+    """(p, terms) products of the columns of x (p, k)."""
     columns = [np.prod(x[:, list(p)], axis=1) if p else np.ones(len(x)) for p in powers]
     return np.column_stack(columns)
 
@@ -50,7 +51,7 @@ def build_emulator(values, means, covariances, low, high) -> Emulator:
     while len(powers) > len(x) // 2 and degree > 1:
         degree -= 1
         powers = _terms(x.shape[1], degree)
-    design = _design(x, powers)
+    design = design_rows(x, powers)
     gram = design.T @ design + RIDGE * len(x) * np.eye(design.shape[1])
     hat = design @ np.linalg.solve(gram, design.T)
     mean = np.linalg.solve(gram, design.T @ means)
@@ -74,7 +75,7 @@ def _packed(matrix: np.ndarray) -> np.ndarray:
 def log_likelihood(emulator: Emulator, values: np.ndarray, observed: list) -> np.ndarray:
     """(p,) at values (p, k); `observed` [(columns of features, mean (f,), n)] of each kind."""
     x = 2.0 * (np.atleast_2d(values) - emulator.low) / (emulator.high - emulator.low) - 1.0
-    design = _design(x, emulator.powers)
+    design = design_rows(x, emulator.powers)
     means, logs = design @ emulator.mean, design @ emulator.root
     f = means.shape[1]
     full = np.zeros((len(x), f, f))

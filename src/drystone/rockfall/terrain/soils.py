@@ -85,25 +85,25 @@ _STONE = {
     "lake-glacier": ("lakes, glaciers", 0.95, 0.10),
 }
 
-SOILS = (
-    {
-        f"rockyfor3d:{number}": Soil(f"rockyfor3d:{number}", what, restitution, None, ROCKYFOR3D)
-        for number, (what, restitution) in _ROCKYFOR3D.items()
-    }
-    | {
-        f"stone:{name}": Soil(f"stone:{name}", what, _around(restitution), _around(mu), STONE)
-        for name, (what, mu, restitution) in _STONE.items()
-    }
-    | {
-        f"stone-rolling:{name}": Soil(
-            f"stone-rolling:{name}", what, _around(restitution), None, STONE, _around(mu)
-        )
-        for name, (what, mu, restitution) in _STONE.items()
-    }
-)
+SOILS = {
+    f"rockyfor3d:{number}": Soil(f"rockyfor3d:{number}", what, restitution, None, ROCKYFOR3D)
+    for number, (what, restitution) in _ROCKYFOR3D.items()
+} | {
+    f"stone:{name}": Soil(f"stone:{name}", what, _around(restitution), _around(mu), STONE)
+    for name, (what, mu, restitution) in _STONE.items()
+}
+
+# The same lithologies, their friction as a resistance against rolling.
+ROLLING_SOILS = {
+    f"stone-rolling:{name}": Soil(
+        f"stone-rolling:{name}", what, _around(restitution), None, STONE, _around(mu)
+    )
+    for name, (what, mu, restitution) in _STONE.items()
+}
 
 
 def find_soil(name: str) -> Soil:
-    if name in SOILS:
-        return SOILS[name]
-    raise InputError(f"preset is {shown(name)}, which is unknown. {did_you_mean(name, SOILS)}")
+    known = SOILS | ROLLING_SOILS
+    if name in known:
+        return known[name]
+    raise InputError(f"preset is {shown(name)}, which is unknown. {did_you_mean(name, known)}")
