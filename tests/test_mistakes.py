@@ -51,7 +51,7 @@ MISTAKES = {
     "attribute misspelt": (setting("gravty", (0, 0, 0)), "gravty", "gravity"),
     "time set": (setting("time", 3), "World.time", "only be read"),
     "step replaced": (setting("step", 3), "World.step", "function"),
-    "positions set": (setting("positions", 3), "positions", "only be read"),
+    "centres set": (setting("centres", 3), "centres", "only be read"),
     "tolerance set to text": (setting("tolerance", "small"), "tolerance", "small", "number"),
     "solver set to nonsense": (setting("solver", 5), "solver is 5", "solve(problem, impulse)"),
     "body attribute misspelt": (of_body("velocty", (0, 0, 1)), "velocty", "velocity"),

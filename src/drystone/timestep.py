@@ -286,11 +286,10 @@ def solve(model, state, settings, work, joint_work):
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
             settings.max_sweeps, island, motion.twist, info,
         )  # fmt: skip
-    if sweeps > 1 and residual <= settings.tolerance:
+    if sweeps > 1:  # else nothing has changed
         share_evenly(
-            rows, groups, model.bodies.radius, motion.mass, motion.twist, settings.tolerance,
-            island.newton.matrix,
-        )  # fmt: skip
+            rows, groups, motion.mass, motion.twist, settings.tolerance, island.newton.matrix
+        )
     excess, tolerance = worst_share(rows, groups)
     if joint_work is not None:
         most, worst, islands, steps = solve_articulated(

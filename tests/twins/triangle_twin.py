@@ -63,6 +63,7 @@ def meet(
         toi=np.zeros(count),
         unresolved=np.zeros(count, dtype=np.int32),
         given_up=np.zeros(count, dtype=np.int32),
+        seam_next=np.zeros(2 * count, dtype=np.int32),
         **(nothing_kept(count) if kept is None else kept),
     )
     collide_meshes(tables, _typed(boxes), pair, axis, near, count)
@@ -78,6 +79,7 @@ def _typed(boxes: Boxes) -> Boxes:
     i32, i64 = np.int32, np.int64
     return boxes._replace(
         reach=np.zeros(1), escaped=np.zeros(1, i64), cell=np.zeros((1, 4), i64),
+        seam_last=np.zeros(1, i32),
         bucket_first=np.zeros(1, i32), bucket_item=np.zeros(1, i32), pair_start=np.zeros(1, i32),
         found=np.zeros((1, 2), i32), old_pair=np.zeros((1, 2), i32),
         old_cached=np.zeros((1, 2), i32), old_axis=np.zeros((1, 8)),

@@ -23,6 +23,7 @@ from drystone.constraints.residual import measure, measures_of, residual
 from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_rows
+from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.by_bodies import BODY_OPERATIONS, LARGE_GOAL, solve_by_bodies
 from drystone.solvers.newton.hybrid import (
     FAILED,
@@ -121,6 +122,7 @@ class Auto:
                 aims = LARGE_GOAL * tolerance, tolerance, BODY_OPERATIONS
                 _, islands, taken = solve_by_bodies(lo, hi - lo, rows, p.mass, free, aims, twist)
                 newton, steps = newton + islands, steps + taken
+            share_evenly(rows, groups, p.mass, twist, tolerance, np.zeros(42))
             impulse[:] = rows.impulse
         error, islands = residual(p, impulse), int(p.islands().max(initial=-1)) + 1
         return solve_info(

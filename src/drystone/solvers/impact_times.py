@@ -149,8 +149,8 @@ def is_exact(r, t, rows, state, motion, dt):
     return abs(t - rows.found_at[r]) * speed <= CLOSE_SHARE * rows.skin[r]
 
 
-@kernel
-def _pair_of(contact, near, near_count):
+@inner_kernel
+def pair_of(contact, near, near_count):
     """Index of the near pair that a contact belongs to."""
     low, high = 0, near_count
     while high - low > 1:
@@ -166,7 +166,7 @@ def _pair_of(contact, near, near_count):
 def _rows_of_pair(r, work, near_count):
     """First row of the pair that row `r` belongs to, and how many it has."""
     contact, near = work.contact_list.row_contact[r], work.near
-    k = _pair_of(contact, near, near_count)
+    k = pair_of(contact, near, near_count)
     return r - (contact - near.contact_first[k]), near.slot_count[k]
 
 
@@ -199,7 +199,7 @@ def find_again(r, t, nearest, shapes, outlines, bodies, state, work, near_count,
     nearest to where they were.
     """
     rows, near, ccd = work.rows, work.near, work.ccd
-    k = _pair_of(work.contact_list.row_contact[r], near, near_count)
+    k = pair_of(work.contact_list.row_contact[r], near, near_count)
     first, count = _rows_of_pair(r, work, near_count)
     a, b = state.pair[near.pair[k], 0], state.pair[near.pair[k], 1]
     from_a, _ = path_at(rows.body[r, 0], t, state, work.motion, dt)

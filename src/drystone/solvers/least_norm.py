@@ -51,6 +51,16 @@ def _arm(r, body, rows):
 
 
 @kernel
+def _size(lo, hi, body, rows):
+    """The longest arm of contacts lo..hi [m]."""
+    most = 0.0
+    for r in range(lo, hi):
+        arm = _arm(r, body, rows)
+        most = max(most, dot(arm, arm))
+    return sqrt(most)
+
+
+@kernel
 def _set_up(lo, hi, body, rows, size, system):
     """The six equations for a and b, arms in units of `size`, and their right-hand side."""
     for i in range(6):
@@ -119,7 +129,7 @@ def _impulse_of(r, body, rows, size, system):
 
 
 @stage
-def share_evenly(rows, groups, radius, mass, twist, tolerance, system):
+def share_evenly(rows, groups, mass, twist, tolerance, system):
     """Least-norm impulses for all islands of one body whose impulses have just changed.
 
     system   scratch of 42 numbers, six rows of seven
@@ -131,13 +141,14 @@ def share_evenly(rows, groups, radius, mass, twist, tolerance, system):
         body = _lone_body(lo, hi, rows, mass, twist, tolerance)
         if body < 0:
             continue
-        _set_up(lo, hi, body, rows, radius[body], system)
+        size = _size(lo, hi, body, rows)
+        if size == 0.0:
+            continue
+        _set_up(lo, hi, body, rows, size, system)
         even = _eliminate(system)
         for r in range(lo, hi):
-            even = even and _is_inside(
-                _impulse_of(r, body, rows, radius[body], system), rows.friction[r]
-            )
+            even = even and _is_inside(_impulse_of(r, body, rows, size, system), rows.friction[r])
         for r in range(lo, hi):
             if even:
-                p = _impulse_of(r, body, rows, radius[body], system)
+                p = _impulse_of(r, body, rows, size, system)
                 rows.impulse[r, 0], rows.impulse[r, 1], rows.impulse[r, 2] = p

@@ -226,7 +226,7 @@ def run_dynamics() -> None:
     )  # fmt: skip
     push_all(rows, 0, motion.mass, motion.twist)
     solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0.0, 0, False, motion.twist)
-    share_evenly(rows, 0, bodies.radius, motion.mass, motion.twist, 0.0, work.island.newton.matrix)
+    share_evenly(rows, 0, motion.mass, motion.twist, 0.0, work.island.newton.matrix)
     _solve_by_newton(None)
     displacement.displace_bodies(bodies, state, motion, 0, settings.dt)
     stabilization.push_apart(motion, rows, 0, 0, settings)

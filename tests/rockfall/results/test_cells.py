@@ -67,7 +67,7 @@ def test_matches_dense_sampling(seed):
     )  # fmt: skip
     table = CellWalker(raster, ground).walk(arcs, 2.5)
     twin = sampled_cells(arcs, 2.5, raster, ground)
-    found = dict(zip(table.cell, np.array(table[1:]).T, strict=True))
+    found = dict(zip(table.cell, np.array(table[1:4]).T, strict=True))
     # Sampling can only miss: a corner cut in less than 1.3 s / 4000 is not seen by it.
     assert set(twin) <= set(found)
     for cell, peaks in twin.items():
@@ -110,8 +110,8 @@ def test_cutting_arcs_changes_nothing(seed, pieces):
     )  # fmt: skip
     whole = walker.walk(arc, 3.0)
     parts = walker.walk(cut(arc, pieces), 3.0)
-    whole_rows = {c: row for c, *row in zip(*whole, strict=True)}
-    part_rows = {c: row for c, *row in zip(*parts, strict=True)}
+    whole_rows = {c: row for c, *row in zip(*whole[:4], strict=True)}
+    part_rows = {c: row for c, *row in zip(*parts[:4], strict=True)}
     for cell in set(whole_rows) ^ set(part_rows):  # a corner only touched, within round-off
         assert cell in whole_rows or cell in part_rows
     shared = set(whole_rows) & set(part_rows)

@@ -16,7 +16,7 @@ from drystone.rockfall.run.part_files import (
 )
 
 ARRAYS = {
-    "arcs": np.arange(20 * 3, dtype=float).view(ARC),
+    "arcs": np.arange(3 * ARC.itemsize / 8).view(ARC),
     "ends": np.zeros(0, END),
     "cells.cell": np.arange(7, dtype=np.int32),
     "table": np.arange(6.0).reshape(2, 3),

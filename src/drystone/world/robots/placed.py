@@ -169,7 +169,7 @@ class PlacedRobot:
         self._gravity, self._torque = gravity, self._tau + self._commands()
         self.free = np.linalg.solve(self.matrix, mass @ self._qd + dt * tau)
 
-    def constrain(self, problem, dt: float) -> None:
+    def constrain(self, problem: Any, dt: float) -> None:
         """Limits, dry friction, bounded drives; loops and coupled joints."""
         robot, model, before = self._robot, self._robot._model, len(problem.q)
         at = self._at_rates()
@@ -214,7 +214,7 @@ class PlacedRobot:
             q = self._close(q)
         self._next = (q, rates)
 
-    def accept(self, world, state) -> None:
+    def accept(self, world: Any, state: Any) -> None:
         """The step was good: take its coordinates, and place the links."""
         self._q, self._qd = self._next
         self._place_bodies(state)
