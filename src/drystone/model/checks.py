@@ -262,6 +262,13 @@ def of_kind(what: str, value, kind, must: str):
     return value
 
 
+def things(what: str, value, kind: type) -> tuple:
+    """A list or tuple of things of this kind, as a tuple."""
+    if not isinstance(value, list | tuple) or not all(isinstance(each, kind) for each in value):
+        raise InputError(f"{what} is {shown(value)}, must be a list of {kind.__name__}.")
+    return tuple(value)
+
+
 def function(what: str, value):
     """`value`, if it can be called, or None."""
     if value is not None and not callable(value):

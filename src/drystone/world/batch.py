@@ -6,6 +6,7 @@ call of step() makes all steps of a copy in one compiled call, without the lock 
 are dealt out to one thread a core.
 """
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -39,7 +40,9 @@ class Batch:
         if not isinstance(world, World):
             raise InputError(f"Batch: {shown(world)} is no World.")
         count = integer("Batch: n", n, 1)
-        self._worlds = [copy_world(world) for _ in range(count)]
+        self._worlds = [copy_world(world)]
+        _require_memory(self._worlds[0], count)
+        self._worlds += [copy_world(world) for _ in range(count - 1)]
         state = self._worlds[0]._state
         self._arrays = {
             name: np.repeat(getattr(state, name)[None], count, axis=0) for name in SHARED
@@ -176,3 +179,22 @@ def _layer() -> str:
         return numba.threading_layer()
     except ValueError:
         return "workqueue"
+
+
+def _require_memory(world, count: int) -> None:
+    """Refuse more copies than half of the machine's memory holds, before they are made."""
+    size = _bytes_of((world._state, world._work, world._joint_work))
+    if not hasattr(os, "sysconf"):
+        return
+    most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 // max(size, 1)
+    if count > most:
+        raise InputError(
+            f"Batch: n is {shown(count)}, but a copy takes {size / 1e6:.1f} MB and half of this "
+            f"machine's memory holds {most}."
+        )
+
+
+def _bytes_of(thing) -> int:
+    if isinstance(thing, np.ndarray):
+        return thing.nbytes
+    return sum(map(_bytes_of, thing)) if isinstance(thing, tuple) else 0

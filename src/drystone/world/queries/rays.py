@@ -51,10 +51,12 @@ class RayHits:
 def _checked_rays(origins, directions, length) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     origin = float_array("ray: origin", origins)
     direction = float_array("ray: direction", directions)
-    if origin.ndim == 1:
-        origin = np.broadcast_to(origin, direction.shape)
-    if direction.ndim == 1:
-        direction = np.broadcast_to(direction, origin.shape)
+    if origin.shape == (3,) and direction.ndim == 2:
+        origin = np.broadcast_to(origin, (len(direction), 3))
+    if direction.shape == (3,) and origin.ndim == 2:
+        direction = np.broadcast_to(direction, (len(origin), 3))
+    if origin.shape == direction.shape == (3,):
+        origin, direction = origin[None], direction[None]
     for what, value in (("origin", origin), ("direction", direction)):
         if value.ndim != 2 or value.shape[1] != 3:
             raise InputError(f"ray: {what} has shape {value.shape}, must be (3,) or (n, 3).")
@@ -65,7 +67,10 @@ def _checked_rays(origins, directions, length) -> tuple[np.ndarray, np.ndarray, 
     size = np.sqrt(np.einsum("ij,ij->i", direction, direction))
     if not size.all():
         raise InputError(f"ray: direction {int(np.argmin(size))} is (0, 0, 0), must point away.")
-    far = np.ascontiguousarray(np.broadcast_to(float_array("ray: length", length), len(origin)))
+    lengths = float_array("ray: length", length)
+    if lengths.shape not in ((), (len(origin),)):
+        raise InputError(f"ray: length has shape {lengths.shape}, must be ({len(origin)},) or one.")
+    far = np.ascontiguousarray(np.broadcast_to(lengths, len(origin)))
     if np.isnan(far).any() or (far < 0.0).any():
         raise InputError(f"ray: length is {shown(length)}, must be >= 0 [m].")
     return np.ascontiguousarray(origin), direction / size[:, None], far

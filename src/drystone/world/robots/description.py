@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import choice, float_array, not_negative, number, text, vector
+from drystone.model.checks import (
+    choice,
+    float_array,
+    not_negative,
+    number,
+    shown,
+    text,
+    things,
+    vector,
+)
 from drystone.model.robot_arrays import JOINT_KINDS, RATES
 from drystone.model.rotation import unit_quaternion
 from drystone.model.signatures import public
@@ -67,7 +76,7 @@ class Link:
             mass=not_negative(f"{who}: mass", self.mass),
             centre=vector(f"{who}: centre", self.centre),
             inertia=_inertia(who, self.inertia),
-            shapes=tuple(self.shapes),
+            shapes=things(f"{who}: shapes", self.shapes, LinkShape),
         )
 
 
@@ -114,6 +123,8 @@ class RobotJoint:
         set_checked(
             self,
             kind=choice(f"{who}: kind", self.kind, JOINT_KINDS),
+            child=text(f"{who}: child", self.child),
+            parent=None if self.parent is None else text(f"{who}: parent", self.parent),
             position=vector(f"{who}: position", self.position),
             orientation=unit_quaternion(f"{who}: orientation", self.orientation),
             axis=tuple((axis / size).tolist()),
@@ -132,10 +143,10 @@ class RobotJoint:
     def _limits(self, who: str) -> tuple[float, float]:
         if self.limits is None:
             return (-inf, inf)
-        given = tuple(self.limits)
-        if len(given) != 2 or not all(isinstance(x, int | float) for x in given):
-            raise InputError(f"{who}: limits are {self.limits!r}, must be (lower, upper).")
-        low, high = (float(x) for x in given)
+        given = float_array(f"{who}: limits", self.limits, "(lower, upper)")
+        if given.shape != (2,):
+            raise InputError(f"{who}: limits are {shown(self.limits)}, must be (lower, upper).")
+        low, high = given.tolist()
         if not low <= high:
             raise InputError(f"{who}: limits are ({low:g}, {high:g}), the lower must come first.")
         return (low, high)

@@ -14,7 +14,16 @@ from numpy.typing import ArrayLike
 from drystone.constraints.reduced import articulated, dynamics, kinematics
 from drystone.constraints.reduced.rk4 import add_passive, run_rk4
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean, float_array, integer, positive, shown, vector
+from drystone.model.checks import (
+    did_you_mean,
+    float_array,
+    integer,
+    positive,
+    shown,
+    text,
+    things,
+    vector,
+)
 from drystone.model.robot_arrays import (
     COORDINATES,
     JOINT_KINDS,
@@ -53,10 +62,15 @@ class Robot:
         keyframes: dict | None = None,
         ignored: Sequence[str] = (),
     ) -> None:
-        self.name = name
-        self.links, self.joints = _sorted_tree(name, links, joints)
-        self.actuators, self.loops = tuple(actuators), tuple(loops)
-        self.ignored = tuple(ignored)
+        self.name = name = text("Robot: name", name)
+        self.links, self.joints = _sorted_tree(
+            name,
+            things(f"{name}: links", links, Link),
+            things(f"{name}: joints", joints, RobotJoint),
+        )
+        self.actuators = things(f"{name}: actuators", actuators, Actuator)
+        self.loops = things(f"{name}: loops", loops, Loop)
+        self.ignored = things(f"{name}: ignored", ignored, str)
         self._link_row = {link.name: i for i, link in enumerate(self.links)}
         self._joint_row = {joint.name: i for i, joint in enumerate(self.joints)}
         self._check_actuators()
@@ -279,7 +293,7 @@ class Robot:
         return _numbers(f"{self.name}: {what}", value, self.nv)
 
     def _row(self, rows: dict, name: str, kind: str) -> int:
-        if name not in rows:
+        if not isinstance(name, str) or name not in rows:
             raise InputError(
                 f"{self.name}: no {kind} is called {shown(name)}. {did_you_mean(name, rows)}"
             )
