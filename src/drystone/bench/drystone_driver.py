@@ -71,7 +71,7 @@ def drive(scene: StandardScene, sleeping: bool = False, solver="auto"):
 
 def _drive_phases(world, scene):
     block = 100 if len(scene.mass) < 100 else 10  # a call of run() takes as long as a small step
-    world.positions  # noqa: B018  builds the arrays, which is not stepping
+    world.copy().step()  # builds the arrays, and compiles what this world needs
     for phase, first, end in scene.phases():
         statistics = RunStatistics(world, before=stage_seconds(world))
         while statistics.steps < end - first:
