@@ -43,25 +43,25 @@ def pile():
 
 def states(world, steps):
     most = 0
-    for _ in range(steps // 50):
-        world.run(50 * world.dt)
+    for _ in range(steps // 30):
+        world.run(30 * world.dt)
         most = max(most, world.info.contacts)
         print(world.hash())
     return most
 
 
 world = pile()
-most = states(world, 500)
+most = states(world, 300)
 if path != "-":
     world.save(path)
     world = ds.World.load(path)
-most = max(most, states(world, 500))
+most = max(most, states(world, 300))
 print("contacts", most)
 """
 
 
 def run_pile(threads, solver, path="-"):
-    """Twenty hashes over 1000 steps, and the largest number of contacts."""
+    """Twenty hashes over 600 steps, and the largest number of contacts."""
     *hashes, contacts = printed_by(SCRIPT, threads, path, solver).split("\n")[:-1]
     return hashes, int(contacts.split()[1])
 
@@ -70,9 +70,9 @@ def run_pile(threads, solver, path="-"):
 @pytest.mark.parametrize("solver", [name for name in SOLVERS if SOLVERS[name].compiled])
 @pytest.mark.slow
 def test_bits_do_not_depend_on_threads_runs_or_checkpoints(solver, tmp_path):
-    """180 mixed bodies, 1000 steps, more contacts than the 512 up to which one thread works alone.
+    """180 mixed bodies, 600 steps, more contacts than the 512 up to which one thread works alone.
 
-    One hash says it all: one and two threads, five runs, one of which was saved after 500 steps
+    One hash says it all: one and two threads, five runs, one of which was saved after 300 steps
     and goes on from the file.
     """
     hashes, contacts = run_pile(1, solver)

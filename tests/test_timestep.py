@@ -64,7 +64,8 @@ def test_solver_step_is_the_twin_of_advance():
         world.add_body(ds.Sphere(0.5), STONE, position=(0.1, 0, 0.5))
         world.add_body(ds.Sphere(0.3), STONE, position=(0.15, -0.78, 0.3))
     model, state, work, settings = engine(one)
-    settings = settings._replace(max_sweeps=20_000, skin=5e-7)
+    # No Newton: `auto` alone lets contacts that roll act in the middle of the step.
+    settings = settings._replace(max_sweeps=20_000, skin=5e-7, newton=0)
     state, work, _ = run_steps(model, state, work, settings, steps)
     model, other, work, _ = engine(two)
     for _ in range(steps):

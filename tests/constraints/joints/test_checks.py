@@ -38,7 +38,7 @@ WRONG = [
     (lambda a, b: Hinge(a, b, (2e6, 0, 0), X), "2e+06 m away from 'ball 0'"),
     (lambda a, b: Hinge(a, a, HERE, X), "same body 'ball 0'"),
     (lambda a, b: Hinge(None, None, HERE, X), "both sides are the fixed world"),
-    (lambda a, b: Hinge("ball", b, HERE, X), "Hinge: a is 'ball'"),
+    (lambda a, b: Hinge(3.0, b, HERE, X), "Hinge: a is 3.0"),
     (lambda a, b: Hinge(a, b, HERE, X, limits=(1, -1)), "write (-1, 1)"),
     (lambda a, b: Hinge(a, b, HERE, X, limits=(nan, 1)), "Hinge: limits"),
     (lambda a, b: Hinge(a, b, HERE, X, limits=1.0), "must be (lower, upper) in rad"),

@@ -139,4 +139,13 @@ def study_calls(p: Props) -> dict[str, Call]:
         "Results": Call(rocks.Results, {"folder": p.folder}),
         "report_study": Call(rocks.report_study, {"results": None}),
         "run_study": Call(rocks.run_study, {"study": None, "out": p.folder / "out", "workers": 1}),
+        "sweep_study": Call(
+            rocks.sweep_study, {"study": None, "out": p.folder / "sweep", "workers": 1}
+        ),
+        "fit_study": Call(
+            rocks.fit_study,
+            {"study": None, "deposits": p.folder / "no.csv", "out": p.folder / "fit",
+             "heights": None, "materials": None, "runs": 20, "trials": 10, "workers": 1},
+        ),
+        "write_view": Call(rocks.write_view, {"results": None, "runs": 10}),
     }  # fmt: skip
