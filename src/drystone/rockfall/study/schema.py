@@ -279,6 +279,29 @@ class ForestPart(Part):
         return self
 
 
+def _trunks(value):
+    rows = _rows(value)
+    if any(len(row) != 3 for row in rows):
+        raise InputError("must be a list of trees: [[x, y, diameter_m], ...].")
+    return value
+
+
+class TreePart(Part):
+    """Single trees: points with the diameters of their trunks; see trees.py."""
+
+    points: Annotated[list[list[Number]], BeforeValidator(_trunks)] | None = None
+    file: Name | None = None
+    layer: Name | None = None
+    column: Name = "diameter_m"
+    height: Above = Field(alias="height_m")
+    material: Name
+
+    @model_validator(mode="after")
+    def _one_origin(self):
+        _one_of(self, "points", "file")
+        return self
+
+
 class CheckLinePart(Part):
     name: Name
     line: Points | None = None
@@ -366,6 +389,7 @@ class StudyFile(Part):
     sources: list[SourcePart] = Field(min_length=1)
     barriers: list[BarrierPart] = []
     forest: list[ForestPart] = []
+    trees: list[TreePart] | None = None
     check_lines: list[CheckLinePart] = []
     design: DesignPart | None = None
     hazard: HazardPart | None = None
