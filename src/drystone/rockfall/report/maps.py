@@ -5,6 +5,7 @@ statistics, cells that few runs passed are pale: a percentile of three values sa
 """
 
 from functools import lru_cache
+from textwrap import fill
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from drystone.rockfall.results.results import Results
 SUN = np.radians([315.0, 45.0])  # azimuth and height: from the north-west, as maps have it
 PIXELS = 900  # longest side of a raster in a figure; more would not be seen
 MARGIN = 0.15  # of the larger side
+TITLE = 95  # characters of a line above a map
 CORNER = 0.08  # of a side of a map: no label of its axis is nearer to a corner
 FEW = 5  # passages below which a cell is pale
 LOGARITHMIC = ("passages", "reach_probability", "deposition")
@@ -114,7 +116,8 @@ def _base(results: Results, title: str, below=None):
     panel.tick_params(axis="y", rotation=90)
     panel.set_xlabel(f"east [m], {_system(results)}", fontsize=8)
     panel.set_ylabel("north [m]", fontsize=8)
-    panel.set_title(title, fontsize=9, wrap=True)
+    # Filled by hand: with wrap=True the layout shrinks the map around a title of one line.
+    panel.set_title(fill(title, TITLE), fontsize=9)
     _scale_bar(panel, left, right, low, high)
     _north_arrow(panel)
     return figure, panel, handles
