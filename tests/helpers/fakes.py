@@ -52,6 +52,7 @@ class FakeStudy(Study):
     lines: list = field(default_factory=list)
     deadly_run: int = -1  # whoever draws it is killed
     ascii_grids: bool = False
+    report: dict = field(default_factory=dict)
     mark: str = ""  # file that says that it has happened, which is enough; none: every time
 
     def __reduce__(self):
@@ -90,7 +91,8 @@ class FakeStudy(Study):
         return self
 
     def describe(self):
-        return {"count": self.count, "seed": self.seed, "cell": self.cell, "step": self.step}
+        said = {"count": self.count, "seed": self.seed, "cell": self.cell, "step": self.step}
+        return said | ({"report": self.report} if self.report else {})
 
     def input_files(self):
         return []

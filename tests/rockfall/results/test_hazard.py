@@ -135,6 +135,9 @@ def test_two_lines_in_series():
     crossings = {
         "run": np.array([0, 1, 1, 2, 2, 3]), "barrier": np.array([0, 0, 1, 0, 1, 1]),
         "outcome": np.array(["stopped", "passed", "stopped", "overtopped", "passed", "stopped"]),
+        "t_s": np.arange(6.0),
     }  # fmt: skip
     found = list(in_series(crossings, 0, 1).values())
     assert found == [3, 1, 2, 1, 1]
+    # The other way round nobody goes: the second line comes first in time.
+    assert list(in_series(crossings, 1, 0).values())[2] == 0

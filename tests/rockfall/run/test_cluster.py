@@ -7,8 +7,9 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
+import numpy as np
 import pytest
 
 dask = pytest.importorskip("dask")
@@ -216,6 +217,32 @@ def test_when_all_workers_are_gone_the_run_ends_and_is_resumed(tmp_path, monkeyp
     run(tmp_path / "alone", count=90)
     run(out, resume=True, **study)
     assert digests(out) == digests(tmp_path / "alone")
+
+
+KILLS = int(os.environ.get("DRYSTONE_KILLS", "3"))  # issue: 50; each takes some seconds
+
+
+def test_workers_killed_at_random_moments_change_nothing(tmp_path):
+    """One of two is killed at any time of a run, from before its first task to after its last; the
+    other, and the one that comes after it, do the rest within a limit."""
+    rng, study = np.random.default_rng(20), dict(count=90, roll_seconds=0.01)
+    run(tmp_path / "alone", count=90)
+    wanted = digests(tmp_path / "alone")
+    with scheduler_process() as (_, address), ExitStack() as stack:
+        workers = [stack.enter_context(worker_process(address)) for _ in range(2)]
+        began = time.monotonic()
+        run(tmp_path / "first", cluster=address, **study)
+        takes = 1.0 if KILLS < 10 else time.monotonic() - began
+        for k in range(KILLS):
+            out = tmp_path / str(k)
+            thread, raised = run_aside(out, address, **study)
+            time.sleep(rng.uniform(0.0, takes))
+            workers[k % 2].kill()
+            workers[k % 2] = stack.enter_context(worker_process(address))
+            thread.join(LIMIT)
+            assert not thread.is_alive() and not raised, (k, raised)
+            assert digests(out) == wanted
+            print(f"kill {k + 1}: {time.monotonic() - began:.0f} s since the first run")
 
 
 def test_workers_that_finish_nothing_are_not_waited_for(tmp_path, monkeypatch, cluster):

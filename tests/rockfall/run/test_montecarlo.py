@@ -87,6 +87,16 @@ def test_a_finished_study_is_not_run_again(tmp_path):
     assert {p: p.stat().st_mtime_ns for p in Path(again.folder).rglob("*")} == times
 
 
+def test_the_title_block_of_a_finished_study_can_be_changed(tmp_path):
+    """Author, revision and date decide about no result: nothing is rolled again for them."""
+    first = run(tmp_path / "out", count=20, report={"title": "Cliff"})
+    before = digests(first.folder)
+    report = {"author": "A. Heim", "revision": "B"}
+    again = run(tmp_path / "out", count=20, report=report)
+    assert again.manifest["study"]["report"] == report
+    assert digests(again.folder) == before
+
+
 def test_rasters_do_not_depend_on_the_output_step(tmp_path):
     fine = run(tmp_path / "fine", count=40, step=0.02)
     coarse = run(tmp_path / "coarse", count=40, step=0.2)

@@ -150,6 +150,7 @@ WALL = "[[barriers]]\nname = 'wall'\nkind = 'contact'\nmaterial = 'rock'\n"
 POINT = "polygon = [[2600010, 1200280], [2600388, 1200280], [2600388, 1200350], [2600010, 1200350]]"
 STEEP = "steeper_than_deg = 60              # all ground so steep, by its true area in space\n"
 
+TREE = "[[trees]]\nheight_m = 10\nmaterial = 'rock'\n"
 BROKEN = {
     "no crs": (replace('crs = "EPSG:2056"', "#"), "no coordinate reference system.*crs ="),
     "degrees": (
@@ -314,6 +315,29 @@ BROKEN = {
         "spin is .*must be at most"),
     "a rock of 1e200 m": (replace("volume_m3 = { lognormal = [0.5, 0.2], min = 0.2, max = 1.2 }",
                                   "size_m = 1e200\nweight = 1e9"), "rock plate is 1e.200 m large"),
+    "friction of 1e300": (
+        replace("friction = { uniform = [0.5, 0.7] }", "friction = 1e300"), "must be from 0 to 1e"),
+    "rolling resistance of 1e300": (
+        replace("[materials.classes.rock]", "rolling = 1e300\n[materials.classes.rock]"),
+        "must be from 0 to 1000"),
+    "scarring of 1e300": (
+        replace("[materials.classes.rock]", "scarring_1_s = 1e300\n[materials.classes.rock]"),
+        "must be from 0 to 10000"),
+    "forest in which rocks hang": (
+        replace("drag_kg_s = 200", "drag_kg_s = 1e300"), "less than or equal to 1"),
+    "net of 1e300 m": (replace("height_m = 4.0", "height_m = 1e300"), "less than or equal to 1"),
+    "gravity of 1e300": (append("[options]\ngravity = 1e300"), "gravity is 1e.300, must be"),
+    "air of 1e300": (append("[options]\nair_density = 1e300"), "air_density is 1e.300"),
+    "tree in centimetres": (
+        append(TREE + "points = [[2600100, 1200180, 40]]"), "diameter of 40 m.*centimetres"),
+    "tree off the terrain": (
+        append(TREE + "points = [[2700100, 1200180, 0.4]]"), "1 trees stand off the terrain"),
+    "tree of two numbers": (append(TREE + "points = [[2600100, 1200180]]"), "a list of trees"),
+    "no trees": (append(TREE + "points = []"), "holds no tree"),
+    "trees of unknown wood": (
+        append(TREE.replace("rock", "wood") + "points = [[2600100, 1200180, 0.4]]"),
+        "'wood', which is unknown"),
+    "trees that are areas": (append(TREE + "file = 'ground.geojson'"), "must hold point"),
     "triangle file not in utf-8": (
         steps(write("ids.txt", b"rock\n\xff\xfe\n"),
               replace('default = "talus"', 'default = "talus"\ntriangles = "ids.txt"')),

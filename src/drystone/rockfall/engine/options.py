@@ -7,6 +7,7 @@ from drystone.model.checks import integer, not_negative, positive, shown
 from drystone.model.signatures import public
 
 MOST_DIRECTIONS = 64  # with 32 contacts a matrix of 35 MB; the circle is then off by 0.1 %
+LARGEST = 1e6  # of numbers that may be 0: far beyond any use, and no square of them overflows
 MOST_STEPS = 10_000_000  # a minute for one rock
 
 
@@ -46,6 +47,10 @@ class Options(NamedTuple):
                      "rest_speed", "stop_speed", "stop_force", "jitter_time",
                      "jitter_size"):  # fmt: skip
             clean[name] = not_negative(f"options: {name}", getattr(self, name))
+            if clean[name] > LARGEST:
+                raise InputError(
+                    f"options: {name} is {clean[name]:g}, must be at most {LARGEST:g}."
+                )
         clean["contacts"] = integer("options: contacts", self.contacts, 1, 32)
         clean["max_steps"] = integer("options: max_steps", self.max_steps, 1, MOST_STEPS)
         directions = integer("options: friction_directions", self.friction_directions)

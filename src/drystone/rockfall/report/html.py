@@ -1,6 +1,5 @@
 """The report of a study: one HTML file that needs nothing else, its figures as PNG, and a PDF."""
 
-import json
 from html import escape
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from drystone.rockfall.report.html_parts import (
     COLUMNS,
     STAR,
     bullets,
+    compact_json,
     image,
     number,
     percentile_rows,
@@ -330,7 +330,7 @@ def _summary(manifest: dict, statistics: dict) -> str:
 
 
 def _inputs(manifest: dict) -> str:
-    study = json.dumps(manifest["study"], indent=2, ensure_ascii=False)
+    study = compact_json(manifest["study"])
     files = [[name, str(digest)] for name, digest in manifest["inputs"].items()]
     versions = [[name, str(version)] for name, version in manifest["versions"].items()]
     versions += [["python", manifest["python"]], ["machine", manifest["machine"]]]
@@ -339,10 +339,10 @@ def _inputs(manifest: dict) -> str:
         ["engine", manifest["engine"]], ["digest of the code", str(manifest.get("code"))],
         ["digest of the plan", manifest["plan"]],
         ["reference system", str(manifest.get("crs") or "local")],
-        ["local origin [m]", ", ".join(f"{x:g}" for x in manifest["origin_m"])],
+        ["local origin [m]", ", ".join(f"{x:.12g}" for x in manifest["origin_m"])],
     ]  # fmt: skip
     body = f"<details open><summary>Study</summary><pre>{escape(study)}</pre></details>"
-    body += "<h3>Input files</h3>" + table(["file", "SHA-256"], files, "code")
+    body += "<h3>Input files</h3>" + table(["file", "SHA-256"], files, "code digests")
     body += "<h3>Computation</h3>" + table(["", ""], facts, "code")
     body += "<h3>Versions</h3>" + table(["package", "version"], versions, "code")
     return section("Study file, inputs and versions", body)

@@ -18,9 +18,15 @@ th, td {{ border: 1px solid #ccc; padding: .2rem .45rem; text-align: left; font-
   vertical-align: top; }}
 th {{ background: #f2f2f2; }}
 table.figures td {{ white-space: nowrap; }}
-table.block {{ margin: 1rem 0 1.5rem; }}
-table.block th {{ text-align: left; min-width: 8rem; }}
+.title {{ display: grid; grid-template-columns: 3fr 2fr; gap: 1rem; margin: 1rem 0 1.5rem; }}
+table.block {{ width: 100%; align-self: start; }}
+table.block th {{ text-align: left; width: 9rem; }}
+table.block td {{ height: 1.25rem; }}
 table.code td {{ overflow-wrap: anywhere; font-size: .75rem; }}
+table.code td:first-child {{ overflow-wrap: normal; white-space: nowrap; }}
+table.digests td:first-child {{ overflow-wrap: anywhere; white-space: normal; }}
+table.digests td:last-child {{ overflow-wrap: normal; white-space: nowrap;
+  font-family: monospace; }}
 pre {{ background: #f7f7f7; padding: .5rem; font-size: .72rem; white-space: pre-wrap;
   overflow-wrap: anywhere; }}
 .note {{ color: #555; font-size: .85rem; }}
@@ -39,6 +45,7 @@ pre {{ background: #f7f7f7; padding: .5rem; font-size: .72rem; white-space: pre-
 @media print {{
   body {{ font-size: 9.5pt; margin: 0; max-width: none; padding: 0; }}
   th, td {{ font-size: 7pt; padding: .1rem .25rem; }}
+  table.code td, pre {{ font-size: 6.5pt; }}
   .tabs {{ display: block; }}
   .tabs label {{ display: none; }}
   .tabs div {{ display: block; }}

@@ -1,8 +1,10 @@
 """Small pieces of the report's HTML: sections, tables, figures, numbers."""
 
 import base64
+import json
 from html import escape
 
+LINE = 110  # characters of a line of JSON
 COLUMNS = ["", "mean", "median", "90 %", "95 %", "99 %", "largest"]
 STAR = "<p class='note'>* not enough runs for this figure, see “Enough runs?”.</p>"
 
@@ -38,11 +40,29 @@ def bullets(lines: list[str]) -> str:
 
 def table(heading: list[str], rows: list[list[str]], kind: str = "figures") -> str:
     """kind   "figures": no number is broken over two lines; "text": words may be"""
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in heading)
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in heading) if any(heading) else ""
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f'<div class="wide"><table class="{kind}"><tr>{top}</tr>{body}</table></div>'
+    top = f"<tr>{top}</tr>" if top else ""
+    return f'<div class="wide"><table class="{kind}">{top}{body}</table></div>'
+
+
+def compact_json(value, indent: str = "") -> str:
+    """JSON with whatever fits on a line on one: a list of points takes a page otherwise."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= LINE or not isinstance(value, dict | list) or not value:
+        return line
+    inner = indent + "  "
+    if isinstance(value, dict):
+        rows = [
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {compact_json(entry, inner)}"
+            for key, entry in value.items()
+        ]
+    else:
+        rows = [inner + compact_json(entry, inner) for entry in value]
+    left, right = "{}" if isinstance(value, dict) else "[]"
+    return f"{left}\n" + ",\n".join(rows) + f"\n{indent}{right}"
 
 
 def number(value) -> str:

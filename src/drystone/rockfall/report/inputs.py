@@ -5,11 +5,12 @@ from html import escape
 from drystone.errors import InputError
 from drystone.rockfall.report.html_parts import number, table
 from drystone.rockfall.study.distributions import read_distribution
+from drystone.rockfall.terrain.crs import crs_name, read_crs
 from drystone.rockfall.terrain.soils import find_soil
 
 BLOCK = {
     "project": "Project", "place": "Place", "client": "Client", "author": "Author",
-    "checked": "Checked by", "date": "Date", "revision": "Revision", "note": "Note",
+    "checked": "Checked by", "date": "Date", "revision": "Revision",
 }  # fmt: skip
 LIMITS = (
     "Rocks are rigid: they neither break nor lose pieces. Each falls alone; they do not hit each "
@@ -27,13 +28,29 @@ LIMITS = (
 
 
 def title_block(manifest: dict) -> str:
-    """Title and what is known of who made it for whom; nothing is invented."""
+    """Title and who made it for whom. Nothing is invented: what the study lacks stays empty, to be
+    written by hand or given in [report]."""
     given = manifest["study"].get("report") or {}
-    rows = [[words, str(given[key])] for key, words in BLOCK.items() if given.get(key)]
-    if "date" not in given and manifest.get("date"):
-        rows.append(["Date of the run", str(manifest["date"])])
-    cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
-    return f'<table class="block">{cells}</table>' if rows else ""
+    left = [(words, given.get(key) or "") for key, words in BLOCK.items()]
+    right = [
+        ("Run", str(manifest.get("date") or "").replace("T", " ")),
+        ("Computed with", f"Drystone {manifest['versions'].get('drystone', '')}"),
+        ("Runs", f"{manifest['runs']}, seed {manifest['seed']}"),
+        ("Reference system", system_name(manifest)),
+    ]
+    note = f'<p class="note">{escape(str(given["note"]))}</p>' if given.get("note") else ""
+    return f'<div class="title">{_pairs(left)}{_pairs(right)}</div>{note}'
+
+
+def system_name(manifest: dict) -> str:
+    """The reference system of the results, by its short name."""
+    wkt = manifest.get("crs")
+    return "local metres" if not wkt else crs_name(read_crs("crs", wkt))
+
+
+def _pairs(rows: list[tuple[str, str]]) -> str:
+    cells = "".join(f"<tr><th>{escape(a)}</th><td>{escape(str(b))}</td></tr>" for a, b in rows)
+    return f'<table class="block">{cells}</table>'
 
 
 def report_title(manifest: dict) -> str:
@@ -45,7 +62,8 @@ def input_tables(manifest: dict, statistics: dict) -> str:
     study = manifest["study"]
     parts = [
         ("Materials", _materials(study)), ("Rocks", _rocks(study)), ("Sources", _sources(study)),
-        ("Barriers", _barriers(study, statistics)), ("Options", _options(study)),
+        ("Barriers", _barriers(study, statistics)), ("Forest and trees", _forest(study)),
+        ("Options", _options(study)),
     ]  # fmt: skip
     return "".join(f"<h3>{name}</h3>{body}" for name, body in parts if body)
 
@@ -127,6 +145,23 @@ def _barriers(study: dict, statistics: dict) -> str:
     heading = ["barrier", "kind", "height [m]", "capacity [kJ]", "service level [kJ]",
                "inclination [°]"]  # fmt: skip
     return table(heading, rows, "text") if rows else ""
+
+
+def _forest(study: dict) -> str:
+    def where(part):
+        if part.get("file"):
+            return str(part["file"])
+        return f"{len(part.get('polygon') or part.get('points'))} points"
+
+    rows = [
+        ["zone", where(part), number(part["height_m"]), f"drag {number(part['drag_kg_s'])} kg/s"]
+        for part in study.get("forest") or ()
+    ]
+    rows += [
+        ["single trees", where(part), number(part["height_m"]), f"rigid trunks, {part['material']}"]
+        for part in study.get("trees") or ()
+    ]
+    return table(["what", "where", "height [m]", "effect"], rows, "text") if rows else ""
 
 
 def _options(study: dict) -> str:

@@ -5,19 +5,22 @@ statistics, cells that few runs passed are pale: a percentile of three values sa
 """
 
 from functools import lru_cache
+from textwrap import fill
 
 import numpy as np
 
+from drystone.rockfall.report.inputs import system_name
 from drystone.rockfall.report.plot_style import new_figure, spread_runs
-from drystone.rockfall.results.gis_project import LEVEL_COLOURS
+from drystone.rockfall.results.gis_project import LEVEL_COLOURS, material_colour
 from drystone.rockfall.results.hazard import LEVELS
 from drystone.rockfall.results.rasters import raster_names
 from drystone.rockfall.results.results import Results
-from drystone.rockfall.terrain.crs import crs_name, read_crs
 
 SUN = np.radians([315.0, 45.0])  # azimuth and height: from the north-west, as maps have it
 PIXELS = 900  # longest side of a raster in a figure; more would not be seen
 MARGIN = 0.15  # of the larger side
+TITLE = 95  # characters of a line above a map
+CORNER = 0.08  # of a side of a map: no label of its axis is nearer to a corner
 FEW = 5  # passages below which a cell is pale
 LOGARITHMIC = ("passages", "reach_probability", "deposition")
 # The rasters that a report shows, in its order.
@@ -26,6 +29,7 @@ SHOWN = (
     "jump_height_p95", "velocity_max", "kinetic_energy_max", "jump_height_max",
 )  # fmt: skip
 REST, LOST = "came to rest", "did not come to rest"
+FOREST = "#0b6623"
 COLOURS = {"barriers": "#c00000", "lines": "#0050b0", "sources": "#7a1fa2"}
 WORDS = {"barriers": "barrier", "lines": "check line", "sources": "source"}
 
@@ -84,8 +88,11 @@ def _ground(results: Results):
     return terrain, light, x, y
 
 
-def _base(results: Results, title: str):
-    """A map with the hillshade and the lines of the study."""
+def _base(results: Results, title: str, below=None):
+    """A map with the hillshade and the lines of the study.
+
+    below   draws on the panel before the lines, and gives its entries of the legend
+    """
     figure = new_figure((8.5, 7.2))
     panel = figure.subplots()
     terrain, light, x, y = _ground(results)
@@ -94,7 +101,7 @@ def _base(results: Results, title: str):
         levels = panel.contour(x, y, terrain, 10, colors="0.3", linewidths=0.4)
         panel.clabel(levels, levels.levels[::2], fontsize=6, fmt="%.0f m")
     left, right, low, high = frame_of(results)
-    handles = {}
+    handles = below(panel) if below is not None else {}
     for kind in ("barriers", "lines"):
         for entry in results.layout[kind]:
             _draw_line(panel, entry, COLOURS[kind], (left, right, low, high))
@@ -102,21 +109,31 @@ def _base(results: Results, title: str):
     panel.set_xlim(left, right)
     panel.set_ylim(low, high)
     panel.set_aspect("equal")
+    panel.set_xticks(_ticks(left, right))
+    panel.set_yticks(_ticks(low, high))
     panel.ticklabel_format(useOffset=False, style="plain")
-    panel.locator_params(nbins=5, prune="both")  # labels of both axes would meet in the corner
     panel.tick_params(labelsize=7)
     panel.tick_params(axis="y", rotation=90)
     panel.set_xlabel(f"east [m], {_system(results)}", fontsize=8)
     panel.set_ylabel("north [m]", fontsize=8)
-    panel.set_title(title, fontsize=9, wrap=True)
+    # Filled by hand: with wrap=True the layout shrinks the map around a title of one line.
+    panel.set_title(fill(title, TITLE), fontsize=9)
     _scale_bar(panel, left, right, low, high)
     _north_arrow(panel)
     return figure, panel, handles
 
 
+def _ticks(low: float, high: float) -> np.ndarray:
+    """Round places away from the ends: labels of both axes would meet in the corner."""
+    from matplotlib.ticker import MaxNLocator
+
+    away = CORNER * (high - low)
+    places = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return places[(places > low + away) & (places < high - away)]
+
+
 def _system(results: Results) -> str:
-    wkt = results.manifest.get("crs")
-    return "local metres" if not wkt else crs_name(read_crs("crs", wkt))
+    return system_name(results.manifest)
 
 
 def _draw_line(panel, entry: dict, colour: str, frame) -> None:
@@ -177,14 +194,39 @@ def _legend(panel, handles: dict) -> None:
 
 
 def draw_inputs(results: Results):
-    """What the study is about: terrain, where rocks started, barriers and lines."""
+    """What the study is about: ground, trees, where rocks started, barriers and lines."""
     runs = results.table("runs", ["start_x_m", "start_y_m"])
-    figure, panel, handles = _base(results, "Terrain, starts of the runs, barriers, check lines")
+    title = "Terrain and what covers it, starts of the runs, barriers, check lines"
+    figure, panel, handles = _base(results, title, lambda panel: _draw_cover(panel, results))
     colour = COLOURS["sources"]
     panel.plot(runs["start_x_m"], runs["start_y_m"], ".", color=colour, markersize=2.5)
     handles["start of a run"] = {"color": colour, "marker": ".", "linestyle": ""}
     _legend(panel, handles)
     return figure
+
+
+def _draw_cover(panel, results: Results) -> dict:
+    """Materials as colours, forest zones as outlines, trees as dots; and their legend."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import ListedColormap
+
+    layout, handles = results.layout, {}
+    materials = layout.get("materials") or []
+    if materials:
+        codes = shrink(results.raster("material"), np.max)
+        colours = ListedColormap([material_colour(k) for k in range(len(materials))])
+        panel.imshow(codes, cmap=colours, vmin=-0.5, vmax=len(materials) - 0.5, alpha=0.55,
+                     extent=results.extent, interpolation="nearest")  # fmt: skip
+        for k in np.unique(codes[np.isfinite(codes)]).astype(int):
+            handles[materials[k]] = {"color": material_colour(k), "marker": "s", "linestyle": ""}
+    if layout.get("forest"):
+        edges = np.array(layout["forest"]).reshape(-1, 2, 2)
+        panel.add_collection(LineCollection(edges, colors=FOREST, linewidths=1.4, linestyles="--"))
+        handles["forest zone"] = {"color": FOREST, "linewidth": 1.4, "linestyle": "--"}
+    if layout.get("trees"):
+        panel.plot(*np.array(layout["trees"]).T[:2], ".", color=FOREST, markersize=2)
+        handles["tree"] = {"color": FOREST, "marker": ".", "linestyle": ""}
+    return handles
 
 
 def draw_trajectories(results: Results):
@@ -239,9 +281,21 @@ def draw_raster(results: Results, name: str):
         label = name.replace("_", " ") + ("" if unit == "1" else f" [{unit}]")
         colours = figure.colorbar(image, ax=panel, shrink=0.8, alpha=1.0)
         colours.set_label(label, fontsize=8)
+        if scale is not None:
+            _plain_ticks(colours)
         colours.ax.tick_params(labelsize=7)
     _legend(panel, handles)
     return figure
+
+
+def _plain_ticks(colours) -> None:
+    """1, 2, 5, 10 ... instead of powers of ten, of which a short scale shows one."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis = colours.ax.yaxis
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _draw_levels(panel, values, extent, handles: dict) -> None:

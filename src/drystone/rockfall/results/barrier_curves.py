@@ -76,17 +76,18 @@ def stopped_table(passages: Passages, heights=HEIGHTS, capacities=CAPACITIES) ->
 
 
 def in_series(crossings: dict, first: int, second: int) -> dict[str, int]:
-    """What two barriers one after the other did, in runs: of those that reached the first."""
-    outcome = crossings["outcome"].astype(str)
-
-    def runs(number, *outcomes):
-        rows = (crossings["barrier"] == number) & np.isin(outcome, outcomes)
-        return set(crossings["run"][rows].tolist())
-
-    reached = runs(first, "stopped", "passed", "overtopped", "hit")
-    held = runs(first, "stopped")
-    behind = (reached - held) & runs(second, "stopped", "passed", "overtopped", "hit")
-    caught = behind & runs(second, "stopped")
+    """What two barriers one after the other did, in runs: of those that reached the first. Of the
+    second only what came after that counts: who came from there has not got past the first."""
+    run, barrier, time = (crossings[key] for key in ("run", "barrier", "t_s"))
+    stopped = crossings["outcome"].astype(str) == "stopped"
+    came = {}
+    for r, t in zip(run[barrier == first].tolist(), time[barrier == first], strict=True):
+        came[r] = min(t, came.get(r, np.inf))
+    later = time > np.array([came.get(r, np.inf) for r in run.tolist()])
+    reached = set(came)
+    held = set(run[(barrier == first) & stopped].tolist())
+    behind = (reached - held) & set(run[(barrier == second) & later].tolist())
+    caught = behind & set(run[(barrier == second) & later & stopped].tolist())
     return {
         "reached the first": len(reached),
         "stopped by the first": len(held),

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from drystone.rockfall.optional_packages import load
+from drystone.rockfall.results.hazard import LEVELS
 from drystone.rockfall.results.rasters import raster_names
 from drystone.rockfall.run.part_files import write_whole
 
@@ -18,6 +19,11 @@ PROJECT = "results.qgs"
 # From low to high, readable in print and by the colour-blind (viridis reversed at its light end).
 RAMP = ("#fde725", "#7ad151", "#22a884", "#2a788e", "#414487", "#440154")
 LEVEL_COLOURS = {1: "#f7f3c8", 2: "#ffe000", 3: "#3b7dd8", 4: "#d62728"}
+# Of materials, one after the other: soft enough for paths and lines to be seen over them.
+MATERIAL_COLOURS = (
+    "#c9b18b", "#9aa3ad", "#a9c77d", "#d8a6a0", "#8fbfc4", "#e3cf7a", "#b79ac8", "#7f9d7a",
+    "#d9b48f", "#a7b8e0", "#c4c4a0", "#bf8f8f",
+)  # fmt: skip
 VECTORS = {  # layer of the GeoPackage: kind of geometry, colour
     "trajectories": ("Line", "#e07b00"), "deposition": ("Point", "#000000"),
     "not_at_rest": ("Point", "#d62728"), "impacts": ("Point", "#888888"),
@@ -25,15 +31,22 @@ VECTORS = {  # layer of the GeoPackage: kind of geometry, colour
 }  # fmt: skip
 
 
-def write_gis(folder: Path, more: dict[str, tuple[str, str]]) -> None:
-    """Styles of all rasters in `folder`, and the project; `more` as in RasterWriter."""
+def material_colour(code: int) -> str:
+    return MATERIAL_COLOURS[code % len(MATERIAL_COLOURS)]
+
+
+def write_gis(folder: Path, more: dict, materials: list[str] | None = None) -> None:
+    """Styles of all rasters in `folder`, and the project; `more` as in RasterWriter.
+
+    materials   names by the codes of the raster `material`, if there is one
+    """
     rasterio = load("rasterio", "A GeoTIFF")
     layers, wkt = [], ""
-    for name in raster_names() | more:
+    for name in [*raster_names(), *more, *(("material",) if materials else ())]:
         path = folder / "rasters" / f"{name}.tif"
         with rasterio.open(path) as file:
             values, wkt = file.read(1, masked=True), file.crs.to_wkt() if file.crs else ""
-        renderer = _renderer(name, values)
+        renderer = _renderer(name, values, materials)
         style = f'<!DOCTYPE qgis>\n<qgis version="3.28">\n<pipe>{renderer}</pipe>\n</qgis>\n'
         write_whole(path.with_suffix(".qml"), style.encode())
         layers.append((name, "raster", f"./rasters/{name}.tif", f"<pipe>{renderer}</pipe>"))
@@ -44,7 +57,7 @@ def write_gis(folder: Path, more: dict[str, tuple[str, str]]) -> None:
     write_whole(folder / PROJECT, _project(layers, wkt).encode())
 
 
-def _renderer(name: str, values) -> str:
+def _renderer(name: str, values, materials: list[str] | None) -> str:
     known = values.compressed()
     known = known[np.isfinite(known)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
@@ -53,14 +66,21 @@ def _renderer(name: str, values) -> str:
             '<rasterrenderer type="hillshade" band="1" azimuth="315" angle="45" zfactor="1" '
             'opacity="1"/>'
         )
+    labels: dict[float, str] = {}
     if name == "hazard_level":
         items = [(float(level), colour) for level, colour in LEVEL_COLOURS.items()]
+        labels = {float(level): words for level, words in LEVELS.items()}
         low, high, kind = 1.0, 4.0, "EXACT"
+    elif name == "material":
+        items = [(float(k), material_colour(k)) for k in range(len(materials or ()))]
+        labels = {float(k): word for k, word in enumerate(materials or ())}
+        low, high, kind = 0.0, float(len(items) - 1), "EXACT"
     else:
         at = np.linspace(low, high if high > low else low + 1.0, len(RAMP))
         items, kind = list(zip(at, RAMP, strict=True)), "INTERPOLATED"
     rows = "".join(
-        f'<item value="{value:.6g}" label="{value:.4g}" color="{colour}" alpha="255"/>'
+        f'<item value="{value:.6g}" label={quoteattr(labels.get(value, f"{value:.4g}"))} '
+        f'color="{colour}" alpha="255"/>'
         for value, colour in items
     )
     return (

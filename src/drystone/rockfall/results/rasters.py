@@ -55,6 +55,12 @@ def raster_names() -> dict[str, tuple[str, str]]:
     return names
 
 
+def cover_name(materials: list[str]) -> dict[str, tuple[str, str]]:
+    """{name of the raster: (unit, description)} of the materials in cells."""
+    words = ", ".join(f"{k} {name}" for k, name in enumerate(materials))
+    return {"material": ("1", f"material of the ground at the centre of the cell: {words}")}
+
+
 class RasterWriter:
     """Writes all rasters band by band, into a folder that has its name only when complete."""
 
@@ -104,6 +110,10 @@ class RasterWriter:
             last = min(first + rows, raster.rows)
             y = raster.y0 + raster.cell * (np.arange(first, last) + 0.5)
             self._write("terrain", first, last, height_at(ground, *np.meshgrid(x, y)))
+
+    def write_cover(self, codes: np.ndarray) -> None:
+        """Codes of materials (rows, columns), southern row first; below 0: no ground."""
+        self._write("material", 0, len(codes), np.where(codes >= 0, codes, np.nan))
 
     def _write(self, name: str, first: int, last: int, values: np.ndarray) -> None:
         from rasterio.windows import Window

@@ -11,6 +11,7 @@ from drystone.model.signatures import public
 from drystone.rockfall.engine.records import AT_REST, REASONS
 from drystone.rockfall.input_files import as_path
 from drystone.rockfall.results.rasters import (
+    cover_name,
     raster_extent,
     raster_names,
     raster_shape,
@@ -56,6 +57,10 @@ class Results:
         return {str(e["name"]): (str(e["unit"]), str(e["text"])) for e in entries}
 
     @cached_property
+    def _cover_name(self) -> dict[str, tuple[str, str]]:
+        return cover_name(self.layout["materials"]) if self.layout.get("materials") else {}
+
+    @cached_property
     def rested(self) -> np.ndarray:
         """(runs,) whether each came to rest; of the others it is only known how far they got."""
         reason = self.table("runs", ["reason"])["reason"].astype(str)
@@ -90,7 +95,7 @@ class Results:
         """(rows, columns), northern row first, NaN where nothing passed."""
         known = raster_names()
         if isinstance(name, str) and name not in known:
-            known = known | self.hazard_names
+            known = known | self.hazard_names | self._cover_name
         if not isinstance(name, str) or name not in known:
             raise InputError(f"there is no raster {shown(name)}. Known: {', '.join(known)}.")
         folder = self.folder / "rasters"

@@ -63,7 +63,7 @@ LATER = {"runs": ("translation", "rotation", "rest", "volume", "source", "rock")
 MOST_POINTS = 5_000_000
 
 # What a study has made of its file that workers do not need.
-UNSHARED = ("surface", "barriers", "forest", "walls", "_walls", "_crossing")
+UNSHARED = ("surface", "barriers", "forest", "walls", "_walls", "_crossing", "trees")
 
 # Columns of the cells in a part. Rasters are single precision: more would be stored for nothing.
 CELL_COLUMNS = {"cell": np.int32, "speed": np.float32, "energy": np.float32, "height": np.float32}

@@ -13,23 +13,24 @@ from drystone.rockfall.results.cell_statistics import cell_bands
 from drystone.rockfall.results.cells import CellTable
 from drystone.rockfall.results.gis_project import write_gis
 from drystone.rockfall.results.hazard import hazard_names, hazard_of
-from drystone.rockfall.results.rasters import RasterWriter
+from drystone.rockfall.results.rasters import RasterWriter, cover_name
 from drystone.rockfall.results.summary import summarise_study, write_summary
 from drystone.rockfall.results.tables import FILES, MapWriter, TableWriter
 from drystone.rockfall.run.chunk import split_cells
 from drystone.rockfall.run.part_files import read_part, write_whole
 from drystone.rockfall.run.plan import Plan
+from drystone.rockfall.study.cover import Cover
 
 
-def merge_parts(paths: list[Path], plan: Plan, out: Path) -> None:
+def merge_parts(paths: list[Path], plan: Plan, out: Path, cover: Cover | None = None) -> None:
     """Write all tables, the GeoPackage, the rasters and the statistics into `out`."""
     write_tables(paths, plan, out)
-    write_rasters(paths, plan, out / "rasters")
-    write_layout(plan, out)
+    write_rasters(paths, plan, out / "rasters", cover)
+    write_layout(plan, out, cover)
     lines = [{"name": line.name} for line in plan.lines]
     summary = summarise_study(out, plan.count, plan.seed, list(plan.barriers), lines, plan.design)
     write_summary(out, summary)
-    write_gis(out, hazard_names(plan))
+    write_gis(out, hazard_names(plan), None if cover is None else cover.materials)
 
 
 def write_tables(paths: list[Path], plan: Plan, out: Path) -> None:
@@ -66,8 +67,8 @@ def run_columns(plan: Plan, part: dict) -> dict[str, np.ndarray]:
     return columns
 
 
-def write_layout(plan: Plan, out: Path) -> None:
-    """layout.json: the lines that maps show, world coordinates."""
+def write_layout(plan: Plan, out: Path, cover: Cover | None = None) -> None:
+    """layout.json: what maps show beside the rasters, world coordinates."""
     shift = np.array(plan.origin[:2])
     lines = [{"name": x.name, "points": (x.points + shift).tolist()} for x in plan.lines]
     named = zip(plan.barriers, plan.barrier_feet, strict=True)
@@ -76,6 +77,10 @@ def write_layout(plan: Plan, out: Path) -> None:
     if plan.hazard is not None:
         named = hazard_names(plan).items()
         layout["hazard"] = [{"name": n, "unit": unit, "text": text} for n, (unit, text) in named]
+    if cover is not None:
+        layout["materials"] = cover.materials
+        layout["forest"] = (cover.forest + np.tile(shift, 2)).tolist()
+        layout["trees"] = (cover.trees + (*shift, 0.0)).tolist()
     write_whole(out / "layout.json", json.dumps(layout).encode())
 
 
@@ -91,7 +96,7 @@ class _Cells:
             yield split_cells(read_part(path, verify=False))
 
 
-def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
+def write_rasters(paths: list[Path], plan: Plan, folder: Path, cover: Cover | None = None) -> None:
     raster = plan.raster
     runs = [read_part(path, verify=False)["runs"] for path in paths]
     ends = np.concatenate([rows["end"][np.isin(rows["reason"], AT_REST)] for rows in runs])
@@ -102,10 +107,12 @@ def write_rasters(paths: list[Path], plan: Plan, folder: Path) -> None:
     row = np.floor((ends[:, 1] - raster.y0) / raster.cell).astype(np.int64)
     inside = (column >= 0) & (column < raster.columns) & (row >= 0) & (row < raster.rows)
     cells = np.sort((row * raster.columns + column)[inside])
-    more = hazard_names(plan)
+    more = hazard_names(plan) | ({} if cover is None else cover_name(cover.materials))
     writer = RasterWriter(folder, raster, plan.origin, plan.crs, plan.count, more)
     try:
         writer.write_terrain(plan.ground)
+        if cover is not None:
+            writer.write_cover(cover.codes)
         for band in cell_bands(_Cells(paths), raster, hazard=hazard):
             low, high = band.first * raster.columns, band.last * raster.columns
             here = cells[np.searchsorted(cells, low) : np.searchsorted(cells, high)] - low

@@ -85,10 +85,12 @@ def run_study(
         clear_results(out)
     if _finished(out, manifest):
         remove_leftovers(out, plan.chunks)
+        _take_title(out, manifest)
         return Results(out)
     if resume:
         _check_code(out, manifest, study, plan)
     require_usable(out, manifest, resume)
+    cover = _cover(study, plan)  # now, while the terrain is there
     with _computer(study, plan, workers, cluster, tls) as compute:
         parts = _begin(out, manifest)
         done = _verified(parts, plan)
@@ -99,11 +101,20 @@ def run_study(
                     write_whole(part_path(parts, chunk), content)
                     bar.advance(len(plan.runs(chunk)))
     with _kept(parts, plan), _writable(out):
-        merge_parts([part_path(parts, k) for k in range(plan.chunks)], plan, out)
+        merge_parts([part_path(parts, k) for k in range(plan.chunks)], plan, out, cover)
         date = datetime.now().astimezone().isoformat(timespec="minutes")
         write_manifest(out, manifest | {"finished": True, "date": date})
         remove_parts(out, plan.chunks)
     return Results(out)
+
+
+def _cover(study, plan: Plan):
+    """Materials, forest and trees of a study that has such, for the maps."""
+    if getattr(study, "settings", None) is None or plan.layout == 1:
+        return None
+    from drystone.rockfall.study.cover import cover_of
+
+    return cover_of(study, plan.raster, plan.ground)
 
 
 def _findings(study) -> list[str]:
@@ -157,6 +168,13 @@ def _finished(out: Path, manifest: dict) -> bool:
     """Whether `out` holds the results of this very study, complete."""
     before = read_manifest(out)
     return bool(before and before.get("finished") and not differences(before, manifest))
+
+
+def _take_title(out: Path, manifest: dict) -> None:
+    """Author, revision and the like of finished results are those that the study has now."""
+    before = read_manifest(out) or {}
+    if before.get("study") != manifest["study"]:
+        write_manifest(out, before | {"study": manifest["study"]})
 
 
 def _check_code(out: Path, manifest: dict, study, plan: Plan) -> None:

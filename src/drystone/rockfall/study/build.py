@@ -12,6 +12,7 @@ from drystone.rockfall.optional_packages import load
 from drystone.rockfall.study.barrier_design import DesignCase, DesignFactors
 from drystone.rockfall.study.distributions import fixed
 from drystone.rockfall.study.sources import area_source, line_source, point_source
+from drystone.rockfall.study.trees import Trees, join_trees, plant, require_trunks
 from drystone.rockfall.terrain.crs import read_crs
 from drystone.rockfall.terrain.materials import NO_TEXTURE, NONE, Texture
 from drystone.rockfall.terrain.mesh_slope import read_closed_mesh, read_mesh
@@ -40,7 +41,7 @@ def file_names(settings) -> list[str]:
     if materials.texture is not None:
         names.append(materials.texture.file)
     for parts in (settings.rocks, settings.sources, settings.barriers, settings.forest,
-                  settings.check_lines):  # fmt: skip
+                  settings.trees or (), settings.check_lines):  # fmt: skip
         names += [part.file for part in parts]
     names += [part.mesh for part in settings.barriers]
     names.append(settings.output.grid)
@@ -274,6 +275,31 @@ def forest_zones(study):
                 height.append(part.height)
                 priority.append(part.priority)
     return polygons, drag, height, priority
+
+
+def trees(study) -> Trees:
+    """All single trees, planted."""
+    groups = []
+    for k, part in enumerate(study.settings.trees or ()):
+        with study.blaming(f"trees[{k}]"):
+            trunks = _trunks(study, part)
+            code = study.material_names.index(part.material)
+            groups.append(plant(study.slope, trunks, part.height, code))
+    return join_trees(groups)
+
+
+def _trunks(study, part) -> np.ndarray:
+    """(n, 3) local x, y and diameter."""
+    if part.points is not None:
+        rows = np.array(part.points, dtype=np.float64).reshape(-1, 3)
+        return require_trunks("points", rows - (*study.slope.origin[:2], 0.0))
+    shapely = load("shapely", "Geometry")
+    features = read_features(study.folder / part.file, study.slope, ("point",), part.layer)
+    single, owner = shapely.get_parts(features.shapes, return_index=True)
+    diameter = _numbers(features, part.column)[owner]
+    return require_trunks(
+        features.name, np.column_stack([shapely.get_coordinates(single), diameter])
+    )
 
 
 def _polygons(study, part) -> list:

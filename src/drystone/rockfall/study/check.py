@@ -50,6 +50,7 @@ def check_study(study: Study) -> Checked:
         ("rocks", _rocks(samples)),
         ("barriers", _barriers(study, barriers)),
         ("forest zones", f"{len(zones)}"),
+        ("trees", f"{len(study.trees.trunks)}"),
         ("check lines", f"{len(lines)}"),
         ("runs", f"{study.runs.count}, {study.runs.sampling}, seed {study.runs.seed}"),
         ("gravity", f"{options.gravity:g} m/s²"),

@@ -48,6 +48,11 @@ Spread = Annotated[
 ]
 Positive = Annotated[Spread, _bounded(0.0, float("inf"), "> 0", open_low=True)]
 NotNegative = Annotated[Spread, _bounded(0.0, float("inf"), ">= 0")]
+# Far beyond any ground, forest or net; larger numbers overflow in the results, or roll for ever.
+Friction = Annotated[Spread, _bounded(0.0, 1e6, "from 0 to 1e+06")]
+Rolling = Annotated[Spread, _bounded(0.0, 1e3, "from 0 to 1000")]
+Scarring = Annotated[Spread, _bounded(0.0, 1e4, "from 0 to 10000 1/s")]
+Tall = Annotated[float, Field(gt=0.0, le=1e4, allow_inf_nan=False)]  # [m]
 Share = Annotated[Spread, _bounded(0.0, 1.0, "from 0 to 1")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
@@ -86,9 +91,9 @@ class Terrain(Part):
 class MaterialClass(Part):
     preset: str | None = None
     restitution: Share | None = None
-    friction: NotNegative | None = None
-    rolling: NotNegative | None = None
-    scarring: NotNegative | None = Field(None, alias="scarring_1_s")
+    friction: Friction | None = None
+    rolling: Rolling | None = None
+    scarring: Scarring | None = Field(None, alias="scarring_1_s")
 
 
 class RegionPart(Part):
@@ -227,7 +232,7 @@ class BarrierPart(Part):
     layer: Name | None = None
     kind: Literal["crossing", "contact"] = "crossing"
     mesh: Name | None = None
-    height: Above | None = Field(None, alias="height_m")
+    height: Tall | None = Field(None, alias="height_m")
     capacity: Annotated[float, Field(gt=0.0)] | None = Field(None, alias="capacity_kj")
     service: Above | None = Field(None, alias="service_kj")  # energy level SEL; capacity is MEL
     attenuation: Curve | None = Field(None, alias="attenuation_kj")
@@ -269,13 +274,38 @@ class ForestPart(Part):
     polygon: Points | None = None
     file: Name | None = None
     layer: Name | None = None
-    drag: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = Field(alias="drag_kg_s")
-    height: Above = Field(alias="height_m")
+    drag: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] = Field(alias="drag_kg_s")
+    height: Tall = Field(alias="height_m")
     priority: Number = 0.0
 
     @model_validator(mode="after")
     def _one_origin(self):
         _one_of(self, "polygon", "file")
+        return self
+
+
+def _trunks(value):
+    rows = _rows(value)
+    if any(len(row) != 3 for row in rows):
+        raise InputError("must be a list of trees: [[x, y, diameter_m], ...].")
+    if not rows:
+        raise InputError("holds no tree. Leave it out, or give one.")
+    return value
+
+
+class TreePart(Part):
+    """Single trees: points with the diameters of their trunks; see trees.py."""
+
+    points: Annotated[list[list[Number]], BeforeValidator(_trunks)] | None = None
+    file: Name | None = None
+    layer: Name | None = None
+    column: Name = "diameter_m"
+    height: Tall = Field(alias="height_m")
+    material: Name
+
+    @model_validator(mode="after")
+    def _one_origin(self):
+        _one_of(self, "points", "file")
         return self
 
 
@@ -366,6 +396,7 @@ class StudyFile(Part):
     sources: list[SourcePart] = Field(min_length=1)
     barriers: list[BarrierPart] = []
     forest: list[ForestPart] = []
+    trees: list[TreePart] | None = None
     check_lines: list[CheckLinePart] = []
     design: DesignPart | None = None
     hazard: HazardPart | None = None

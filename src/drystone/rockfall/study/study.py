@@ -31,6 +31,7 @@ from drystone.rockfall.study.release import Release, variables
 from drystone.rockfall.study.rock_groups import RockGroup
 from drystone.rockfall.study.sampling import Sampler
 from drystone.rockfall.study.schema import Output, StudyFile
+from drystone.rockfall.study.trees import Trees
 from drystone.rockfall.terrain.materials import NONE, Surface, build_surface
 from drystone.rockfall.terrain.slope import Slope
 
@@ -182,13 +183,13 @@ class Study:
 
     @cached_property
     def surface(self) -> Surface:
-        """Materials of the slope's triangles, then those of the walls; values are medians."""
-        materials, walls = self.settings.materials, self.walls
+        """Materials of the slope's triangles, of the walls, of the trees; values are medians."""
+        materials, walls, trees = self.settings.materials, self.walls, self.trees
         ids = build.triangle_ids(self, materials.triangles)
-        if len(walls.triangles):
+        if len(walls.triangles) or len(trees.triangles):
             own = ids if ids is not None else np.full(len(self.slope.triangles), NONE, np.int32)
-            wall = [material for _, _, material in self._walls]
-            ids = np.concatenate([own, np.array(wall, dtype=np.int32)[walls.barrier]])
+            wall = np.array([material for _, _, material in self._walls], dtype=np.int32)
+            ids = np.concatenate([own, wall[walls.barrier], trees.material])
         _, triangles = self.ground()
         texture = build.texture(self, materials.texture)
         medians = [[spread.draw(0.5) for spread in pair] for pair in self.material_spreads]
@@ -200,13 +201,13 @@ class Study:
         )  # fmt: skip
 
     def ground(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices (n, 3) and triangles (m, 3) that rocks collide with: the slope, then walls."""
-        slope, walls = self.slope, self.walls
-        if not len(walls.triangles):
-            return slope.vertices, slope.triangles
-        vertices = np.concatenate([slope.vertices, walls.vertices])
-        triangles = np.concatenate([slope.triangles, walls.triangles + len(slope.vertices)])
-        return vertices, triangles.astype(np.int32)
+        """Vertices (n, 3) and triangles (m, 3) that rocks collide with: slope, walls, trees."""
+        vertices, triangles = self.slope.vertices, self.slope.triangles
+        for more in (self.walls, self.trees):
+            if len(more.triangles):
+                triangles = np.concatenate([triangles, more.triangles + len(vertices)])
+                vertices = np.concatenate([vertices, more.vertices])
+        return vertices, triangles.astype(np.int32, copy=False)
 
     @cached_property
     def barriers(self) -> Barriers:
@@ -236,6 +237,11 @@ class Study:
     @cached_property
     def forest(self) -> Forest:
         return build_forest(*build.forest_zones(self))
+
+    @cached_property
+    def trees(self) -> Trees:
+        """Single trees, as triangles that follow those of the walls."""
+        return build.trees(self)
 
     @cached_property
     def check_lines(self) -> list:
@@ -338,6 +344,8 @@ class Study:
                      for code, name in materials.texture.codes.items()}  # fmt: skip
         if isinstance(materials.triangles, dict):
             used |= {f"materials.triangles.{name}": name for name in materials.triangles}
+        used |= {f"trees[{k}].material": part.material
+                 for k, part in enumerate(self.settings.trees or ())}  # fmt: skip
         used |= {f"barriers ({part.name}).material": part.material
                  for part in self.settings.barriers}  # fmt: skip
         for what, name in used.items():

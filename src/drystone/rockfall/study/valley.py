@@ -103,6 +103,13 @@ count = 1000
 seed = 1
 sampling = "latin-hypercube"       # or monte-carlo
 
+[report]                           # the title block; what is left out stays empty
+project = "Example"
+place = "A valley that does not exist"
+client = "Nobody"
+author = "Your name"
+revision = "A, draft"
+
 [output]
 folder = "results"
 cell_m = 2.0
