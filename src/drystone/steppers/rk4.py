@@ -77,6 +77,8 @@ class Geometry:
         dynamic = world._build.model.bodies.kind == DYNAMIC
         self.mass = np.zeros((n + 1, 2))
         self.mass[:n] = np.where(dynamic, world._build.mass, 0.0)[:, None]
+        # What is fixed, or moves whatever pushes it, may have to bear all of the others.
+        self.mass[self.mass[:, 0] == 0.0, 0] = self.mass[:, 0].sum()
         for robot in world._robots:
             self.mass[robot.rows, 0] = robot.robot.mass
         self.patches = new_patches(0, 0)

@@ -79,7 +79,7 @@ def fill_patches(
     """The patches of all near pairs from their slots; returns the number of contacts.
 
     mass       (n + 1, 2) [kg]: by which gains are chosen, that of a whole robot for its links;
-               and of the body itself. 0: it cannot be pushed
+               and of the body itself, 0 if it cannot be pushed
     options    proportional, derivative, integral gain, forgetting factor, 1 if a kilogram,
                1 if they are limited
     """

@@ -2,13 +2,14 @@
 
 A and b are those of LCP methods: A takes forces to the changes of tangential velocities in the
 step, b is the sliding that there would be without friction. Many points of one body make A
-singular; of all solutions the least one is taken. What friction cannot hold slides: the forces are
-cut to the cone afterwards.
+singular, or nearly so, where forces of any size would stop the last rest of a sliding: of all
+solutions that stop nearly all of it the least is taken. What friction cannot hold slides: the
+forces are cut to the cone afterwards.
 """
 
 import numpy as np
 
-CUT = 1e-9  # singular values below this share of the largest are rounding
+CUT = 1e-3  # singular values of the scaled A below this share of the largest are left out
 
 
 def sticking_forces(points, normals, bodies, velocity, place, model, robots, dt) -> np.ndarray:
@@ -54,5 +55,6 @@ def sticking_forces(points, normals, bodies, velocity, place, model, robots, dt)
             response[:, rows] = np.linalg.solve(owner.mass_matrix(), jacobian[:, rows].T).T
     b = np.einsum("mij,mj->mi", tangents, velocity).ravel() / dt
     a = jacobian @ response.T
-    answer = np.linalg.lstsq(a, -b, rcond=CUT)[0]
+    scale = 1.0 / np.sqrt(np.maximum(a.diagonal(), 1e-300))  # light and heavy bodies alike
+    answer = scale * np.linalg.lstsq(scale[:, None] * a * scale, -scale * b, rcond=CUT)[0]
     return np.einsum("mi,mij->mj", answer.reshape(m, 2), tangents)
