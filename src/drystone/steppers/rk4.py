@@ -266,6 +266,7 @@ class PenaltyStep(Step):
             robot.place(place, twist)
             robot.v = robot.start_v.copy()
             self.work.motion.free[robot.rows, :6] = twist[robot.rows]
+            robot.place(self.place, self.twist)  # its scratch must be that of the first stage again
 
     def _strike(self) -> int:
         """Impacts, which change the velocities at the start of the step."""
@@ -298,6 +299,7 @@ class PenaltyStep(Step):
             robot.v = robot.start_v + dt * robot.slope
             robot.place(self.place.copy(), later)
             robot.v = robot.start_v.copy()
+            robot.place(self.place, self.twist)
         body = patches.body[pair[at]]
         axes = self.place[:, 3:].reshape(-1, 3, 3)
         points = self.place[body[:, 1], :3] + np.einsum(

@@ -83,12 +83,24 @@ def _sort(count, top, unit, work):
 
 
 @kernel
+def _between(c, top, a, unit, work):
+    """Whether point `c` lies on the way from the first point to point `a`."""
+    x, y = work.flat[a, 0] - work.flat[top, 0], work.flat[a, 1] - work.flat[top, 1]
+    u, v = work.flat[c, 0] - work.flat[top, 0], work.flat[c, 1] - work.flat[top, 1]
+    size = sqrt(x * x + y * y)
+    along, aside = (x * u + y * v) / size, (x * v - y * u) / size
+    return abs(aside) <= unit and 0.0 <= along <= size + unit
+
+
+@kernel
 def _surrounded(c, top, place, size, unit, work):
     """Whether point `c`, which would be number `place` of the fan, is inside the polygon."""
     a, b = work.polygon[(place - 1) % size], work.polygon[place % size]
     gap = work.angle[b] - work.angle[a]
     if place == 0 or place == size:
         gap += 2.0 * pi
+    if _between(c, top, a, unit, work) or _between(c, top, b, unit, work):
+        return True
     if size < 2 or gap >= pi:
         return False
     x, y = work.flat[b, 0] - work.flat[a, 0], work.flat[b, 1] - work.flat[a, 1]
@@ -122,6 +134,26 @@ def _wrap(top, count, unit, work):
     return size
 
 
+@kernel
+def _straighten(size, unit, work):
+    """Drop points on a straight side of the polygon that are no deeper than its ends; how many are
+    left. They came before a corner that is nearer to the first point."""
+    kept = min(size, 1)
+    for i in range(1, size):
+        a, b = work.polygon[kept - 1], work.polygon[i]
+        c = work.polygon[i + 1] if i + 1 < size else b
+        x, y = work.flat[c, 0] - work.flat[a, 0], work.flat[c, 1] - work.flat[a, 1]
+        u, v = work.flat[b, 0] - work.flat[a, 0], work.flat[b, 1] - work.flat[a, 1]
+        length, along = sqrt(x * x + y * y), x * u + y * v
+        straight = abs(x * v - y * u) <= unit * length and 0.0 <= along <= length * length
+        shallow = work.depth[b] <= max(work.depth[a], work.depth[c]) + unit
+        if b != c and straight and shallow:
+            continue
+        work.polygon[kept] = b
+        kept += 1
+    return kept
+
+
 @inner_kernel
 def keep_bottom(n, count, most, sign, work, slot, first):
     """Slots of the points on the bottom from row `first`, at most `most`; their number.
@@ -143,7 +175,7 @@ def keep_bottom(n, count, most, sign, work, slot, first):
     size = 0
     if most > 1:
         _sort(count, top, unit, work)
-        size = _wrap(top, count, unit, work)
+        size = _straighten(_wrap(top, count, unit, work), unit, work)
     kept = min(size, most - 1)
     for i in range(kept + 1):
         c = top if i == 0 else work.polygon[(i - 1) * size // kept]

@@ -1,8 +1,9 @@
 """Contact points and contact normal of two bodies that overlap (PENALTY App. I, III A).
 
 Vertices of each that are inside the other, by its distance field, are the points of contact. The
-normal is that of the facet for which the deepest of them is least deep (4); only facets that reach
-into the other body are considered. Forces act on the bottom of the intersection alone: see
+deepest of them says which body penetrates. The normal is that of the facet of the other one for
+which the deepest point is least deep (4); only facets that reach into the body that penetrates are
+considered. Forces act on the bottom of the intersection alone: see
 bottom.py.
 
 Where the source asks which triangles intersect, we ask the distance field whether the ball about a
@@ -26,9 +27,9 @@ from drystone.jit.vec import (
 )
 from drystone.shapes.sdf.octree import interpolated_distance
 
-# Of two facets, one of each body, that of the body with fewer points inside the other one is taken
-# only if it is so much nearer: else rounding would choose where two faces lie on each other.
-NEARER = 0.9
+# The body with fewer points inside the other one penetrates only if its deepest is deeper by this:
+# else rounding would choose where two faces lie on each other.
+DEEPER = 1.1
 # A face of the body that penetrates is flat on the contact plane if its normal is opposite to the
 # plane's up to this cosine, ten degrees. Then corners of the other body bear on it too.
 FACING = 0.985
@@ -161,6 +162,14 @@ def _add_facing(tables, s, t, side, pose, radius, n, count, work):
 
 
 @kernel
+def _deepest(first, last, work):
+    depth = 0.0
+    for c in range(first, last):
+        depth = max(depth, work.depth[c])
+    return depth
+
+
+@kernel
 def _move_rows(first, last, work):
     """Points first..last to the front; their number."""
     for c in range(first, last):
@@ -184,15 +193,15 @@ def penetrating_points(tables, s, t, pose, radius, most, work, slot, first):
         return 0, 0
     _mark(tables, t, s, 0, pose, work)
     _mark(tables, s, t, 1, pose, work)
-    facet_s, depth_s = _nearest_facet(tables, s, 0, pose, of_s, both, work)
-    facet_t, depth_t = _nearest_facet(tables, t, 1, pose, 0, of_s, work)
-    share = NEARER if of_s >= of_t else 1.0 / NEARER
-    if of_s == 0 or (of_t > 0 and depth_s < share * depth_t):
+    share = DEEPER if of_s >= of_t else 1.0 / DEEPER
+    if of_s == 0 or (of_t > 0 and _deepest(of_s, both, work) > share * _deepest(0, of_s, work)):
+        facet_s, _ = _nearest_facet(tables, s, 0, pose, of_s, both, work)
         n, offset = _world_plane(tables, s, facet_s, pose)
         count = _depths(n, offset, 0, _move_rows(of_s, both, work), work)
         if of_s > 0:
             count = _add_facing(tables, t, s, 1, pose, radius, n, count, work)
         return keep_bottom(n, count, most, 1.0, work, slot, first), 0
+    facet_t, _ = _nearest_facet(tables, t, 1, pose, 0, of_s, work)
     n, offset = _world_plane(tables, t, facet_t, pose)
     count = _depths(n, offset, 0, of_s, work)
     if of_t > 0:

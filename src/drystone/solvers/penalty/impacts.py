@@ -62,7 +62,7 @@ class Impacts:
     def _look_at(self, k: int) -> None:
         rows = slice(self.patches.first[k], self.patches.first[k + 1])
         a, b = self.patches.body[k]
-        local = self.patches.on_other[rows].mean(axis=0)
+        local = _centroid(self.patches.on_other[rows])
         self.centre[k] = self.place[b, :3] + self.place[b, 3:].reshape(3, 3) @ local
         self.normal[k] = self.place[a, 3:].reshape(3, 3) @ self.patches.normal[k]
 
@@ -118,6 +118,15 @@ class Impacts:
                 self.twist[body, :3] += self.bodies.inv_mass[body] * push
                 arm = self.centre[k] - self.place[body, :3]
                 self.twist[body, 3:] += turned @ np.cross(arm, push)
+
+
+def _centroid(points: np.ndarray) -> np.ndarray:
+    """Of the polygon that they are: a fan about the first, in the order of their angles."""
+    first, rest = points[0], points[1:] - points[0]
+    area = np.linalg.norm(np.cross(rest[:-1], rest[1:]), axis=1)
+    if not area.sum() > 1e-12 * (rest**2).sum():  # a point or a line
+        return points.mean(axis=0)
+    return first + (area @ (rest[:-1] + rest[1:])) / (3.0 * area.sum())
 
 
 def some_impact(patches, pairs: int) -> bool:
