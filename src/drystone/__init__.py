@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.solvers import SOLVERS as SOLVERS
     from drystone.solvers import lcp as lcp
     from drystone.solvers.dispatch import solve as solve
+    from drystone.solvers.penalty.options import Penalty as Penalty
     from drystone.world.batch import Batch as Batch
     from drystone.world.body import Body as Body
     from drystone.world.body import FixedBody as FixedBody
@@ -151,6 +152,7 @@ _HOME = {
     "SolveInfo": "constraints.problem",
     "residual": "constraints.residual",
     "solve": "solvers.dispatch",
+    "Penalty": "solvers.penalty.options",
     "SOLVERS": "solvers",
     "record": "world.io.recorder",
     "Recorder": "world.io.recorder",

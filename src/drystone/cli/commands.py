@@ -207,6 +207,7 @@ HEEDED = {
     "shots": ("threads",),
     "orderings": ("threads", "json_file"),
     "siconos": ("threads", "json_file", "peer_python"),
+    "penalty": ("scenes", "scale", "threads"),
 }
 
 
@@ -234,6 +235,10 @@ def bench(  # one argument for each option, as in run()
     ] = False,
     siconos: Annotated[
         Path | None, typer.Option(help="Only `auto` beside Siconos, on a folder of problems.")
+    ] = None,
+    penalty: Annotated[
+        Path | None,
+        typer.Option(help="Only the experiments of the penalty method: tables into this folder."),
     ] = None,
     mesh: Annotated[
         bool, typer.Option("--mesh", help="Only piles of meshes, phase by phase.")
@@ -266,6 +271,11 @@ def bench(  # one argument for each option, as in run()
 
             if run_shots(shots, 0, screen, results):
                 raise typer.Exit(1)
+            return
+        if penalty is not None:
+            from drystone.bench.penalty_figures import run_penalty
+
+            run_penalty(names, penalty, scale, screen, results)
             return
         if orderings:
             print_orderings(json_file, screen, results)

@@ -13,6 +13,7 @@ from drystone.scenes import (
     loop,
     mechanism,
     peg_in_hole,
+    penalty,
     piles,
     pushed_rectangle,
     skate,
@@ -53,6 +54,7 @@ SCENES: dict[str, Scene] = {
         peg_in_hole,
         loop,
         mechanism,
+        penalty,
     )
     for scene in module.SCENES
 }

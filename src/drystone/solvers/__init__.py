@@ -1,4 +1,7 @@
-"""Contact solvers by name. To add one: write its file, add its line here, run the tests."""
+"""Contact solvers by name. To add one: write its file, add its line here, run the tests.
+
+Beside them stand the methods that find forces and solve no contact problem (FORCE_METHODS).
+"""
 
 from importlib import import_module
 from typing import Any
@@ -21,12 +24,14 @@ _HOME = {
     "lemke": "lemke.Lemke",
     "ffd": "ffd.solver.Ffd",
 }
+# Methods that find contact forces from how deep bodies overlap: for World(solver=...) alone.
+FORCE_METHODS = {"penalty": "penalty.options.Penalty"}
 
 
 def __getattr__(name: str) -> Any:
     if name == "SOLVERS":
         return globals().setdefault(name, {key: _find(place) for key, place in _HOME.items()})
-    for place in _HOME.values():
+    for place in (*_HOME.values(), *FORCE_METHODS.values()):
         if place.endswith(f".{name}"):
             return _find(place)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -38,6 +43,8 @@ def solver_names() -> tuple[str, ...]:
 
 def find_solver(name: str) -> type[Any]:
     """The class of that name, without those of all others."""
+    if name in FORCE_METHODS:
+        return _find(FORCE_METHODS[name])
     known = globals().get("SOLVERS")
     return known[name] if known else _find(_HOME[name])
 

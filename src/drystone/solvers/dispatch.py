@@ -23,7 +23,7 @@ def make_solver(solver: Any, tolerance: float | None = None) -> Any:
     """The solver of that name, or the given one, with `tolerance` [m/s] if there is any."""
     if isinstance(solver, str):
         solver = _by_name(solver)
-    elif type(solver) not in solvers.SOLVERS.values() and not isinstance(solver, own.OwnSolver):
+    elif not is_force_method(solver) and type(solver) not in solvers.SOLVERS.values() and not isinstance(solver, own.OwnSolver):
         solver = own.adopt(solver)
     if tolerance is not None:
         solver = replace(solver, tolerance=positive("tolerance", tolerance, "m/s"))
@@ -32,12 +32,18 @@ def make_solver(solver: Any, tolerance: float | None = None) -> Any:
 
 def _by_name(name: str) -> Any:
     """One of ours, one that an installed package announces, or "module:Class"."""
-    if name not in solvers.solver_names():
+    known = (*solvers.solver_names(), *solvers.FORCE_METHODS)
+    if name not in known:
         more = own.announced()
         if ":" in name or name in more:
             return own.find_own(more.get(name, name))
-        choice("solver", name, (*solvers.solver_names(), *more))
+        choice("solver", name, (*known, *more))
     return solvers.find_solver(name)()
+
+
+def is_force_method(solver: Any) -> bool:
+    """Whether it finds forces (solvers.FORCE_METHODS), and solves no contact problem."""
+    return getattr(solver, "level", "velocity") == "force"
 
 
 @public
@@ -69,7 +75,10 @@ def solve(
         else impulses_of(problem, guess, "solve: guess")
     )
     choice("measure", measure, ("velocity", "relative"))
-    chosen = replace(make_solver(solver, tolerance), measure=measure, history=history)
+    method = make_solver(solver, tolerance)
+    if is_force_method(method):
+        method.solve(problem, impulse)  # says why not
+    chosen = replace(method, measure=measure, history=history)
     require(problem, chosen)
     return _finite(problem, chosen, impulse)
 

@@ -12,6 +12,7 @@ STEPPERS = {
     "time-stepping": "time_stepping",
     "implicit": "implicit",  # linearly implicit in the forces: for stiff springs
     "event": "event",  # steps cut where bodies touch
+    "rk4": "rk4",  # Runge-Kutta, for the forces of the penalty method, which chooses it
     "reduced": "reduced",  # of worlds with robots: World.add_robot() chooses it
     "verlet": "verlet",  # half steps around one collision check at the middle
 }

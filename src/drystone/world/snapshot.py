@@ -129,7 +129,9 @@ def copy_world(world) -> Any:
     # Read alone by every step; joints and masses can be written in place.
     for shared in (model.shapes, model.outlines, world._solver, world._space):
         memo[id(shared)] = shared
-    left_out = ("_work", "_joint_work", "_recorder", "_loop", "_state", "_implicit_problem")
+    left_out = (
+        "_work", "_joint_work", "_recorder", "_loop", "_state", "_implicit_problem", "_penetration",
+    )  # fmt: skip
     for name, value in vars(world).items():
         new.__dict__[name] = None if name in left_out else deepcopy(value, memo)
     new._build.__dict__.pop("joint_number", None)  # by the identity of joints

@@ -52,12 +52,14 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
 
     dt                  step [s]
     gravity             [m/s²]
-    solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options
+    solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options;
+                        "penalty", or Penalty with options, for penalty forces
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
     relative_tolerance  of the speed at which the contacts of a large island close: this share of it
                         is added to `tolerance` there; 0: none
     stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
-                        for steps that end where bodies touch; "verlet" for half steps
+                        for steps that end where bodies touch; "verlet" for half steps; "rk4"
+                        for penalty forces
     drift               of joints and contacts: "default", "none", "baumgarte" or "post"
     baumgarte           the share of an error that becomes velocity [1/s]; None: a fifth in a step
     sleeping            whether islands that have come to rest stop being computed
@@ -97,7 +99,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
         gx, gy, gz = self._space.vector("gravity", gravity)
         self._solver = make_solver(solver, tolerance)
         require_features(self._space.features, self._solver)
-        self._stepper = choice("stepper", stepper, STEPPERS)
+        self._stepper = solver_edits.stepper_of(self._solver, choice("stepper", stepper, STEPPERS))
         self._policy = choice("on_nonconverged", on_nonconverged, POLICIES)
         self._settings = Settings(
             dt=positive("dt", dt, "s"),
@@ -137,6 +139,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
         self._loop = time_stepping.Loop()
         self._joint_work = None
         self._implicit_problem = None
+        self._penetration = None  # what the penalty method knows of the shapes
         self._elements = None  # the table of the forces, made when it is first needed
         self._elements_stale = True
 

@@ -12,7 +12,8 @@ from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import bits, choice, integer, positive, text, vector
 from drystone.model.materials import Material
 from drystone.shapes import SHAPES, Compound, unit_quaternion
-from drystone.solvers import SOLVERS
+from drystone.solvers import FORCE_METHODS, SOLVERS, find_solver
+from drystone.solvers.dispatch import is_force_method
 from drystone.world.body import Body, FixedBody, Start
 from drystone.world.inertial_frame import MassFrame
 
@@ -123,6 +124,8 @@ def restore_body(world, value: dict, shape, material, start=None) -> Body:
 
 def describe_solver(solver) -> list:
     """Name and options of a solver of ours; one of the user's own cannot be kept in a file."""
+    if is_force_method(solver):
+        return [solver.name, dataclasses.asdict(solver)]
     for name, kind in SOLVERS.items():
         if kind is type(solver):
             return [name, dataclasses.asdict(solver)]
@@ -134,7 +137,7 @@ def describe_solver(solver) -> list:
 
 def restore_solver(value):
     name, options = value
-    return SOLVERS[choice("solver", name, SOLVERS)](**options)
+    return find_solver(choice("solver", name, (*SOLVERS, *FORCE_METHODS)))(**options)
 
 
 def describe_start(start: Start) -> list:

@@ -53,7 +53,7 @@ def add_robot(world, robot, position, orientation, q, self_collide: bool) -> Pla
     """See World.add_robot()."""
     if not isinstance(robot, Robot):
         raise InputError(f"add_robot: {shown(robot)} is no Robot; make one, or Robot.load(path).")
-    if world.dim != 2 and world._stepper not in ("time-stepping", "reduced"):
+    if world.dim != 2 and world._stepper not in ("time-stepping", "reduced", "rk4"):
         raise UnsupportedFeature(f"robots are not there with stepper={world._stepper!r}.")
     if world.dim == 2:
         raise UnsupportedFeature("robots are there in three dimensions, dim=3.")
@@ -71,7 +71,8 @@ def add_robot(world, robot, position, orientation, q, self_collide: bool) -> Pla
     _exclude(world, robot, bodies, self_collide)
     placed = PlacedRobot(world, robot, bodies, base)
     world._robots.append(placed)
-    world._stepper = "reduced"
+    if world._stepper != "rk4":
+        world._stepper = "reduced"
     placed.q = start
     for k, actuator in enumerate(robot.actuators):
         if actuator.kind == "position":
