@@ -77,7 +77,7 @@ def _clip(data: np.ndarray, dt: float, unit: float, path: Path) -> Clip:
             rotations[:, j] = quaternions.about(1, data[:, at])  # z of the file
         else:
             q = data[:, at : at + 4]
-            if np.abs(np.linalg.norm(q, axis=1) - 1.0).max() > 1e-2:
+            if np.abs(np.linalg.norm(q, axis=1) - 1.0).max() > 0.5:
                 raise InputError(f"{path.name}: the rotations of {joint} are no unit quaternions.")
             rotations[:, j] = quaternions.unit(q[:, [0, 3, 1, 2]])
         at += count
