@@ -6,22 +6,22 @@ from drystone.world.character.figure import Figure
 from drystone.world.character.motion import Motion
 from drystone.world.world import World
 
-LOOKS = 25  # poses of a clip that are looked at
-NEAR = 0.005  # bones that come so near count as overlapping: muscles need some room [m]
+RATE = 40.0  # poses of a clip that are looked at, a second [Hz]
+NEAR = 0.01  # bones that come so near count as overlapping: muscles need some room [m]
 
 
 def overlapping_pairs(figure: Figure, motion: Motion) -> set[tuple[int, int]]:
     """Pairs of bones, the lower number first."""
     count = len(figure.bones)
     found = {(a, b) for a in range(count) for b in range(a + 1, count) if _meet(figure, a, b)}
-    times = np.linspace(0.0, motion.duration, LOOKS)
+    times = np.linspace(0.0, motion.duration, max(round(RATE * motion.duration), 1) + 1)
     sample = motion.at(times)
     world = World(sleeping=False)
     bodies = [world.add_body(b.shape, mass=b.mass, name=b.name) for b in figure.bones]
     radius = np.array(
         [max(np.linalg.norm(p.position) + p.radius for p in b.shape.parts()) for b in figure.bones]
     )
-    for i in range(LOOKS):
+    for i in range(len(times)):
         world.positions, world.orientations = sample.position[i], sample.rotation[i]
         apart = np.linalg.norm(sample.position[i][:, None] - sample.position[i], axis=-1)
         for a, b in zip(*np.nonzero(np.triu(apart < radius[:, None] + radius, 1)), strict=True):
