@@ -18,7 +18,7 @@ from drystone.shapes import Sphere
 from drystone.world.body import Body
 from drystone.world.character import quaternions
 from drystone.world.character.figure import Figure
-from drystone.world.character.gains import Gains, spread
+from drystone.world.character.gains import Gains, hanging_tensors, spread
 from drystone.world.character.inverse_dynamics import inverse_dynamics
 from drystone.world.character.motion import Motion, Sample
 from drystone.world.character.muscles import Muscles, Noted, drive_muscles, note_step
@@ -308,6 +308,8 @@ class Character:
             [quaternions.rotate(bases, np.eye(3)[k]) for k in range(3)], axis=-1
         )
         back = quaternions.conjugate(bases)
+        frames = self._frames
+        tensor = frames.transpose(0, 2, 1) @ hanging_tensors(self.figure) @ frames
 
         def own(turned):  # a rotation in bone axes, in those of the joints
             return quaternions.product(quaternions.product(back, turned), bases)
@@ -334,6 +336,8 @@ class Character:
             "torque": np.ascontiguousarray(quaternions.rotate(back, torque)),
             "after": np.ascontiguousarray(own(after.turned)),
             "stiffness": stiffness, "damping": damping,
+            "tensor": np.ascontiguousarray(tensor.reshape(-1, 9)),
+            "rate": np.array((self.gains.frequency**2, 2.0 * self.gains.ratio * self.gains.frequency)),
             "effort": np.full(len(stiffness), self.gains.effort),
             "root_gain": self._root_gain(most),
             "mode": np.array((ROOTS.index(self.root), feedforward, feedback), np.int64),
@@ -414,7 +418,7 @@ def _room(n: int, joints: int, bones: int) -> Noted:
         error=np.zeros((n, joints)), torque=np.zeros((n, joints, 3)), power=np.zeros((n, joints)),
         root_error=np.zeros((n, 2)), root_force=np.zeros((n, 6)), pose=np.zeros((n, bones, 7)),
         last=np.zeros((bones, 6)), push=np.zeros((bones, 6)), spin=np.zeros((bones, 3)),
-        fed=np.zeros((joints, 3)),
+        fed=np.zeros((joints, 3)), given=np.zeros((n, joints, 3)),
     )  # fmt: skip
 
 
@@ -422,7 +426,7 @@ def _grown(noted: Noted) -> Noted:
     """Room for as many steps again."""
     n = len(noted.error)
     new = _room(2 * n, noted.error.shape[1], noted.last.shape[0])
-    for name in ("error", "torque", "power", "root_error", "root_force", "pose"):
+    for name in ("error", "torque", "power", "root_error", "root_force", "pose", "given"):
         getattr(new, name)[:n] = getattr(noted, name)
     for name in ("last", "push", "spin", "fed"):
         getattr(new, name)[:] = getattr(noted, name)

@@ -26,7 +26,7 @@ class Gains:
     joints      {name: (stiffness, damping)} of single joints [N m/rad], [N m s/rad]
     """
 
-    frequency: float = 10.0
+    frequency: float = 14.0
     ratio: float = 1.0
     effort: float = 0.0
     joints: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -71,18 +71,29 @@ class Gains:
 
 def hanging_inertia(figure: Figure, stands: bool) -> np.ndarray:
     """(joints,) largest moment about each joint of all that hangs on it, in the zero pose [kg m²]."""
-    count = len(figure.bones)
-    at = np.zeros((count, 3))
+    at, count = _zero_pose(figure), len(figure.bones)
+    found = np.linalg.eigvalsh(hanging_tensors(figure))[:, -1] if count > 1 else np.zeros(0)
+    for j in range(1, count):
+        if stands and figure.bones[j].role in LEGS:
+            below = _below(figure, j)
+            rest = [k for k in range(count) if k not in below]
+            carried = np.linalg.eigvalsh(_tensor(figure, rest, at, at[j]))[-1]
+            found[j - 1] = max(found[j - 1], carried)
+    return found
+
+
+def hanging_tensors(figure: Figure) -> np.ndarray:
+    """(joints, 3, 3) inertia about each joint of all that hangs on it, in the zero pose [kg m²]."""
+    at = _zero_pose(figure)
+    parts = [_tensor(figure, _below(figure, j), at, at[j]) for j in range(1, len(at))]
+    return np.reshape(parts, (-1, 3, 3))
+
+
+def _zero_pose(figure: Figure) -> np.ndarray:
+    at = np.zeros((len(figure.bones), 3))
     for k, p in enumerate(figure.parents[1:], 1):
         at[k] = at[p] + figure.bones[k].offset
-    found = np.zeros(count - 1)
-    for j in range(1, count):
-        below = _below(figure, j)
-        found[j - 1] = _moment(figure, below, at, at[j])
-        if stands and figure.bones[j].role in LEGS:
-            rest = [k for k in range(count) if k not in below]
-            found[j - 1] = max(found[j - 1], _moment(figure, rest, at, at[j]))
-    return found
+    return at
 
 
 def _below(figure: Figure, first: int) -> list[int]:
@@ -93,13 +104,13 @@ def _below(figure: Figure, first: int) -> list[int]:
     return sorted(kept)
 
 
-def _moment(figure: Figure, bones: list[int], at: np.ndarray, about: np.ndarray) -> float:
+def _tensor(figure: Figure, bones: list[int], at: np.ndarray, about: np.ndarray) -> np.ndarray:
     total = np.zeros((3, 3))
     for k in bones:
         bone = figure.bones[k]
         arm = at[k] + bone.centre - about
         total += bone.inertia + bone.mass * (arm @ arm * np.eye(3) - np.outer(arm, arm))
-    return float(np.linalg.eigvalsh(total)[-1])
+    return total
 
 
 def spread(rotations: np.ndarray, axis: np.ndarray) -> tuple[float, float]:

@@ -56,8 +56,8 @@ def inverse_dynamics(
     choice("inverse_dynamics: method", method, METHODS)
     if motion.duration * rate > MOST_TIMES:
         raise InputError(f"inverse_dynamics: rate is {rate:g} Hz, which is too many samples.")
-    steps = round(motion.duration * rate * (1 + 1e-12) - 0.5 * (phase > 0.0))
-    sample = motion.at((np.arange(max(steps, 1) + (phase == 0.0)) + phase) / rate)
+    steps = max(round(motion.duration * rate), 1)  # as many as a world makes in the clip
+    sample = motion.at((np.arange(steps + (phase == 0.0)) + phase) / rate)
     g = np.array(vector("gravity", gravity))
     flag("inverse_dynamics: ground", ground)
     touch = _touch(figure, sample, g, friction) if ground else _no_touch(sample)

@@ -15,6 +15,7 @@ import numpy as np
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.table import table
 from drystone.jit.vec import (
+    add,
     dot,
     load,
     mul,
@@ -29,6 +30,9 @@ from drystone.jit.vec import (
 from drystone.model.joint_arrays import ROW_DRIVE
 
 FOLLOW, ASSISTED, FREE = range(3)  # what the root does
+# Feedback: by servos, which are implicit; or explicit, of the same kind as the feed-forward, which
+# then can take its place to the last bit (feedforward.py).
+NO_FEEDBACK, IMPLICIT, EXPLICIT = range(3)
 
 
 @table
@@ -45,6 +49,8 @@ class Muscles(NamedTuple):
     after: np.ndarray  # (n, nj, 4) rotation in joint axes after each step
     stiffness: np.ndarray  # (nj,) [N m/rad]
     damping: np.ndarray  # (nj,) [N m s/rad]
+    tensor: np.ndarray  # (nj, 9) inertia of what hangs on a joint, joint axes of it [kg m²]
+    rate: np.ndarray  # (2,) of explicit feedback: stiffness [1/s²], damping [1/s] of that inertia
     effort: np.ndarray  # (nj,) share of |torque| that adds to the stiffness [1/rad]
     root_pose: np.ndarray  # (n, 7) of the root after each step: centre [m], principal axes
     root_twist: np.ndarray  # (n, 6) likewise
@@ -52,7 +58,7 @@ class Muscles(NamedTuple):
         np.ndarray
     )  # (n, 6) residual force and torque, principal axes of the root [N], [N m]
     root_gain: np.ndarray  # (6,) stiffness, damping, most of a force; the same of torques
-    mode: np.ndarray  # (3,) int64 FOLLOW ..., whether there is feed-forward, feedback
+    mode: np.ndarray  # (3,) int64 FOLLOW ..., whether there is feed-forward, NO_FEEDBACK ...
     origin: np.ndarray  # (3,) of the world's arrays [m]
 
 
@@ -70,6 +76,7 @@ class Noted(NamedTuple):
     push: np.ndarray  # (nb, 6) the part of it that the user gave
     spin: np.ndarray  # (nb, 3) before the step [rad/s]
     fed: np.ndarray  # (nj, 3) torque beside the servo in this step, world axes [N m]
+    given: np.ndarray  # (n, nj, 3) the same, in joint axes in the middle of the step [N m]
 
 
 @inner_kernel
@@ -97,7 +104,51 @@ def _turn_between(a, b):
 
 
 @inner_kernel
-def _drive_joint(i, k, m, joints, filled, state, dt, noted):
+def _turned(j, m_a, m_b, joints, state):
+    """Rotation of joint `j` in joint axes, between bodies `m_a` and `m_b`."""
+    f = joints.frame
+    own_a = (f[j, 0], f[j, 1], f[j, 2], f[j, 3])
+    own_b = (f[j, 4], f[j, 5], f[j, 6], f[j, 7])
+    a = quaternion_product(_quaternion(state.rotation, m_a), own_a)
+    b = quaternion_product(_quaternion(state.rotation, m_b), own_b)
+    return quaternion_product((a[0], -a[1], -a[2], -a[3]), b)
+
+
+@inner_kernel
+def _feedback(i, k, m, joints, state):
+    """Torque towards where the clip is at the start of the step, in joint axes."""
+    j, a, b = m.joint[i], m.body[m.parent[i]], m.body[i + 1]
+    wanted = (
+        m.after[k - 1, i, 0],
+        m.after[k - 1, i, 1],
+        m.after[k - 1, i, 2],
+        m.after[k - 1, i, 3],
+    )
+    turned = _turned(j, a, b, joints, state)
+    turn = _turn_between(turned, wanted)
+    axes = _joint_frame(joints, j, _quaternion(state.rotation, a))
+    spin = (
+        state.twist[b, 3] - state.twist[a, 3], state.twist[b, 4] - state.twist[a, 4],
+        state.twist[b, 5] - state.twist[a, 5],
+    )  # fmt: skip
+    now = mul_t(axes, spin)
+    speed = (
+        0.5 * (m.speed[k - 1, i, 0] + m.speed[k, i, 0]) - now[0],
+        0.5 * (m.speed[k - 1, i, 1] + m.speed[k, i, 1]) - now[1],
+        0.5 * (m.speed[k - 1, i, 2] + m.speed[k, i, 2]) - now[2],
+    )  # fmt: skip
+    pull = add(scale(turn, m.rate[0]), scale(speed, m.rate[1]))
+    # A bone is a tenth as heavy about its own axis: one gain for all would be too much for that.
+    own = rotation_matrix(turned[0], turned[1], turned[2], turned[3])
+    t = m.tensor
+    heavy = (
+        t[i, 0], t[i, 1], t[i, 2], t[i, 3], t[i, 4], t[i, 5], t[i, 6], t[i, 7], t[i, 8],
+    )  # fmt: skip
+    return mul(own, mul(heavy, mul_t(own, pull)))
+
+
+@inner_kernel
+def _drive_joint(i, k, row, m, joints, filled, state, dt, noted):
     """Servo and torque of joint `i` in step `k`."""
     j, a, b = m.joint[i], m.body[m.parent[i]], m.body[i + 1]
     # Half a step later the parent has turned on: torques act in the middle of the step.
@@ -108,7 +159,9 @@ def _drive_joint(i, k, m, joints, filled, state, dt, noted):
     axes = _joint_frame(joints, j, q)
     given = (m.torque[k, i, 0], m.torque[k, i, 1], m.torque[k, i, 2])
     torque = given if m.mode[1] == 1 else (0.0, 0.0, 0.0)
-    if m.mode[2] == 1:
+    if m.mode[2] == EXPLICIT and k > 0:
+        torque = add(torque, _feedback(i, k, m, joints, state))
+    if m.mode[2] == IMPLICIT:
         more = m.effort[i] * norm(given)
         stiffness = m.stiffness[i] + more
         damping = m.damping[i]
@@ -127,7 +180,7 @@ def _drive_joint(i, k, m, joints, filled, state, dt, noted):
         filled[j, 0] = np.nan  # its rows are filled anew
     t = mul(axes, torque)
     for c in range(3):
-        noted.fed[i, c] = t[c]
+        noted.fed[i, c], noted.given[row, i, c] = t[c], torque[c]
         state.force[b, 3 + c] += t[c]
         state.force[a, 3 + c] -= t[c]
 
@@ -162,7 +215,7 @@ def _assist(k, row, m, state, noted):
     turn = _turn_between(q, wanted)
     pull = (0.0, 0.0, 0.0)
     wind = (0.0, 0.0, 0.0)
-    if m.mode[2] == 1:
+    if m.mode[2] != NO_FEEDBACK:
         x, v = load(state.position, b), state.twist
         pull = (
             gain[0] * (m.root_pose[k, 0] - m.origin[0] - x[0]) + gain[1] * (m.root_twist[k, 0] - v[b, 0]),
@@ -200,7 +253,7 @@ def drive_muscles(k, row, m, joints, filled, state, dt, noted):
         for c in range(3):
             noted.spin[i, c] = state.twist[b, 3 + c]
     for i in range(m.joint.shape[0]):
-        _drive_joint(i, k, m, joints, filled, state, dt, noted)
+        _drive_joint(i, k, row, m, joints, filled, state, dt, noted)
     for c in range(6):
         noted.root_force[row, c] = 0.0
     if m.mode[0] == FOLLOW:
@@ -229,14 +282,8 @@ def _note_joint(i, k, row, m, joints, rows, state, dt, noted):
         state.twist[b, 5] - state.twist[a, 5],
     )  # fmt: skip
     noted.power[row, i] = 0.5 * (dot(torque, before) + dot(torque, after))
-    qa = _quaternion(state.rotation, a)
-    own = mul_t(_joint_frame(joints, j, qa), torque)
-    f = joints.frame
-    frame_a = quaternion_product(qa, (f[j, 0], f[j, 1], f[j, 2], f[j, 3]))
-    frame_b = quaternion_product(
-        _quaternion(state.rotation, b), (f[j, 4], f[j, 5], f[j, 6], f[j, 7])
-    )
-    turned = quaternion_product((frame_a[0], -frame_a[1], -frame_a[2], -frame_a[3]), frame_b)
+    own = mul_t(_joint_frame(joints, j, _quaternion(state.rotation, a)), torque)
+    turned = _turned(j, a, b, joints, state)
     wanted = (m.after[k, i, 0], m.after[k, i, 1], m.after[k, i, 2], m.after[k, i, 3])
     noted.error[row, i] = norm(_turn_between(turned, wanted))
     for c in range(3):
