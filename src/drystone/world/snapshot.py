@@ -60,6 +60,7 @@ class Snapshots:
     _info: Any
     _recorder: Any
     _robots: list
+    _characters: list
     time: Any
 
     def _synced(self) -> Any:
@@ -73,7 +74,7 @@ class Snapshots:
             arrays[k] = state[k].copy()
         for k, counter in _PARTS:
             arrays[k] = state[k][: state.counter[counter]].copy()
-        robots = tuple(robot._kept() for robot in self._robots)
+        robots = tuple(actor._kept() for actor in (*self._robots, *self._characters))
         rest = (self._unspent, self._info, self.time, robots)
         return Snapshot(built, tuple(arrays), self._settings, rest)
 
@@ -106,8 +107,9 @@ class Snapshots:
             state[k][: len(arrays[k])] = arrays[k]
         self._settings, self._unspent = snapshot._settings, snapshot._unspent
         self._info = snapshot._info
-        for robot, kept in zip(self._robots, snapshot._robots, strict=True):
-            robot._take(kept)
+        actors = (*self._robots, *self._characters)
+        for actor, kept in zip(actors, snapshot._robots, strict=True):
+            actor._take(kept)
 
     def copy(self) -> Any:
         """Another world of the same bodies, joints and forces, that goes on with the same bits.

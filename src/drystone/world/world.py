@@ -28,6 +28,7 @@ from drystone.steppers.step_report import StepReport
 from drystone.world import build
 from drystone.world.body import Body, FixedBody
 from drystone.world.bulk import Bulk
+from drystone.world.character.adding import WithCharacters, after_step, before_step
 from drystone.world.dimension import space_of
 from drystone.world.edits import body_edits, force_edits, joint_edits, solver_edits
 from drystone.world.fork import refuse_forked
@@ -47,7 +48,7 @@ AnyForce = TypeVar("AnyForce", bound=Element)
 
 
 @public
-class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
+class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacters):
     """Bodies in contact, and how they are stepped through time.
 
     dt                  step [s]
@@ -124,6 +125,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
         self._joints: dict = {}  # joint -> whether its two bodies may touch each other
         self._forces: list = []
         self._robots: list = []
+        self._characters: list = []
         self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
         self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
         self._mass_frames: dict = {}
@@ -296,6 +298,9 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
         refuse_forked(self)
         if self._stale:
             self._sync()
+        if self._characters:  # their muscles act anew in every step
+            count = min(count, 1)
+            before_step(self)
         if self._recorder is not None:
             count = self._recorder.before(count)
         self._state, self._work, report = take_steps(self, count)
@@ -303,6 +308,8 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots):
             self._info = name_pairs(self, report.info)
         if self._recorder is not None:
             self._recorder.after(report)
+        if self._characters:
+            after_step(self, report.done)
         if report.failed:
             fail(self, report)
         if report.nonconverged and self._policy != "ignore":

@@ -81,6 +81,10 @@ FILE_NAMES = {
 def save_world(world, path) -> None:
     """Write `world` to `path`; an older file there is replaced only by a complete one."""
     path = as_path(path)  # before the world is packed, which takes its time
+    if world._characters:
+        raise UnsupportedFeature(
+            "a world with characters cannot be saved, for muscles are no part of the file; record it."
+        )
     write_file(path, world_image(world), "the world cannot be saved there")
 
 

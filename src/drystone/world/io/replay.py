@@ -287,7 +287,14 @@ def _set_force(world, value):
     world.force_changed(force)
 
 
+def _muscles(world, value):
+    from drystone.world.character.character import apply_muscles
+
+    apply_muscles(world, value)
+
+
 _EDITS = {
+    "muscles": _muscles,
     "add_force": _add_force,
     "set_force": _set_force,
     "remove_force": lambda world, index: world.remove(world.forces[index]),

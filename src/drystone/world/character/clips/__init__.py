@@ -1,0 +1,1 @@
+"""Motion capture clips: a skeleton and its poses, from files and to files."""
