@@ -17,7 +17,8 @@ are written, also those that are still apart.
     closed   sphere_capsule.py, and sphere_box() in convex.py
     GJK      convex.py: GJK, and GJK on shapes moved apart where they overlap; there is no EPA
     SAT      box_box.py (15 axes) and hull_hull.py (Gauss map, axis cached from step to step); where
-             the closest points lie on no face or pair of edges they leave the pair to GJK
+             the closest points lie on no face or pair of edges they leave the pair to GJK; where
+             edges or corners meet, swinging_corners.py adds what may come down beside them
     terrain  terrain/: one-sided triangles, without contacts at inner edges
     mesh/    collide_meshes(): pairs of triangles; sdf/: samples in a signed distance field
 """
@@ -32,6 +33,7 @@ from drystone.collision.narrowphase.sphere_capsule import (
     sphere_capsule,
     sphere_sphere,
 )
+from drystone.collision.narrowphase.swinging_corners import add_corners
 from drystone.collision.narrowphase.terrain.convex import terrain_contacts
 from drystone.jit import kernel
 from drystone.jit.stage import stage
@@ -108,6 +110,8 @@ def collide_pairs(
                 count = convex_contacts(shapes, pose, a, b, margin, axis, p, out, first, scratch)
                 if polytopes:
                     cache_direction(axis, p)
+            if (count == 1 or count == 2) and ka >= BOX and kb <= HULL:
+                count = add_corners(shapes, pose, a, b, margin, out, first, count, scratch)
         slot_count[k] = count
         if swapped:
             _flip_normals(out, first, count)

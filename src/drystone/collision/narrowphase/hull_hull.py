@@ -97,7 +97,7 @@ def polytope_contacts(
     if kind == AXIS_EDGES:
         return _edge_contact(shapes, pose, a, b, i, j, out, first)
     of, other, side = (a, b, 1.0) if kind == AXIS_FACE_A else (b, a, -1.0)
-    count = _face_contacts(shapes, pose, of, other, i, v, side, margin, out, first, scratch)
+    count = face_contacts(shapes, pose, of, other, i, v, side, margin, out, first, scratch)
     if count == 0 or (s > 0.0 and least_gap(out, first, count) > s + HANDICAP * small):
         return ASK_DISTANCE  # the nearest corner is not over the face
     return count
@@ -266,8 +266,8 @@ def _clip_by_sides(shapes, table, f, n, scratch, count):
     return source, count
 
 
-@kernel(forceinline=True)
-def _face_contacts(
+@inner_kernel(forceinline=True)
+def face_contacts(
     # in: face f of a, lowest vertex v of b over it; `side` -1 flips the normals
     shapes, pose, a, b, f, v, side, margin,
     # out
