@@ -85,6 +85,7 @@ from drystone.solvers.carried_contacts import (
     leave_middle,
     restore_means,
 )
+from drystone.solvers.contact_balance import draw_balances, settle_balances
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows, worst_share
 from drystone.solvers.impact import solve_impacts, solve_impacts_solids
 from drystone.solvers.least_norm import share_evenly
@@ -359,7 +360,12 @@ def finalize(model, state, settings, work, joint_work, elements):
         groups = graph.tally[TALLY_GROUPS]
         store_joints(joint_work, joints, state)
         draw_budgets(joint_work, bodies, state, rows, groups, settings, motion)
+    draw_balances(
+        bodies, state, settings, rows, graph.tally[TALLY_GROUPS], int(info[INFO_IMPACTS]), motion,
+        graph.queue,
+    )  # fmt: skip
     move_bodies(bodies, state, motion, settings.dt)
+    settle_balances(bodies, state, rows, graph.tally[TALLY_GROUPS], motion, graph.queue)
     if joint_work is not None:
         project_velocities(
             joint_work, joints, bodies, state, rows, groups, settings, work.island, motion

@@ -101,6 +101,30 @@ def print_orderings(json_file, screen, results) -> None:
     results.print(text_table(rows, COLUMNS), markup=False, soft_wrap=True)
 
 
+MOTION_COLUMNS = (
+    ("what", "what", "{}"),
+    ("figure", "figure", "{:.2g}"),
+    ("bound", "bound", "{:g}"),
+    ("version 0.1", "before", "{}"),
+    ("holds", "holds", "{}"),
+)
+
+
+def print_motion(json_file, screen, results) -> int:
+    """The table of figures of motion; how many do not keep their bounds."""
+    from drystone.bench.motion.figures import FIGURES, motion_rows
+
+    _start(json_file)
+    rows = []
+    with screen.status("Motion ...") as status:
+        for row in motion_rows():
+            rows.append(row)
+            _write(json_file, [row])
+            status.update(f"Motion: {len(rows)} of {len(FIGURES)} figures")
+    results.print(text_table(rows, MOTION_COLUMNS), markup=False, soft_wrap=True)
+    return sum(not row["holds"] for row in rows)
+
+
 def _start(json_file) -> None:
     if json_file is not None:
         json_file.parent.mkdir(parents=True, exist_ok=True)

@@ -206,6 +206,7 @@ HEEDED = {
     "mesh": ("scenes", "scale", "threads", "sleeping", "json_file", "plot"),
     "shots": ("threads",),
     "orderings": ("threads", "json_file"),
+    "motion": ("threads", "json_file"),
     "siconos": ("threads", "json_file", "peer_python"),
     "penalty": ("scenes", "scale", "threads"),
 }
@@ -233,6 +234,9 @@ def bench(  # one argument for each option, as in run()
     orderings: Annotated[
         bool, typer.Option("--orderings", help="Only the orderings of pgs, beside their paper.")
     ] = False,
+    motion: Annotated[
+        bool, typer.Option("--motion", help="Only figures of motion that have a right answer.")
+    ] = False,
     siconos: Annotated[
         Path | None, typer.Option(help="Only `auto` beside Siconos, on a folder of problems.")
     ] = None,
@@ -256,7 +260,7 @@ def bench(  # one argument for each option, as in run()
 ) -> None:
     """Time the fixed scenes S1 to S9, with the accuracy beside every time."""
     from drystone.bench.siconos import run_siconos
-    from drystone.cli.bench import print_orderings, run_bench
+    from drystone.cli.bench import print_motion, print_orderings, run_bench
 
     _refuse_idle(context)
     names = None if scenes is None else scenes.split(",")
@@ -279,6 +283,10 @@ def bench(  # one argument for each option, as in run()
             return
         if orderings:
             print_orderings(json_file, screen, results)
+            return
+        if motion:
+            if print_motion(json_file, screen, results):
+                raise typer.Exit(1)
             return
         if siconos is not None:
             python = peer_python or Path("/usr/bin/python3")

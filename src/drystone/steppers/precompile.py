@@ -46,6 +46,7 @@ from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
 from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.carried_contacts import carry_islands_solids
+from drystone.solvers.contact_balance import draw_balances, settle_balances
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.impact import solve_impacts_solids
 from drystone.solvers.least_norm import share_evenly
@@ -237,7 +238,9 @@ def run_dynamics() -> None:
     contacts.store_contacts(
         model.shapes.body, bodies.kind, state, work.near, work.contact_list, rows, 0, 0
     )
+    draw_balances(bodies, state, settings, rows, 0, 0, motion, work.graph.queue)
     finalize.move_bodies(bodies, state, motion, settings.dt)
+    settle_balances(bodies, state, rows, 0, motion, work.graph.queue)
     sleeping.fall_asleep(bodies, state, settings, work.graph)
     # Last, for they call the narrow phase: run_geometry() has compiled it by now.
     solve_impacts_solids(model.shapes, bodies, state, settings, work, None)

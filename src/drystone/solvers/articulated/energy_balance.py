@@ -23,7 +23,7 @@ from math import inf, sqrt
 from drystone.constraints.joint_rows import BY_RATTLE, contacts_of, nodes_of
 from drystone.jit import kernel
 from drystone.jit.stage import stage
-from drystone.jit.vec import add, cross, dot, mad, mul, mul_t, rotation_matrix, scale, sub
+from drystone.jit.vec import dot
 from drystone.model.arrays import (
     BAUMGARTE,
     INFO_ENERGY_MADE,
@@ -33,6 +33,14 @@ from drystone.model.arrays import (
     NO_DRIFT,
 )
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_FRICTION, ROW_SPRING
+from drystone.motion.rigid_motion import (
+    centre_of,
+    kinetic_energy,
+    momentum_about,
+    rigid_spin,
+    scale_factor,
+    scale_motion,
+)
 
 # Of the energy in play: kinetic before and after, and what lifts each body by its own radius. A
 # step that makes more than this share, and cannot take it back, has not converged.
@@ -84,20 +92,6 @@ def _list_bodies(g, bodies, state, rows, joint_work):
 
 
 @kernel
-def _angular_momentum(b, bodies, q, w):
-    """Of body `b` about its centre of mass, with the spin `w`."""
-    m, i = rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies.inertia
-    own = mul_t(m, w)
-    return mul(m, (i[b, 0] * own[0], i[b, 1] * own[1], i[b, 2] * own[2]))
-
-
-@kernel
-def _kinetic(b, bodies, q, twist):
-    v, w = (twist[b, 0], twist[b, 1], twist[b, 2]), (twist[b, 3], twist[b, 4], twist[b, 5])
-    return 0.5 * (dot(v, v) / bodies.inv_mass[b] + dot(w, _angular_momentum(b, bodies, q, w)))
-
-
-@kernel
 def _work(b, bodies, state, motion, settings):
     """Work of gravity and of constant forces on body `b` in this step; infinite if others act."""
     total, m, dt = 0.0, 1.0 / bodies.inv_mass[b], settings.dt
@@ -144,86 +138,31 @@ def draw_budgets(joint_work, bodies, state, rows, groups, settings, motion):
             b = joint_work.body_list[k]
             # The velocities that a smooth step has begun with fit the joints; what did not is lost.
             if smooth:
-                kinetic = _kinetic(b, bodies, state.rotation, joint_work.start_twist)
+                kinetic = kinetic_energy(b, bodies, state.rotation, joint_work.start_twist)
             else:
-                kinetic = _kinetic(b, bodies, state.rotation, state.twist)
+                kinetic = kinetic_energy(b, bodies, state.rotation, state.twist)
             energy[g, BUDGET] += kinetic + _work(b, bodies, state, motion, settings)
             energy[g, IN_PLAY] += kinetic + weight * bodies.radius[b] / bodies.inv_mass[b]
 
 
 @kernel
-def _scale_bodies(count, factor, centre, velocity, spin, state, joint_work):
-    """Scale velocities relative to the rigid motion with this velocity of `centre` and spin."""
-    twist, x = state.twist, state.position
-    for k in range(count):
-        b = joint_work.body_list[k]
-        v = add(velocity, cross(spin, sub((x[b, 0], x[b, 1], x[b, 2]), centre)))
-        for i in range(3):
-            twist[b, i] = v[i] + factor * (twist[b, i] - v[i])
-            twist[b, 3 + i] = spin[i] + factor * (twist[b, 3 + i] - spin[i])
-
-
-@kernel
-def _centre_of(count, bodies, state, joint_work):
-    """Mass, centre of mass and its velocity, of the listed bodies."""
-    mass, centre, velocity, x, t = 0.0, _ZERO, _ZERO, state.position, state.twist
-    for k in range(count):
-        b = joint_work.body_list[k]
-        m = 1.0 / bodies.inv_mass[b]
-        mass += m
-        centre = mad(centre, (x[b, 0], x[b, 1], x[b, 2]), m)
-        velocity = mad(velocity, (t[b, 0], t[b, 1], t[b, 2]), m)
-    return mass, scale(centre, 1.0 / mass), scale(velocity, 1.0 / mass)
-
-
-@kernel
-def _rigid_spin(count, centre, bodies, state, joint_work):
-    """Spin of the rigid motion with the angular momentum of the listed bodies, and its energy."""
-    x, t, q = state.position, state.twist, state.rotation
-    momentum, one, two, three = _ZERO, _ZERO, _ZERO, _ZERO  # and rows of the inertia
-    for k in range(count):
-        b = joint_work.body_list[k]
-        m, arm = 1.0 / bodies.inv_mass[b], sub((x[b, 0], x[b, 1], x[b, 2]), centre)
-        own = _angular_momentum(b, bodies, q, (t[b, 3], t[b, 4], t[b, 5]))
-        momentum = mad(add(momentum, own), cross(arm, (t[b, 0], t[b, 1], t[b, 2])), m)
-        one = add(one, _angular_momentum(b, bodies, q, (1.0, 0.0, 0.0)))
-        two = add(two, _angular_momentum(b, bodies, q, (0.0, 1.0, 0.0)))
-        three = add(three, _angular_momentum(b, bodies, q, (0.0, 0.0, 1.0)))
-        square = m * dot(arm, arm)
-        one = mad((one[0] + square, one[1], one[2]), arm, -m * arm[0])
-        two = mad((two[0], two[1] + square, two[2]), arm, -m * arm[1])
-        three = mad((three[0], three[1], three[2] + square), arm, -m * arm[2])
-    bc = cross(two, three)
-    determinant = dot(one, bc)
-    if not determinant > 0.0:
-        return _ZERO, 0.0
-    spin = scale(bc, momentum[0] / determinant)
-    spin = mad(spin, cross(three, one), momentum[1] / determinant)
-    spin = mad(spin, cross(one, two), momentum[2] / determinant)
-    return spin, 0.5 * dot(spin, momentum)
-
-
-@kernel
-def _factor(kinetic, change):
-    """By which velocities of this kinetic energy have that `change` of it, as far as it goes."""
-    return sqrt(max(kinetic + change, 0.0) / kinetic) if kinetic > 0.0 else 1.0
-
-
-@kernel
 def _change_energy(g, count, change, kinetic, bodies, state, joint_work):
     """Change the kinetic energy of the listed bodies; returns what could not be taken."""
+    listed = joint_work.body_list
     if joint_work.energy[g, GROUNDED] == 1.0:
-        factor = _factor(kinetic, change)
-        _scale_bodies(count, factor, _ZERO, _ZERO, _ZERO, state, joint_work)
+        factor = scale_factor(kinetic, change)
+        scale_motion(count, factor, _ZERO, _ZERO, _ZERO, state, listed)
         return max(-kinetic - change, 0.0)
-    mass, centre, velocity = _centre_of(count, bodies, state, joint_work)
-    spin, rotating = _rigid_spin(count, centre, bodies, state, joint_work)
+    mass, centre, velocity = centre_of(count, bodies, state, listed)
+    momentum = momentum_about(centre, count, bodies, state, listed)
+    spin = rigid_spin(momentum, centre, count, bodies, state, listed)
+    rotating = 0.5 * dot(spin, momentum)
     free = max(kinetic - 0.5 * mass * dot(velocity, velocity) - rotating, 0.0)
-    _scale_bodies(count, _factor(free, change), centre, velocity, spin, state, joint_work)
+    scale_motion(count, scale_factor(free, change), centre, velocity, spin, state, listed)
     left = max(-free - change, 0.0)
     if left > 0.0:
-        factor = _factor(rotating, -left)
-        _scale_bodies(count, factor, centre, velocity, _ZERO, state, joint_work)
+        factor = scale_factor(rotating, -left)
+        scale_motion(count, factor, centre, velocity, _ZERO, state, listed)
         left = max(left - rotating, 0.0)
     return left
 
@@ -239,7 +178,7 @@ def balance_energies(joint_work, bodies, state, rows, groups, info):
             continue
         count, kinetic = _list_bodies(g, bodies, state, rows, joint_work), 0.0
         for k in range(count):
-            kinetic += _kinetic(joint_work.body_list[k], bodies, state.rotation, state.twist)
+            kinetic += kinetic_energy(joint_work.body_list[k], bodies, state.rotation, state.twist)
         made, play, change = kinetic - budget, energy[g, IN_PLAY] + kinetic, 0.0
         if made > ROUNDING * play:
             change = -made

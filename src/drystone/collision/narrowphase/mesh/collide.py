@@ -169,7 +169,7 @@ def _surface_contacts(
         path, bound = _path_unseen(axis, p, moved, kind), work.query[BOUND]
         if path > UNSEEN * min(shapes.thickness[a], shapes.thickness[b]):
             seen, path = count, 0.0
-            count, near.unresolved[k] = add_overlaps(shapes, pair, count, work)
+            count, near.unresolved[k] = add_overlaps(shapes, pair, count, close, work)
             if count > seen or near.unresolved[k] > 0:  # and again in the next step
                 kind, path = TOUCHING, inf
         remember(axis, p, kind, path if kind == TOUCHING else bound, ts, rs)

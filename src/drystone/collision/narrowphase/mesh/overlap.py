@@ -27,6 +27,7 @@ from drystone.collision.narrowphase.mesh.intersection import (
 )
 from drystone.collision.narrowphase.mesh.leaf_pairs import corner_of
 from drystone.collision.narrowphase.mesh.ray import way_out
+from drystone.collision.narrowphase.mesh.workspace import mesh_pair
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import (
     add,
@@ -49,6 +50,12 @@ LEAST = 1e-4
 # An overlap is that of features if one within it is as deep as this part of it and points no
 # farther away than this cosine.
 DEEP_ENOUGH, SAME_WAY = 0.25, 0.5
+# The other side of a groove pushes back by more than this sine; one that differs by less than this
+# cosine from a contact that is there is that one.
+TILTED, SAME_SIDE = 0.05, 0.98
+# It is looked for at a displacement across the overlap by so many times its depth. Contours of more
+# segments than this are those of surfaces that lie on each other, which is no groove.
+SIDEWAYS, MOST_SIDED = 2.0, 256
 # Points of a loop from which the middle of the overlap is searched, beside the middle of the loop:
 # so far inside, as a part of the smaller radius; and in so many rounds.
 PROBES, INSIDE, CENTRING = 6, 4e-6, 2
@@ -292,9 +299,60 @@ def _enclosed(shapes, pair, small, stack):
     return (0.0, 0.0, 0.0), False
 
 
+@kernel
+def _way_of(shapes, pair, loops, segments, k, small, work):
+    """Direction, depth and point midway by which the overlap number k is left, and the length of
+    its loops. The depth is -1 if no point of it is in both bodies."""
+    area, sizes, length = _area_of(work.loop, loops, float(k))
+    n, depth, middle = normalize(area), -1.0, (0.0, 0.0, 0.0)
+    if norm(area) > CLEAR * sizes and sizes > 0.0:
+        depth, middle, x = _deepest_probe(shapes, pair, loops, segments, float(k), n, small, work)
+        # The inner loop of an overlap with a hole has its area vector reversed.
+        other, y = _depth(shapes, pair, x, scale(n, -1.0), small, work.stack)
+        if depth >= 0.0 and 0.0 <= other < depth:
+            n, depth, middle = scale(n, -1.0), other, y
+    if depth < 0.0:
+        n, depth, middle = _shortest_way(shapes, pair, loops, segments, float(k), small, work)
+    return n, depth, middle, length
+
+
+@kernel
+def _add_side(shapes, pair, x, n, shift, size, small, count, work):
+    """Add the contact that the overlap at x, left along n, would have if B were moved by `shift`,
+    should it push B back: the other side of a groove, in which links lie that pull at each other.
+    With one side alone they slip along it in every step. Returns the number of contacts."""
+    moved = mesh_pair(shapes, pair.a, pair.b, pair.r, add(pair.t, shift))
+    segments = find_contours(shapes, moved, MOST_SEGMENTS, work)
+    if segments == 0:
+        return count
+    loops = trace_loops(segments, small, work)
+    _join_loops(shapes, moved, loops, small, work)
+    nearest, least = -1, size
+    for k in range(loops):
+        away = norm(sub(load(work.loop, k), x))
+        if away < least:
+            nearest, least = int(work.loop[k, OVERLAP]), away
+    if nearest < 0:
+        return count
+    side, depth, middle, _ = _way_of(shapes, moved, loops, segments, nearest, small, work)
+    back = dot(side, shift)
+    if depth <= 0.0 or dot(side, n) < SAME_WAY or back > -TILTED * norm(shift):
+        return count
+    gap, x = -depth - back, mad(middle, shift, -0.5)
+    if gap > norm(shift):  # not in this step
+        return count
+    for i in range(count):
+        if dot((work.rows[i, 3], work.rows[i, 4], work.rows[i, 5]), side) > SAME_SIDE:
+            d = sub(load(work.rows, i), x)
+            if work.rows[i, 6] <= 0.5 * gap and dot(d, d) <= size * size:
+                return count
+    return _write(work.rows, count, x, side, -gap)
+
+
 @inner_kernel
-def add_overlaps(shapes, pair, count, work):
-    """Add a contact for each overlap that none of the candidates in work.rows holds.
+def add_overlaps(shapes, pair, count, reach, work):
+    """Add a contact for each overlap that none of the candidates in work.rows holds, and those of
+    its sides if it lies in a groove, up to a displacement by `reach` [m].
 
     Returns their new number, and how many overlaps none was found for.
     """
@@ -307,29 +365,29 @@ def add_overlaps(shapes, pair, count, work):
             if depth > 0.0 and not _is_known(work.rows, known, middle, n, depth, inf):
                 return _write(work.rows, count, middle, n, depth), 0
         return count, 0
-    loops = trace_loops(segments, small, work)
+    loops, ways = trace_loops(segments, small, work), 0
     _join_loops(shapes, pair, loops, small, work)
     for k in range(loops):
         if work.loop[k, OVERLAP] != k:
             continue
-        area, sizes, length = _area_of(work.loop, loops, float(k))
-        n, depth, middle = normalize(area), -1.0, (0.0, 0.0, 0.0)
-        if norm(area) > CLEAR * sizes and sizes > 0.0:
-            depth, middle, x = _deepest_probe(
-                shapes, pair, loops, segments, float(k), n, small, work
-            )
-            # The inner loop of an overlap with a hole has its area vector reversed.
-            other, y = _depth(shapes, pair, x, scale(n, -1.0), small, work.stack)
-            if depth >= 0.0 and 0.0 <= other < depth:
-                n, depth, middle = scale(n, -1.0), other, y
-        if depth < 0.0:
-            n, depth, middle = _shortest_way(shapes, pair, loops, segments, float(k), small, work)
+        n, depth, middle, length = _way_of(shapes, pair, loops, segments, k, small, work)
         if depth < 0.0 and length > sqrt(LEAST) * pair.radius:
             unresolved += 1
-        if depth > LEAST * pair.radius and not _is_known(
-            work.rows, known, middle, n, depth, length
-        ):
-            count = _write(work.rows, count, middle, n, depth)
+        if depth > LEAST * pair.radius:
+            work.way[ways, 0], work.way[ways, 1], work.way[ways, 2] = middle
+            work.way[ways, 3], work.way[ways, 4], work.way[ways, 5] = n
+            work.way[ways, 6], work.way[ways, 7] = length, min(reach, SIDEWAYS * depth)
+            ways += 1
+            if not _is_known(work.rows, known, middle, n, depth, length):
+                count = _write(work.rows, count, middle, n, depth)
+    for i in range(ways if reach > 0.0 and segments <= MOST_SIDED else 0):
+        n, far = (work.way[i, 3], work.way[i, 4], work.way[i, 5]), work.way[i, 7]
+        one, other = tangents(n)
+        for k in range(4):
+            shift = scale(one if k < 2 else other, far if k % 2 == 0 else -far)
+            count = _add_side(
+                shapes, pair, load(work.way, i), n, shift, work.way[i, 6], small, count, work
+            )
     return count, unresolved
 
 
@@ -344,7 +402,7 @@ def overlap_depth(shapes, pair, work):
     """How deep the deepest overlap of two surfaces is that pierce each other [m], 0 if none do."""
     if not pierces(shapes, pair, work):
         return 0.0
-    count, depth = add_overlaps(shapes, pair, 0, work)[0], 0.0
+    count, depth = add_overlaps(shapes, pair, 0, 0.0, work)[0], 0.0
     for i in range(count):
         depth = max(depth, -work.rows[i, 6])
     return depth
