@@ -28,7 +28,9 @@ SMALL = {
     "loop": {"turn_deg": 2.0},
     "gears": {"rows": 2},
     "mechanism": {"pebble": False},
+    "mixed-pile": {"bodies": 6},
 }
+OVERLAPPING = ("block-penetrating",)
 NAMES_OF_ISSUE = (
     "wall box-stack pyramid mass-ratio sphere-pile box-pile hull-pile slope billiards dominoes "
     "arch newton-cradle diku card-house incline"
@@ -48,16 +50,20 @@ def test_scene_runs(name):
     """
     world = SCENES[name].build(**SMALL.get(name, {}))
     radius = min(part.radius for body in world.bodies for part in body.shape.parts())
+    compliant = world.solver.law == "compliant"  # overlaps are what makes its forces
     for _ in range(20):
         info = world.step()
-        assert info.residual < 1e-3
-        assert info.penetration < 1e-3 * radius
+        assert info.residual < (0.1 if compliant else 1e-3)
+        if name not in OVERLAPPING:
+            assert info.penetration < (5e-3 if compliant else 1e-3 * radius)
     assert np.isfinite(world.positions).all() and np.isfinite(world.velocities).all()
 
 
 @pytest.mark.parametrize("name", SCENES)
 def test_scene_starts_without_overlap(name):
     """The first step sees the bodies as placed: nothing overlaps by more than rounding."""
+    if name in OVERLAPPING:
+        pytest.skip("it is about a body that overlaps at the start")
     world = SCENES[name].build(**SMALL.get(name, {}))
     assert world.step().penetration < 1e-7
 

@@ -48,7 +48,7 @@ def test_a_robot_stands_and_its_servo_holds_the_arm_as_statics_say(friction):
     placed = world.add_robot(hopper(), q=[0, 0, 0.0995, 1, 0, 0, 0, 0])
     world.run(0.8)
     assert placed.q[7] == pytest.approx(0.5 * 9.81 * 0.1 / 200, rel=0.05)
-    assert world.contacts().on_fixed(ground)[2] == pytest.approx(-2.5 * 9.81, rel=0.02)
+    assert world.contacts().on_fixed(ground)[2] == pytest.approx(-2.5 * 9.81, rel=0.05)
     assert np.abs(placed.q[:2]).max() < 2e-3
 
 

@@ -17,8 +17,9 @@ def bottom_points(points, depth):
     order = np.argsort(-depth)
     kept = [order[0]]
     for c in order[1:]:
-        first, rest = points[kept[0]], sorted(
-            kept[1:], key=lambda k: np.arctan2(*(points[k] - points[kept[0]])[::-1])
+        first, rest = (
+            points[kept[0]],
+            sorted(kept[1:], key=lambda k: np.arctan2(*(points[k] - points[kept[0]])[::-1])),
         )
         inside = False
         for i in range(len(rest)):

@@ -1,14 +1,14 @@
 """The experiments of PENALTY IV beside the values that the source gives: tables and figures.
 
-    drystone bench --penalty out          # all five scenes; or --scenes block-penetrating,mixed-pile
+    drystone bench --penalty out          # all of them; or --scenes block-penetrating,mixed-pile
 
 block-penetrating   kinetic energy and penetration after every step (Fig. 8, 9)
 block-perturbed     the same, and the mean penetration (Fig. 10, 11)
 mixed-pile          whether the pile comes to rest (Fig. 13)
 robots              steps a second of diff-drive and humanoid-26, beside `lemke` and `auto` (IV-D)
 
-Each writes NAME.csv, and the first two NAME.png. The source leaves open how deep the cube begins, how
-it is turned, and the mass of the ground, by which its rule for gains (III C) counts. IV-A gives
+Each writes NAME.csv, and the first two NAME.png. The source leaves open how deep the cube begins,
+how it is turned, and the mass of the ground, which counts in its rule for gains (III C). IV-A gives
 gains, those of 50 kg in all; Fig. 12 a cube of 10 kg. A ground of 255 kg (SAGGING) is a fit of one
 number: it gives the mean penetration of IV-B.
 """
@@ -62,9 +62,7 @@ def penetrating_courses(steps: int = 3000) -> dict[str, np.ndarray]:
 def perturbed_courses(steps: int = 10_000) -> dict[str, np.ndarray]:
     """IV-B: the same two, `lemke`, `auto`, and many points on a ground with a mass."""
     total = CUBE_MASS + SAGGING
-    heavy = replace(
-        MANY, proportional=100.0 * total, derivative=50.0 * total, integral=2.0 * total
-    )
+    heavy = replace(MANY, proportional=100.0 * total, derivative=50.0 * total, integral=2.0 * total)
     methods = {
         "many points": MANY,
         f"many points, ground of {SAGGING:g} kg": heavy,

@@ -9,6 +9,8 @@ import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from drystone.bench import solver_plots
+from drystone.bench.method_runs import COLUMNS as RUN_COLUMNS
+from drystone.bench.method_runs import force_methods, run_methods
 from drystone.bench.solver_comparison import (
     FACTORS,
     FAILED,
@@ -22,7 +24,7 @@ from drystone.bench.solver_comparison import (
 )
 from drystone.cli.console import compiling
 from drystone.constraints.problem import ContactProblem
-from drystone.errors import DrystoneError, InputError
+from drystone.errors import DrystoneError, InputError, UnsupportedFeature
 from drystone.model.checks import choice, did_you_mean, positive
 from drystone.model.files import write_text
 from drystone.scenes import SCENES
@@ -65,6 +67,7 @@ class Report:
     folder: Path
     skipped: dict[str, str] = field(default_factory=dict)  # files that could not be read, and why
     outcomes: list[Outcome] = field(default_factory=list)
+    runs: list[dict] = field(default_factory=list)  # see bench/method_runs.py
     finished: bool = False
 
     def write(self) -> None:
@@ -80,6 +83,8 @@ class Report:
             "skipped": self.skipped,
             "outcomes": [_as_dict(outcome) for outcome in self.outcomes],
         }
+        if self.runs:
+            content["runs"] = self.runs
         if self.kind == "folder" and self.outcomes:
             content["profile"] = performance_profile(self.outcomes).rows()
         text = json.dumps(_plain(content), indent=1, allow_nan=False)
@@ -94,9 +99,15 @@ def run_compare(
     positive("--seconds-limit", seconds_limit, "s")
     if measure is not None:
         choice("--measure", measure, UNITS)
+    forces, every = force_methods(names), names
+    names = None if names is None else [name for name in names if name not in forces]
     find_solvers(names, tolerance, measure or "velocity")  # unknown names are to be told at once
     plot = _plot_or_not(plot, screen)
     kind, where, label = _locate(what, options)
+    if forces and kind != "scene":
+        raise UnsupportedFeature(
+            f"{forces[0]} solves no contact problem, so it can be compared on a scene alone."
+        )
     folder = _claim(Path(f"compare-{label}") if output is None else output, where)
     problems, skipped = _find_problems(kind, what, steps, options, screen)
     measure = measure or natural_measure(problems.values())
@@ -110,6 +121,8 @@ def run_compare(
     _open_folder(report)
     try:
         _solve_all(report, problems, find_solvers(names, tolerance, measure), screen)
+        if forces:
+            _run_all(report, every, steps, options, screen)
         report.finished = True
     except KeyboardInterrupt:
         screen.print("Stopped; what was done so far is saved.", markup=False)
@@ -216,6 +229,15 @@ def _solve_all(report: Report, problems: dict, solvers: dict, screen) -> None:
                 bar.advance(task)
 
 
+def _run_all(report: Report, names, steps: int, options: dict, screen) -> None:
+    """Forces and impulses on the same scene, from its start."""
+    scene = SCENES[report.what]
+    options = {key: scene.read_option(key, text) for key, text in options.items()}
+    with screen.status(f"{steps} steps by each method ..."):
+        report.runs = run_methods(report.what, names, steps, options)
+    report.write()
+
+
 def _plot_or_not(wanted: bool | None, screen) -> bool:
     """Whether to draw. Who asks for plots gets them or an error, who does not say gets a word."""
     if wanted is False:
@@ -238,6 +260,9 @@ def _show(report: Report, plot: bool, screen, results) -> None:
         if o.converged == FAILED:
             screen.print(f"{o.problem}: {o.solver} failed: {o.message}", style="red",
                          markup=False, soft_wrap=True)  # fmt: skip
+    if report.runs:
+        results.print(f"\n{report.what}: the scene itself, run by each", style="bold")
+        results.print(text_table(report.runs, RUN_COLUMNS), markup=False, soft_wrap=True)
     written = [JSON]
     if report.kind == "folder" and outcomes:
         profile = performance_profile(outcomes)

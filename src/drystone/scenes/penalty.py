@@ -122,9 +122,7 @@ def _drive() -> tuple[list, list, list]:
     motors = []
     for name, y in (("left", TRACK / 2), ("right", -TRACK / 2)):
         half = 0.5**0.5
-        tyre = ds.LinkShape(
-            ds.Cylinder(WHEEL, WIDTH), orientation=(half, half, 0, 0), friction=0.5
-        )
+        tyre = ds.LinkShape(ds.Cylinder(WHEEL, WIDTH), orientation=(half, half, 0, 0), friction=0.5)
         across = (3 * WHEEL**2 + WIDTH**2) / 12
         links.append(ds.Link(name, 1.0, (0, 0, 0), (across, WHEEL**2 / 2, across), [tyre]))
         joints.append(
@@ -138,9 +136,7 @@ def _drive() -> tuple[list, list, list]:
         ball = ds.LinkShape(ds.Sphere(0.04), friction=0.0)
         links.append(ds.Link(f"{name} caster", 0.2, (0, 0, 0), (1e-4, 1e-4, 1e-4), [ball]))
         place = (x, 0, 0.04 - WHEEL + CLEARANCE)
-        joints.append(
-            ds.RobotJoint(f"{name} fork", "fixed", f"{name} caster", "base", place)
-        )
+        joints.append(ds.RobotJoint(f"{name} fork", "fixed", f"{name} caster", "base", place))
     return links, joints, motors
 
 

@@ -90,9 +90,7 @@ class Geometry:
         """The patches, with room for so many."""
         p = self.patches
         if len(p.mode) < pairs or len(p.depth) < contacts:
-            self.patches = new_patches(
-                max(2 * pairs, len(p.mode)), max(2 * contacts, len(p.depth))
-            )
+            self.patches = new_patches(max(2 * pairs, len(p.mode)), max(2 * contacts, len(p.depth)))
         return self.patches
 
 
@@ -306,9 +304,7 @@ class PenaltyStep(Step):
             "mij,mj->mi", axes[body[:, 1]], patches.on_other[at]
         )
         normals = np.einsum("mij,mj->mi", axes[body[:, 0]], patches.normal[pair[at]])
-        speed = [
-            later[b, :3] + np.cross(later[b, 3:], points - self.place[b, :3]) for b in body.T
-        ]
+        speed = [later[b, :3] + np.cross(later[b, 3:], points - self.place[b, :3]) for b in body.T]
         patches.stick[at] = sticking_forces(
             points, normals, body, speed[1] - speed[0], self.place, self.model.bodies,
             self.by_row, dt,
@@ -390,9 +386,7 @@ class PenaltyStep(Step):
             super().ccd()
 
     def finalize(self):
-        status = timestep.finalize(
-            self._solid, self.state, self.settings, self.work, None, None
-        )
+        status = timestep.finalize(self._solid, self.state, self.settings, self.work, None, None)
         if status == DONE:
             remember(
                 self.model.shapes.body, self.model.bodies.kind, self.state, self.work.near,

@@ -41,24 +41,24 @@ def place_on_links(model, base, q, v, link, centre, axes, origin, work, rows, pl
     kinematics.place_links(model, base, q, work)
     kinematics.move_links(model, v, work)
     for i in range(rows.shape[0]):
-        b, l = rows[i], link[i]
+        b, own = rows[i], link[i]
         for j in range(3):
-            at = work.pose[l, j]
+            at = work.pose[own, j]
             for k in range(3):
-                at += work.pose[l, 3 + 3 * j + k] * centre[i, k]
+                at += work.pose[own, 3 + 3 * j + k] * centre[i, k]
             place[b, j] = at - origin[j]
             for k in range(3):
                 turned = 0.0
                 for m in range(3):
-                    turned += work.pose[l, 3 + 3 * j + m] * axes[i, 3 * m + k]
+                    turned += work.pose[own, 3 + 3 * j + m] * axes[i, 3 * m + k]
                 place[b, 3 + 3 * j + k] = turned
         x = place[b, 0] + origin[0] - work.origin[0]
         y = place[b, 1] + origin[1] - work.origin[1]
         z = place[b, 2] + origin[2] - work.origin[2]
-        w0, w1, w2 = work.velocity[l, 0], work.velocity[l, 1], work.velocity[l, 2]
-        twist[b, 0] = work.velocity[l, 3] + w1 * z - w2 * y
-        twist[b, 1] = work.velocity[l, 4] + w2 * x - w0 * z
-        twist[b, 2] = work.velocity[l, 5] + w0 * y - w1 * x
+        w0, w1, w2 = work.velocity[own, 0], work.velocity[own, 1], work.velocity[own, 2]
+        twist[b, 0] = work.velocity[own, 3] + w1 * z - w2 * y
+        twist[b, 1] = work.velocity[own, 4] + w2 * x - w0 * z
+        twist[b, 2] = work.velocity[own, 5] + w0 * y - w1 * x
         twist[b, 3], twist[b, 4], twist[b, 5] = w0, w1, w2
 
 
@@ -67,23 +67,23 @@ def accelerate_robot(
     model, q, v, tau, gravity, rows, link, place, origin, force, wrench, push, work, loaded, out
 ):  # fmt: skip
     """Accelerations at the place where the links are; `push` (nl, 6), `loaded` (nv,) scratch."""
-    for l in range(push.shape[0]):
+    for own in range(push.shape[0]):
         for k in range(6):
-            push[l, k] = 0.0
+            push[own, k] = 0.0
     for i in range(rows.shape[0]):
-        b, l = rows[i], link[i]
+        b, own = rows[i], link[i]
         x = place[b, 0] + origin[0] - work.origin[0]
         y = place[b, 1] + origin[1] - work.origin[1]
         z = place[b, 2] + origin[2] - work.origin[2]
         f0, f1, f2 = (
             force[b, 0] + wrench[b, 0], force[b, 1] + wrench[b, 1], force[b, 2] + wrench[b, 2],
         )  # fmt: skip
-        push[l, 0] += force[b, 3] + wrench[b, 3] + y * f2 - z * f1
-        push[l, 1] += force[b, 4] + wrench[b, 4] + z * f0 - x * f2
-        push[l, 2] += force[b, 5] + wrench[b, 5] + x * f1 - y * f0
-        push[l, 3] += f0
-        push[l, 4] += f1
-        push[l, 5] += f2
+        push[own, 0] += force[b, 3] + wrench[b, 3] + y * f2 - z * f1
+        push[own, 1] += force[b, 4] + wrench[b, 4] + z * f0 - x * f2
+        push[own, 2] += force[b, 5] + wrench[b, 5] + x * f1 - y * f0
+        push[own, 3] += f0
+        push[own, 4] += f1
+        push[own, 5] += f2
     for d in range(v.shape[0]):
         loaded[d] = tau[d]
     add_passive(model, q, v, loaded)
@@ -174,9 +174,7 @@ class RobotMotion:
         robot, out = self.robot, np.empty((6, self.nv))
         robot._base[:] = self.base
         robot._place(self.start_q)
-        kinematics.fill_jacobian(
-            robot._model, self.of_row[row], x + self.origin, robot._work, out
-        )
+        kinematics.fill_jacobian(robot._model, self.of_row[row], x + self.origin, robot._work, out)
         return out[:3]
 
     def response(self, row: int, x: np.ndarray) -> np.ndarray:

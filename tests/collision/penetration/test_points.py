@@ -92,9 +92,7 @@ def test_a_thin_plate_is_not_pushed_out_at_its_back():
 
 def test_faces_that_overlap_in_part_bear_where_they_do():
     """A box that hangs over the edge of another: points reach up to that edge."""
-    slots, _ = touch(
-        ds.Box(1, 1, 1), ds.Box(1, 1, 1), GROUND, ((0.3, 0.2, 0.999), np.eye(3))
-    )
+    slots, _ = touch(ds.Box(1, 1, 1), ds.Box(1, 1, 1), GROUND, ((0.3, 0.2, 0.999), np.eye(3)))
     low, high = slots[:, :2].min(axis=0), slots[:, :2].max(axis=0)
     np.testing.assert_allclose(low, (-0.2, -0.3), atol=0.01)
     np.testing.assert_allclose(high, (0.5, 0.5), atol=0.01)

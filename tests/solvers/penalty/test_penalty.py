@@ -76,8 +76,8 @@ def test_a_block_on_a_slope_of_20_degrees(friction, mu):
     world.run(0.5)
     speed = max(0.0, np.sin(slope) - mu * np.cos(slope)) * G * world.time
     assert block.velocity[0] == pytest.approx(speed, abs=0.02)
-    if speed == 0.0:
-        assert block.position[0] < 5e-3
+    if speed == 0.0:  # slip friction, whatever is at rest, lets it creep
+        assert block.position[0] < (2e-2 if friction == "slip" else 2e-3)
 
 
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
@@ -256,7 +256,7 @@ def test_the_solver_can_be_changed_while_a_world_runs():
 
 
 def test_a_large_step_does_not_blow_up():
-    """Gains are limited to what a step can follow: 4 ms instead of 1, and a light body between heavy ones."""
+    """Gains are limited to what a step can follow: of 4 ms, a light body between heavy ones."""
     world, stuff = ground("penalty", dt=1 / 240)
     for k, mass in enumerate((100, 5, 30)):
         world.add_body(ds.Box(0.5, 0.5, 0.5), stuff, mass=mass, position=(0, 0, 0.25 + 0.501 * k))

@@ -20,8 +20,11 @@ class Penalty:
     f = max((proportional depth + derivative approach + integral I) / points, 0) at each point on
     the bottom of the intersection, I <- forgetting I + greatest depth after every step.
 
-    proportional    [N/m], derivative [N s/m], integral [N/m a step]; for every kilogram that the
-                    two bodies have together (what is fixed: as much as all bodies), or, with per_kilogram=False, of every pair of bodies
+    proportional    [N/m]
+    derivative      [N s/m]
+    integral        [N/m a step]; all three for every kilogram that the two bodies have together,
+                    where what is fixed counts as much as all bodies
+    per_kilogram    False: they are those of every pair of bodies
     forgetting      share of I that the next step keeps
     points          of a pair that get a force, at most; 1: the deepest alone
     friction        "slip": against the sliding, always; "spring": virtual springs and dampers in

@@ -9,6 +9,8 @@ forces are cut to the cone afterwards.
 
 import numpy as np
 
+from drystone.solvers.penalty.impacts import skew
+
 CUT = 1e-3  # singular values of the scaled A below this share of the largest are left out
 
 
@@ -41,7 +43,7 @@ def sticking_forces(points, normals, bodies, velocity, place, model, robots, dt)
                 own = owner.point_jacobian(b, points[c])
             else:
                 arm = points[c] - place[b, :3]
-                own = np.hstack([np.eye(3), np.cross(np.eye(3), arm).T])
+                own = np.hstack([np.eye(3), skew(arm).T])
             jacobian[2 * c : 2 * c + 2, first : first + own.shape[1]] += sign * tangents[c] @ own
     response = np.zeros_like(jacobian)  # M⁻¹ Jᵀ, transposed
     for owner, first in column.items():
