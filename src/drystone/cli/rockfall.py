@@ -27,6 +27,14 @@ PdfFlag = Annotated[
         "--pdf/--no-pdf", help="Print the report; if not given, where a browser is found."
     ),
 ]
+ClusterAddress = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to use instead.")
+]
+TlsCaFile = Annotated[
+    Path | None, typer.Option(help="Certificate authority of a tls:// cluster (PEM).")
+]
+TlsCert = Annotated[Path | None, typer.Option(help="Own certificate for it (PEM).")]
+TlsKey = Annotated[Path | None, typer.Option(help="Its private key (PEM).")]
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="Study file (TOML).")]
 
 
@@ -65,14 +73,10 @@ def run_command(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; all cores if not given.")
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler to use instead.")
-    ] = None,
-    tls_ca_file: Annotated[
-        Path | None, typer.Option(help="Certificate authority of a tls:// cluster (PEM).")
-    ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="Own certificate for it (PEM).")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
+    cluster: ClusterAddress = None,
+    tls_ca_file: TlsCaFile = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was interrupted.")
     ] = False,
@@ -100,12 +104,17 @@ def run_command(
         if finding.severity == "warning":
             screen.print(str(finding), style="yellow", markup=False, soft_wrap=True)
     folder = out if out is not None else study.folder / study.output.folder
-    tls = {"ca_file": tls_ca_file, "cert": tls_cert, "key": tls_key}
-    given = {name: file for name, file in tls.items() if file is not None}
-    finished = _run(study, folder, workers, cluster, given or None, resume, lumped, overwrite)
+    tls = _tls(tls_ca_file, tls_cert, tls_key)
+    finished = _run(study, folder, workers, cluster, tls, resume, lumped, overwrite)
     if report:
         _report(finished, pdf)
     results.print(str(folder), markup=False, soft_wrap=True)
+
+
+def _tls(ca_file: Path | None, cert: Path | None, key: Path | None) -> dict[str, Path] | None:
+    """The files of an encrypted cluster that were given; None if none was."""
+    tls = {"ca_file": ca_file, "cert": cert, "key": key}
+    return {name: file for name, file in tls.items() if file is not None} or None
 
 
 @app.command("report")
@@ -173,6 +182,10 @@ def fit_command(
         Path | None, typer.Option(help="Folder; STUDY's folder/fit if not given.")
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a fit.")] = False,
+    cluster: ClusterAddress = None,
+    tls_ca_file: TlsCaFile = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
 ) -> None:
     """Fit restitution, friction and rolling resistance of STUDY to observed deposits."""
     from drystone.rockfall.fit.fit import fit_study
@@ -181,7 +194,10 @@ def fit_command(
     study = Study.load(study_file)
     names = None if materials is None else [name.strip() for name in materials.split(",")]
     folder = out if out is not None else study.folder / "fit"
-    found = fit_study(study, deposits, folder, heights, names, runs, trials, workers, resume)
+    tls = _tls(tls_ca_file, tls_cert, tls_key)
+    found = fit_study(
+        study, deposits, folder, heights, names, runs, trials, workers, resume, cluster, tls, True
+    )
     for line in found.lines():
         results.print(line, markup=False, soft_wrap=True)
 

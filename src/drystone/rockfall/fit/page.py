@@ -33,21 +33,16 @@ def fit_page(study, fit, library, deposits: np.ndarray) -> str:
         f"rocks; {fit.seconds:.0f} s, {fit.cpu:.0f} s of CPU. Held-out deposits: p = "
         f"{fit.held_out:.2f}."
     )
+    doubt = f"<p class='alarm'>{escape(fit.doubt)}</p>" if fit.doubt else ""
     body = section(
         "Fitted values",
-        f"<p>{escape(words)}</p>"
+        f"{doubt}<p>{escape(words)}</p>"
         + table(["value", "best", "90 % region from", "to"], rows)
         + _image(_draw_region(fit)),
     )
     body += section("Observed and simulated run-out", _image(_draw_runouts(fit, library, deposits)))
     body += section("What to make of it", bullets(list(LIMITS)))
     return PAGE.format(title=escape(f"{study.title}: back-analysis"), body=body)
-
-
-def _nearest(fit, library) -> int:
-    """The trial nearest to the best values."""
-    away = (library.values - fit.region.best) / (library.high - library.low)
-    return int(np.argmin((away**2).sum(axis=1)))
 
 
 def _draw_region(fit):
@@ -68,8 +63,7 @@ def _draw_region(fit):
 
 
 def _draw_runouts(fit, library, deposits):
-    t = _nearest(fit, library)
-    ends = library.ends[t]
+    ends = library.ends[fit.nearest]
     ends = ends[np.isfinite(ends[:, 0])]
     seen, _ = in_frame(deposits, fit.frame.start, fit.frame.along)
     told, _ = in_frame(ends, fit.frame.start, fit.frame.along)

@@ -44,28 +44,47 @@ def compute_on_cluster(
     study, plan: Plan, chunks: list[int], scheduler: Scheduler, say: Callable[[str], None]
 ) -> Iterator[tuple[int, bytes]]:
     """(chunk, content of its part file) of all `chunks`, in the order in which they get done."""
-    if not chunks:
+    digest = plan.digest()
+
+    def task(chunk: int) -> tuple:
+        return compute_remotely, study, plan.roll, digest, chunk
+
+    def name(chunk: int) -> str:
+        runs = plan.runs(chunk)
+        return f"runs {runs.start} to {runs.stop - 1}"
+
+    yield from compute_tasks(scheduler, f"rockfall-{digest[:16]}", task, name, chunks, say)
+
+
+def compute_tasks(
+    scheduler: Scheduler, key: str, task: Callable, name: Callable, numbers: list[int], say
+) -> Iterator[tuple[int, object]]:
+    """(number, result) of the tasks with these numbers, in the order in which they get done.
+
+    key    under which the cluster knows them, with their number
+    task   number -> (function, its arguments)
+    name   number -> what it is, for people
+    """
+    if not numbers:
         return
-    tasks = _Tasks(scheduler, study, plan, say)
-    suspects = yield from tasks.compute(chunks)
+    tasks = _Tasks(scheduler, key, task, say)
+    suspects = yield from tasks.compute(numbers)
     deadly = []
-    for chunk in suspects:
-        deadly += yield from tasks.compute([chunk], suspected=True)
+    for number in suspects:
+        deadly += yield from tasks.compute([number], suspected=True)
     if deadly:
-        runs = [plan.runs(chunk) for chunk in sorted(deadly)]
-        named = ", ".join(f"{some.start} to {some.stop - 1}" for some in runs)
         raise DrystoneError(
-            f"more than {ATTEMPTS} workers of the cluster died over runs {named}, tried alone. All "
-            "others are done. See the workers' logs; then go on with resume (--resume)."
+            f"more than {ATTEMPTS} workers of the cluster died over "
+            f"{', '.join(map(name, sorted(deadly)))}, tried alone. All others are done. See the "
+            "workers' logs; then go on with resume (--resume)."
         )
 
 
 class _Tasks:
     """The chunks in flight on a cluster, and the limits of the wait for them."""
 
-    def __init__(self, scheduler: Scheduler, study, plan: Plan, say):
-        self.scheduler, self.study, self.plan, self.say = scheduler, study, plan, say
-        self.digest = plan.digest()
+    def __init__(self, scheduler: Scheduler, key: str, task: Callable, say):
+        self.scheduler, self.key, self.task, self.say = scheduler, key, task, say
         self.flying = {}  # futures by their keys: Dask drops a task that nobody holds
         self.done = queue.SimpleQueue()  # those of them that are
         self.heard = self.manned = monotonic()  # last chunk that came back, last sight of a worker
@@ -97,12 +116,11 @@ class _Tasks:
         return killed
 
     def _submit(self, chunk: int, suspected: bool) -> None:
-        key = f"rockfall-{self.digest[:16]}-{'alone-' * suspected}{chunk}"
-        task = compute_remotely, self.study, self.plan.roll, self.digest, chunk
-        future = self.flying[key] = self.scheduler.submit(*task, key=key)
+        key = f"{self.key}-{'alone-' * suspected}{chunk}"
+        future = self.flying[key] = self.scheduler.submit(*self.task(chunk), key=key)
         future.add_done_callback(self.done.put)
 
-    def _fetch(self, future) -> bytes:
+    def _fetch(self, future):
         """What a task has computed; its error, if it is one of the task."""
         try:
             return future.result(timeout=TRANSFER)

@@ -95,7 +95,8 @@ def run_study(
         parts = _begin(out, manifest)
         done = _verified(parts, plan)
         left = [chunk for chunk in range(plan.chunks) if chunk not in done]
-        with _kept(parts, plan), ProgressBar(progress, plan, done) as bar:
+        before = sum(len(plan.runs(chunk)) for chunk in done)
+        with _kept(parts, plan), ProgressBar(progress, plan.count, before) as bar:
             with closing(compute(left, bar.say)) as answers:
                 for chunk, content in answers:
                     write_whole(part_path(parts, chunk), content)

@@ -2,17 +2,16 @@
 
 from time import monotonic
 
-from drystone.rockfall.run.plan import Plan
-
 SAY_EVERY = 60.0  # [s] between two lines where there is no terminal
 
 
 class ProgressBar:
-    """`advance(runs)` when runs got done, `say(text)` while there is something to wait for."""
+    """`advance(count)` when so many got done, `say(text)` while there is something to wait for."""
 
-    def __init__(self, shown: bool, plan: Plan, done: set[int]):
-        self.shown, self.total = shown, plan.count
-        self.before = self.done = sum(len(plan.runs(chunk)) for chunk in done)
+    def __init__(self, shown: bool, total: int, before: int = 0, unit: str = "runs"):
+        """before   how many were done in an earlier run"""
+        self.shown, self.total, self.unit = shown, total, unit
+        self.before = self.done = before
         self.begun = self.told = monotonic()
         self.bar = None
 
@@ -30,7 +29,7 @@ class ProgressBar:
             self.bar = Progress(*columns, console=Console(stderr=True))
             self.bar.__enter__()
             self.task = self.bar.add_task(
-                "Compiling, first runs", total=self.total, completed=self.before, rate=""
+                f"Compiling, first {self.unit}", total=self.total, completed=self.before, rate=""
             )
         return self
 
@@ -45,15 +44,15 @@ class ProgressBar:
         # rich's own speed: over the last half minute, and only of what was done now
         self.bar.update(self.task, advance=count, description="Rolling")
         speed = self.bar.tasks[0].speed
-        self.bar.update(self.task, rate=f"{speed:.1f} runs/s" if speed else "")
-        self._line(f"{self.done} of {self.total} runs")
+        self.bar.update(self.task, rate=f"{speed:.1f} {self.unit}/s" if speed else "")
+        self._line(f"{self.done} of {self.total} {self.unit}")
 
     def say(self, text: str) -> None:
         """What is waited for, and how long at most."""
         if self.bar is None:
             return
         self.bar.update(self.task, description=text)
-        self._line(f"{self.done} of {self.total} runs: {text}")
+        self._line(f"{self.done} of {self.total} {self.unit}: {text}")
 
     def _line(self, text: str) -> None:
         """For logs: rich draws a bar on terminals alone."""
