@@ -9,6 +9,7 @@ import threading
 import numba
 
 from drystone.jit.disk_cache import DiskCache
+from drystone.jit.linking import KernelCompiler
 from drystone.jit.versions import check_versions
 
 check_versions()
@@ -20,6 +21,18 @@ if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 
+# What is not set a kernel takes from the one that calls it first, which another process may not
+# have: its code would depend on the order in which kernels are compiled.
+OPTIONS = {
+    "error_model": "numpy",
+    "nogil": True,
+    "_nrt": False,
+    "fastmath": False,
+    "forceinline": False,
+    "no_cfunc_wrapper": True,
+}
+
+
 def kernel(function=None, **options):
     """Compile `function`. Never pass fastmath=True: it deletes our NaN checks.
 
@@ -28,7 +41,7 @@ def kernel(function=None, **options):
     allocate says so with `_nrt=True`. A kernel whose name starts with `_` is called by other
     kernels alone and gets no entry from Python, which would take as long to compile as the rest.
     """
-    options = {"error_model": "numpy", "nogil": True, "_nrt": False} | options
+    options = OPTIONS | options
 
     def compile_lazily(function):
         if numba.config.DISABLE_JIT:  # to step through kernels in a debugger
@@ -53,24 +66,32 @@ class Kernel:
 
     def __init__(self, function, options):
         functools.update_wrapper(self, function)
-        self.py_func, self._options, self._made = function, options, None
+        self.py_func, self._options, self._made = function, options, {}
 
     @property
     def dispatcher(self):
-        if self._made is None:
-            with self._making:
-                if self._made is None:
-                    self._made = self._make()
-        return self._made
+        """What Python calls."""
+        return self._dispatcher(self._options)
 
-    def _make(self):
-        dispatcher = numba.njit(**self._options)(self.py_func)
-        dispatcher._cache = DiskCache(self.py_func, self._options)
+    def _dispatcher(self, options):
+        inner = "no_cpython_wrapper" in options
+        if inner not in self._made:
+            with self._making:
+                if inner not in self._made:
+                    self._made[inner] = self._make(options)
+        return self._made[inner]
+
+    def _make(self, options):
+        cache = DiskCache(self.py_func, options)
+        compiler = functools.partial(KernelCompiler, cache)
+        dispatcher = numba.njit(pipeline_class=compiler, **options)(self.py_func)
+        dispatcher._cache = cache
         return _without_literals(dispatcher)
 
     @property
     def _numba_type_(self):
-        return self.dispatcher._numba_type_
+        """What kernels call: without an entry from Python, and never machine code of its own."""
+        return self._dispatcher(self._options | {"no_cpython_wrapper": True})._numba_type_
 
     def __call__(self, *args, **kwargs):
         return self.dispatcher(*args, **kwargs)

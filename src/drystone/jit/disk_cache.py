@@ -24,16 +24,19 @@ import llvmlite.binding as llvm
 import numpy as np
 from numba import types
 from numba.core import config
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
+from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from drystone.jit.folders import cache_folder, folders, kernel_digest
+from drystone.jit.linking import LateLibrary, libraries
 
 log = logging.getLogger("drystone.jit")
 
-_HEAD = b"drystone kernel 1\n"  # another one when the contents change
+_HEAD = b"drystone kernel 2\n"  # another one when the contents change
 _DIGEST_SIZE = 32
 _ENVIRONMENT = re.compile(r'@(?:"(_ZN08NumbaEnv[^"]*)"|(_ZN08NumbaEnv[-\w$.]*))')  # in LLVM's text
 
@@ -45,6 +48,7 @@ class DiskCache:
         self._function = function
         self._options = repr(sorted(options.items()))
         self._enabled = True
+        self._names: dict[tuple, str | None] = {}
 
     @property
     def cache_path(self):
@@ -61,38 +65,30 @@ class DiskCache:
 
     def load_overload(self, sig, target_context):
         """The version of these argument types, or None if there is none that is sound."""
-        name = self._name(sig)
-        if name is None:
-            return None
-        for path, contents, problem in folders.read(name):
-            if contents is not None:
-                payload = _checked(name, contents)
-                if payload is not None:
-                    return _rebuild(target_context, payload)
-                problem = "its checksum is wrong"
-            log.warning("%s is damaged (%s) and is compiled again.", path, problem)
-        for contents in folders.read_others(name):
-            payload = _checked(name, contents)
-            if payload is not None:
-                folders.write(name, contents)
-                return _rebuild(target_context, payload)
-        return None
+        name = self.name_of(getattr(sig, "args", sig))
+        payload = None if name is None else _read(name)
+        return None if payload is None else _rebuild(target_context, name, payload)
 
     def save_overload(self, sig, result):
         """Keep a version for the next process; code with addresses of this one is not kept."""
-        name = self._name(sig)
+        name = self.name_of(getattr(sig, "args", sig))
         if name is None or result.library.has_dynamic_globals:
             return
         if any(not lifted.can_cache for lifted in result.lifted):
             return
-        payload = dumps(_reduce(result))
+        payload = dumps(_reduce(name, result))
         folders.write(name, _HEAD + _digest(name, payload) + payload)
 
-    def _name(self, sig) -> str | None:
+    def name_of(self, args) -> str | None:
         """Name of the file of this version, made of all that its code depends on."""
+        if args not in self._names:
+            self._names[args] = self._name(args)
+        return self._names[args]
+
+    def _name(self, args) -> str | None:
         function = self._function
         source = _file_digest(function)
-        if not self._enabled or source is None:
+        if source is None:
             return None
         code = function.__code__
         try:
@@ -103,7 +99,7 @@ class DiskCache:
             pickle.PicklingError,
         ):  # an empty cell, or a thing of its own
             return None
-        kinds = _describe(getattr(sig, "args", sig))
+        kinds = _describe(args)
         key = repr((
             function.__module__, function.__qualname__, code.co_firstlineno, code.co_code,
             function.__defaults__, cells, source, self._options, kinds, target_name(),
@@ -148,6 +144,23 @@ def _digest(name: str, payload: bytes) -> bytes:
     return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE, key=name.encode()[-64:]).digest()
 
 
+def _read(name: str):
+    """What was saved under this name, or None if nothing sound was."""
+    for path, contents, problem in folders.read(name):
+        if contents is not None:
+            payload = _checked(name, contents)
+            if payload is not None:
+                return payload
+            problem = "its checksum is wrong"
+        log.warning("%s is damaged (%s) and is compiled again.", path, problem)
+    for contents in folders.read_others(name):
+        payload = _checked(name, contents)
+        if payload is not None:
+            folders.write(name, contents)
+            return payload
+    return None
+
+
 def _checked(name: str, contents: bytes):
     """What the file holds, or None if a byte of it is not as it was written."""
     start = len(_HEAD) + _DIGEST_SIZE
@@ -157,64 +170,64 @@ def _checked(name: str, contents: bytes):
     return pickle.loads(payload)
 
 
-def _reduce(result: CompileResult) -> tuple:
+def _reduce(name: str, result: CompileResult) -> tuple:
     """A version of a kernel as things that can be pickled."""
-    name, kind, (code, bitcode) = result.library.serialize_using_object_code()
-    assert kind == "object"
-    final = result.library._final_module
-    needed = [
-        each.name
-        for kinds in (final.functions, final.global_variables)
-        for each in kinds
-        if each.is_declaration and not each.name.startswith("llvm.")
-    ]
-    shared = result.library._get_module_for_linking()
-    defined = {
-        each.name
-        for kinds in (shared.functions, shared.global_variables)
-        for each in kinds
-        if not each.is_declaration
-    }
+    machine = result.library.machine
+    code = _machine_code(machine) if machine is not None else result.library.save_as(name)
+    environments = _environments_used(machine._final_module) if machine is not None else ()
     description = result.fndesc
     description.typemap = description.calltypes = None  # of no use once it is compiled
-    environments = _environments_used(result, str(final))
     return (
-        (name, code, bitcode, needed, defined), description, result.environment, result.signature,
+        machine is not None, code, description, result.environment, result.signature,
         result.objectmode, result.lifted, result.reload_init, environments,
     )  # fmt: skip
 
 
-def _environments_used(result: CompileResult, text: str) -> tuple:
-    """The environments (constants that are Python objects) that the code `text` reads.
+def _machine_code(library) -> tuple:
+    """The code, names that it needs, names that it defines."""
+    needed, defined = [], set()
+    module = library._final_module
+    for kinds in (module.functions, module.global_variables):
+        for each in kinds:
+            if not each.is_declaration:
+                defined.add(each.name)
+            elif not each.name.startswith("llvm."):
+                needed.append(each.name)
+    return library.name, library._get_compiled_object(), needed, defined
+
+
+def _environments_used(module) -> tuple:
+    """The environments (constants that are Python objects) that this code reads.
 
     Every function that was inlined has one, twenty a stage, and nearly all are declared only. To
     rebuild them imports the modules of those functions, SciPy's matrices among them: a fifth of
     the time in which a program starts.
     """
-    names = Counter(quoted or plain for quoted, plain in _ENVIRONMENT.findall(text))
-    found = result._find_referenced_environments()
-    return tuple(env for env in found if names[env.env_name] > 1)
+    names = Counter(quoted or plain for quoted, plain in _ENVIRONMENT.findall(str(module)))
+    found = (lookup_environment(name) for name, count in names.items() if count > 1)
+    return tuple(env for env in found if env is not None and env.can_cache())
 
 
-def _rebuild(context, payload: tuple) -> CompileResult:
-    """The inverse of `_reduce`, in another process."""
-    library, description, environment, signature, objectmode, lifted, prepare, envs = payload
-    for function in prepare:  # starts the threads of parallel kernels
+def _rebuild(context, name: str, payload: tuple) -> CompileResult | None:
+    """The inverse of `_reduce`, in another process; None where what it calls is gone."""
+    runs, code, description, environment, signature, objectmode, lifted, prepare, envs = payload
+    for function in prepare:  # starts the threads of parallel kernels, and defines what they call
         function()
-    name, code, bitcode, needed, defined = library
-    _define(context, needed)
-    loaded = _load(context.codegen(), name, code, bitcode, defined)
+    library = _load(context, *code) if runs else _late_library(context.codegen(), name, payload)
+    if library is None:
+        return None
+    library._reload_init.update(prepare)
     result = CompileResult(
         typing_context=context.typing_context,
         target_context=context,
-        entry_point=context.get_executable(loaded, description, environment),
+        entry_point=context.get_executable(library, description, environment),
         typing_error=None,
         type_annotation="",
         signature=signature,
         objectmode=objectmode,
         lifted=lifted,
         fndesc=description,
-        library=loaded,
+        library=library,
         call_helper=None,
         environment=environment,
         metadata=None,
@@ -222,8 +235,28 @@ def _rebuild(context, payload: tuple) -> CompileResult:
         referenced_envs=envs,
     )
     for env in envs:
-        loaded.codegen.set_env(env.env_name, env)
+        library.codegen.set_env(env.env_name, env)
     return result
+
+
+def _late_library(codegen, name: str, payload: tuple | None) -> LateLibrary | None:
+    """A library that is only linked into others, and all that it calls; None if a part is gone."""
+    if name in libraries:
+        return libraries[name]
+    if payload is None or payload[0]:
+        return None
+    _, (bitcode, names, names_called), _, environment, *_ = payload
+    called = []
+    for each in names_called:
+        library = _late_library(codegen, each, None if each in libraries else _read(each))
+        if library is None:
+            return None
+        called.append(library)
+    library = LateLibrary.from_disk(codegen, name, bitcode, names, called)
+    if library is None:
+        return None
+    library.environment = environment  # Numba itself holds it only as long as somebody does
+    return library
 
 
 def _define(context, names) -> None:
@@ -234,18 +267,13 @@ def _define(context, names) -> None:
         context.refresh()  # all that Numba can define, half a second
 
 
-def _load(codegen, name: str, code: bytes, bitcode: bytes, defined):
-    """Library of this machine code; its bitcode is parsed when it is first linked into another."""
-    library = codegen.create_library(name)
+def _load(context, name: str, code: bytes, needed, defined) -> JITCodeLibrary:
+    """Library of this machine code. It cannot be linked into other code: see Kernel."""
+    _define(context, needed)
+    codegen = context.codegen()
+    library = JITCodeLibrary(codegen, name)
     library.enable_object_caching()
     library._set_compiled_object(code)
     library._finalize_final_module()
     codegen._engine._defined_symbols |= defined
-
-    def module_for_linking():
-        if library._shared_module is None:
-            library._shared_module = llvm.parse_bitcode(bitcode)
-        return library._shared_module
-
-    library._get_module_for_linking = module_for_linking
     return library
