@@ -68,9 +68,10 @@ def _eliminate(model, i, work):
 @kernel
 def eliminate_links(model, work):
     """Articulated inertias of all links, after place_links() and place_inertias()."""
-    for i in range(model.parent.shape[0]):
+    first, last = work.span[0], work.span[1]
+    for i in range(first, last):
         _spread(work.inertia, i, work.articulated)
-    for i in range(model.parent.shape[0] - 1, -1, -1):
+    for i in range(last - 1, first - 1, -1):
         lo, hi, parent = model.first_v[i], model.first_v[i + 1], model.parent[i]
         _eliminate(model, i, work)
         if parent < 0:
@@ -87,7 +88,7 @@ def eliminate_links(model, work):
 @kernel
 def _load_bias(model, v, push, work):
     """v ×* I v less what pushes from outside, into work.bias; Ṡ q̇ into work.acceleration."""
-    for i in range(model.parent.shape[0]):
+    for i in range(work.span[0], work.span[1]):
         w, u = load6(work.velocity, i)
         t, f = inertia_times(work.inertia, i, w, u)
         t, f = cross_force(w, u, t, f)
@@ -117,9 +118,9 @@ def _hand_down(model, i, work):
 @kernel
 def forward_dynamics(model, v, tau, gravity, push, work, out):
     """Accelerations for the forces `tau`, after eliminate_links() and move_links()."""
-    count = model.parent.shape[0]
+    first, last = work.span[0], work.span[1]
     _load_bias(model, v, push, work)
-    for i in range(count - 1, -1, -1):
+    for i in range(last - 1, first - 1, -1):
         for d in range(model.first_v[i], model.first_v[i + 1]):
             value = tau[d]
             for c in range(6):
@@ -127,7 +128,7 @@ def forward_dynamics(model, v, tau, gravity, push, work, out):
             work.left[d] = value
         if model.parent[i] >= 0:
             _hand_down(model, i, work)
-    for i in range(count):
+    for i in range(first, last):
         lo, hi = model.first_v[i], model.first_v[i + 1]
         w, u = (0.0, 0.0, 0.0), (-gravity[0], -gravity[1], -gravity[2])
         if model.parent[i] >= 0:

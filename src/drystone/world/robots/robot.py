@@ -29,8 +29,8 @@ from drystone.model.robot_arrays import (
     JOINT_KINDS,
     RATES,
     RobotModel,
-    new_robot_work,
 )
+from drystone.model.robot_scratch import new_robot_work
 from drystone.model.rotation import rotation_matrices, unit_quaternion
 from drystone.model.signatures import public
 from drystone.world.robots.description import Actuator, Link, Loop, RobotJoint
@@ -174,7 +174,7 @@ class Robot:
         dynamics.place_inertias(self._model, self._work)
         self._check_mass()
         moment = self._work.inertia[:, 1:4].sum(axis=0)
-        return self._work.origin + moment / self.mass
+        return self._work.origin[0] + moment / self.mass
 
     def centre_of_mass_jacobian(self, q: ArrayLike) -> np.ndarray:
         """(3, nv): its velocity for unit rates."""
@@ -260,7 +260,7 @@ class Robot:
         qd, g = self._rates(qd, "qd"), np.array(vector("gravity", gravity))
         q = self._coordinates(q)
         kinetic = 0.5 * qd @ self.mass_matrix(q) @ qd
-        moment = self._work.inertia[:, 1:4].sum(axis=0) + self.mass * self._work.origin
+        moment = self._work.inertia[:, 1:4].sum(axis=0) + self.mass * self._work.origin[0]
         springs = 0.0
         for i, joint in enumerate(self.joints):
             if joint.stiffness > 0.0:
@@ -399,7 +399,8 @@ def _pack(links, joints, row) -> RobotModel:
 
     limit = np.array([joints[i].limits for i in each], np.float64).reshape(nv, 2)
     return RobotModel(
-        parent=parent, kind=np.array(kinds, np.int32),
+        tree=np.zeros(nl, np.int32), first_link=np.array([0, nl], np.int32), parent=parent,
+        kind=np.array(kinds, np.int32),
         first_q=np.concatenate([[0], np.cumsum([COORDINATES[k] for k in kinds])]).astype(np.int32),
         first_v=first_v, dof_link=each.astype(np.int32), above=above, frame=frame,
         axis=np.array([joint.axis for joint in joints], np.float64),
