@@ -50,6 +50,7 @@ class RobotRows(NamedTuple):
     rate: np.ndarray  # (rows, 2) int32: rates that it sees, -1: none; of a loop: number, axis
     factor: np.ndarray  # (rows, 2)
     bias: np.ndarray  # (rows,) [m/s], [rad/s]
+    gap: np.ndarray  # (rows,) of a limit: how far away it is [m], [rad]
     soft: np.ndarray  # (rows,)
     lower: np.ndarray  # (rows,) bounds of the impulse [N s], [N m s]
     upper: np.ndarray
@@ -73,11 +74,16 @@ class TiedProblem(NamedTuple):
     carried: np.ndarray  # (nv + 6 (n + 1),) Zᵀ p of robots, then of bodies
     impulse: np.ndarray  # (blocks, 3) [N s]
     bounce: np.ndarray  # (blocks,) bias of contacts that bounce, 0: it does not [m/s]
+    lack: np.ndarray  # (blocks, 3) by how much rows move too little to stay apart, closed [m/s]
+    side: np.ndarray  # (blocks, 3) int32: PUSH_NEVER, PUSH_APART or PUSH_TOGETHER
+    push: np.ndarray  # (blocks, 3) impulses that correct displacements [N s]
+    pushed: np.ndarray  # (nv + 6 (n + 1),) Zᵀ of these
     own: np.ndarray  # (blocks, 6) diagonal block of W: nn, n1, n2, 11, 12, 22
     inverse: np.ndarray  # (blocks, 6) of contacts, its inverse
 
 
 BLOCK_CONTACT, BLOCK_JOINT, BLOCK_ROBOT = range(3)
+PUSH_NEVER, PUSH_APART, PUSH_TOGETHER = range(3)
 
 
 @table
@@ -96,6 +102,7 @@ class RobotScratch(NamedTuple):
     active: np.ndarray  # (nt,) int32: 1 if it moved in this step
     free: np.ndarray  # (nv,) rates if nothing held it
     rate: np.ndarray  # (nv,) rates after the step
+    shift: np.ndarray  # (nv,) what corrections of displacements add to them, for this step alone
     next_q: np.ndarray  # (nq,) coordinates after the step
     by_rk4: np.ndarray  # (nt,) int32: 1 if these are of Runge-Kutta
     mass: np.ndarray  # (numbers,) mass matrix, factored; see constraints/reduced/mass_factor.py

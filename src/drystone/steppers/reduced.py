@@ -150,7 +150,9 @@ class RobotStep(SolverStep):
         for g in groups[groups < self.work.graph.tally[TALLY_GROUPS]]:
             n = gather_group(int(g), *arguments, self.settings, self.work, self.joint_work, scratch)
             worst, iterations = self._solve_group(n, scratch)
-            give_group(int(g), n, *arguments, self.work, self.joint_work, scratch)
+            give_group(
+                int(g), n, *arguments, self.settings, self.work, self.joint_work, scratch
+            )  # fmt: skip
             note_solved(self.work.log.info, self.settings.tolerance, worst, iterations, 0, 0)
 
     def _solve_group(self, n: int, scratch):

@@ -210,9 +210,11 @@ def end_robot(t, robots, state, settings, work, scratch):
         if robots.drive_kind[k] == DRIVE_SERVO and scratch.folded[k] == 1:
             force = servo_force(k, robots, state, scratch.rate, settings.dt)
             scratch.pulled[k] = settings.dt * force
-    set_span(t, robots, scratch)
+    lo, hi = set_span(t, robots, scratch)
+    for d in range(lo, hi):
+        scratch.vector[d] = scratch.rate[d] + scratch.shift[d]
     step_links(
-        scratch.tree.span[0], scratch.tree.span[1], model, state.robot_q, scratch.rate,
+        scratch.tree.span[0], scratch.tree.span[1], model, state.robot_q, scratch.vector,
         share * settings.dt, scratch.next_q,
     )  # fmt: skip
     if _held(t, robots) > 0:

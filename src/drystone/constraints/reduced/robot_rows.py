@@ -2,7 +2,7 @@
 
     w = u + soft p + bias,   lower <= p <= upper        as rows of joints (model/joint_arrays.py)
 
-Limits see the free coordinate, and only those stand here that the step might reach. Loops and
+Only limits stand here that the step might reach; what has passed one is moved back (push.py). Loops and
 coupled joints hold rates; how far they are open is closed by closing.py after the step.
 """
 
@@ -27,8 +27,6 @@ from drystone.model.robot_arrays import (
 # close as this [rad], [m]: what else the step does to the rate rarely is more.
 REACH_STEPS, REACH = 2.0, 1e-2
 
-CORRECTED = 0.2  # share of an overlap, a passed limit or an open joint that a step undoes
-
 
 @kernel
 def _add_row(t, kind, place, rates, factors, law, rows, last):
@@ -43,12 +41,6 @@ def _add_row(t, kind, place, rates, factors, law, rows, last):
 
 
 @kernel
-def _rate_of(gap, dt):
-    """A limit may be reached within the step; one that was passed is come back from in some."""
-    return gap / dt if gap > 0.0 else CORRECTED * gap / dt
-
-
-@kernel
 def _add_limits(t, i, robots, state, dt, rows):
     model, last = robots.model, state.robot_impulse
     d = np.int64(model.first_v[i])
@@ -56,10 +48,12 @@ def _add_limits(t, i, robots, state, dt, rows):
     reach = REACH_STEPS * dt * abs(speed) + REACH
     low, high = model.limit[d, 0], model.limit[d, 1]
     if at - low < reach:
-        law = (_rate_of(at - low, dt), 0.0, 0.0, inf)
+        rows.gap[rows.first[t + 1]] = at - low
+        law = (max(at - low, 0.0) / dt, 0.0, 0.0, inf)
         _add_row(t, ROBOT_LIMIT, 3 * d, (d, -1), (1.0, 0.0), law, rows, last)
     if high - at < reach:
-        law = (_rate_of(high - at, dt), 0.0, 0.0, inf)
+        rows.gap[rows.first[t + 1]] = high - at
+        law = (max(high - at, 0.0) / dt, 0.0, 0.0, inf)
         _add_row(t, ROBOT_LIMIT, 3 * d + 1, (d, -1), (-1.0, 0.0), law, rows, last)
 
 

@@ -12,11 +12,9 @@ import numpy as np
 from drystone.constraints.coulomb import invert_block, velocity_at
 from drystone.constraints.joint_rows import SOFTNESS, row_velocity
 from drystone.constraints.reduced.mass_factor import spread_down
-from drystone.constraints.reduced.robot_rows import CORRECTED
 from drystone.constraints.reduced.spatial import load6
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, cross, dot, load, scale, sub
-from drystone.model.joint_arrays import ROW_EQUALITY
 from drystone.model.robot_arrays import ROBOT_LOOP
 from drystone.model.robot_scratch import BLOCK_CONTACT, BLOCK_JOINT, BLOCK_ROBOT
 
@@ -179,9 +177,7 @@ def add_contact(r, robots, state, settings, bodies, work, scratch):
     own[i, 0], own[i, 3], own[i, 5] = own[i, 0] + least, own[i, 3] + least, own[i, 5] + least
     invert_block(i, own, problem.inverse)
     un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.free)
-    bias, over = rows.bias[r], rows.gap[r] + rows.skin[r]
-    if over < 0.0:
-        bias = min(bias, CORRECTED * over / settings.dt)
+    bias = rows.bias[r]
     problem.bounce[i] = _bounce_of(r, rows, un, settings)
     island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + bias, u1, u2
     island.friction[i] = rows.friction[r]
@@ -246,12 +242,9 @@ def add_node(node, joint_work, robots, state, settings, bodies, work, scratch):
         if r < 0:
             _no_row(i, k, scratch)
             continue
-        bias = rows.bias[r]
-        if rows.kind[r] == ROW_EQUALITY:
-            bias += CORRECTED * rows.error[r] / settings.dt
         _set_law(
-            i, k, row_velocity(r, rows, motion.free) + bias, rows.softness[r], rows.lower[r],
-            rows.upper[r], state.joint_impulse[r], scratch,
+            i, k, row_velocity(r, rows, motion.free) + rows.bias[r], rows.softness[r],
+            rows.lower[r], rows.upper[r], state.joint_impulse[r], scratch,
         )  # fmt: skip
     _close_block(i, scratch)
 

@@ -25,6 +25,7 @@ from drystone.model.arrays import HELD
 from drystone.model.robot_arrays import DRIVE_SERVO
 from drystone.model.robot_scratch import BLOCK_CONTACT, BLOCK_JOINT
 from drystone.solvers.reduced.blocks import add_contact, add_node, add_robot_rows
+from drystone.solvers.reduced.push import push_robots, shift_robot
 from drystone.solvers.reduced.tied_problem import carry_all, solve_tied, velocity_of
 
 # Share of the tolerance to which Newton solves: what a foot creeps in a minute is this times 60 s.
@@ -113,7 +114,7 @@ def _solve(n, goal, settings, rows, motion, scratch):
 
 
 @kernel
-def _move_robot(t, n, robots, state, motion, scratch):
+def _move_robot(t, n, pushed, robots, state, motion, scratch):
     """Rates of robot `t` after the step, and the velocities of its bodies."""
     model = robots.model
     lo = np.int64(model.first_v[model.first_link[t]])
@@ -125,6 +126,7 @@ def _move_robot(t, n, robots, state, motion, scratch):
         spread_up(lo, hi, model.above, robots.mass_first, scratch.mass, x)
     for d in range(lo, hi):
         scratch.rate[d] = scratch.free[d] + (x[d] if n > 0 else 0.0)
+    shift_robot(lo, hi, pushed and n > 0, robots, scratch)
     show_rates(t, robots, state, scratch.rate, scratch, motion.twist)
     for i in range(model.first_link[t], model.first_link[t + 1]):
         if robots.body[i] >= 0:
@@ -185,14 +187,15 @@ def gather_group(g, robots, bodies, state, settings, work, joint_work, scratch):
 
 
 @kernel
-def give_group(g, n, robots, bodies, state, work, joint_work, scratch):
+def give_group(g, n, robots, bodies, state, settings, work, joint_work, scratch):
     """What the solved blocks 0 ... n of group `g` do."""
     carry_all(n, scratch.problem)
+    pushed = push_robots(n, settings, work.rows, joint_work, work.motion, scratch)
     _give(n, robots, bodies, joint_work, work.rows, work.motion, scratch)
     for t in range(scratch.touched.shape[0]):
         if _group_of(t, work.graph) == g and not sleeps(t, robots, state):
             some = scratch.rows.first[t + 1] > scratch.rows.first[t] or scratch.touched[t] == 1
-            _move_robot(t, n if some else 0, robots, state, work.motion, scratch)
+            _move_robot(t, n if some else 0, pushed, robots, state, work.motion, scratch)
 
 
 @inner_kernel
@@ -244,7 +247,7 @@ def _solve_all(robots, bodies, state, settings, work, joint_work, scratch):
             continue
         n = gather_group(g, robots, bodies, state, settings, work, joint_work, scratch)
         error, sweeps, steps = _solve(n, goal, settings, rows, motion, scratch)
-        give_group(g, n, robots, bodies, state, work, joint_work, scratch)
+        give_group(g, n, robots, bodies, state, settings, work, joint_work, scratch)
         rows.group_residual[g], rows.group_sweeps[g] = error, sweeps
         most, total, islands = max(most, sweeps), total + steps, islands + (1 if steps > 0 else 0)
         if not error <= worst:
@@ -255,8 +258,9 @@ def _solve_all(robots, bodies, state, settings, work, joint_work, scratch):
         n = gather_alone(t, robots, scratch)
         error, _, _ = solve_tied(n, goal, settings.tolerance, settings.newton == 1, scratch)
         carry_all(n, scratch.problem)
+        pushed = push_robots(n, settings, rows, None, motion, scratch)
         _give(n, robots, bodies, None, rows, motion, scratch)
-        _move_robot(t, n, robots, state, motion, scratch)
+        _move_robot(t, n, pushed, robots, state, motion, scratch)
         if not error <= worst:
             worst = error
     return worst, most, islands, total

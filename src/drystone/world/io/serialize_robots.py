@@ -30,6 +30,7 @@ def describe_robot(robot: Robot, put) -> dict:
         "actuators": [_plain(actuator) for actuator in robot.actuators],
         "loops": [_plain(loop) for loop in robot.loops],
         "base": robot._base.ravel().tolist(),
+        "zero": None if robot._zero is None else robot._zero.tolist(),
         "keyframes": {name: q.tolist() for name, q in robot.keyframes.items()},
         "ignored": list(robot.ignored),
     }
@@ -55,6 +56,8 @@ def restore_robot(value: dict, get) -> Robot:
         name=value["name"], ignored=value["ignored"],
     )  # fmt: skip
     robot._base = _pose(robot.name, value["base"])
+    if value["zero"] is not None:
+        robot._zero = robot._coordinates(value["zero"], "zero")
     robot.keyframes = {
         key: robot._coordinates(q, f"keyframe {key}") for key, q in value["keyframes"].items()
     }

@@ -82,6 +82,7 @@ class Robot:
         turned = unit_quaternion(f"{name}: orientation", orientation)
         self._base[0, 3:] = rotation_matrices(np.array(turned)).ravel()
         self._push = np.zeros((len(self.links), 6))
+        self._zero: np.ndarray | None = None
         self.keyframes = {
             str(key): self._coordinates(value, f"keyframe {key}")
             for key, value in (keyframes or {}).items()
@@ -127,7 +128,10 @@ class Robot:
         return self._model.limit.copy()
 
     def zero(self) -> np.ndarray:
-        """Coordinates of the robot as it was described: zeros, and quaternions (1, 0, 0, 0)."""
+        """Coordinates of the robot as it was described: those of the file, else zeros, and
+        quaternions (1, 0, 0, 0)."""
+        if self._zero is not None:
+            return self._zero.copy()
         q = np.zeros(self.nq)
         for i, joint in enumerate(self.joints):
             first = self._model.first_q[i]
