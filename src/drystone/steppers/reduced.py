@@ -24,6 +24,7 @@ from drystone.solvers.reduced.scratch import grown_scratch
 from drystone.solvers.reduced.solve_robots import find_overloaded, gather_group, give_group
 from drystone.solvers.supported_features import require_features
 from drystone.steppers.driver import compile_once, compiled_name, contents, grow, part
+from drystone.steppers.precompile import LINKED_ROBOTS, ROBOTS, first_time
 from drystone.steppers.robot_loop import (
     MORE_BLOCKS,
     advance_robots,
@@ -81,6 +82,7 @@ def _run(world, count: int):
     done, hashes = 0, []
     if not isinstance(world._loop, RobotLoop):
         world._loop = RobotLoop()
+    _compile_robots(model, state, settings, work, joint_work, world._robot_work)
     while True:
         ran, status = world._loop(
             model, state, settings, work, joint_work, elements, world._robot_work, count - done
@@ -97,6 +99,20 @@ def _run(world, count: int):
             state, work = grow(state, work, status, wanted)
     failed, solver = status == NOT_FINITE, compiled_name(settings)
     return state, work, step_report(work, done, failed, hashes, solver)
+
+
+_COMPILED: set[str] = set()
+
+
+def _compile_robots(model, state, settings, work, joint_work, scratch) -> None:
+    """At the first step with robots of this process, and the first with joints beside them."""
+    part_name = ROBOTS if joint_work is None else LINKED_ROBOTS
+    if part_name not in _COMPILED:
+        with first_time(part_name):
+            advance_robots(
+                part(model)[0], model.robots, state, settings, work, joint_work, None, scratch, 0
+            )
+        _COMPILED.add(part_name)
 
 
 def _nodes(joint_work) -> int:

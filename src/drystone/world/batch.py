@@ -213,7 +213,7 @@ def _layer() -> str:
 
 def _require_memory(world, count: int) -> None:
     """Refuse more copies than half of the machine's memory holds, before they are made."""
-    size = _bytes_of((world._state, world._work, world._joint_work))
+    size = _bytes_of((world._state, world._work, world._joint_work, world._robot_work))
     if not hasattr(os, "sysconf"):
         return
     most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 // max(size, 1)

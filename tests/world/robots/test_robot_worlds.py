@@ -123,7 +123,7 @@ def test_robots_fall_asleep_and_wake():
     world.run(3.0)
     assert placed.link("box").asleep
     world.add_body(ds.Box(0.1, 0.1, 0.1), position=(0, 0, 0.5))
-    world.run(0.6)
+    world.run(0.3)
     assert not placed.link("box").asleep
 
 
@@ -145,6 +145,7 @@ def test_links_bounce_as_high_as_the_law_says(restitution):
         world.step()
         if placed.qd[0] > before:
             break
+    world.step()  # without restitution a step ends at the floor, and the next one stands there
     assert before == pytest.approx(-speed, rel=1e-3)
     assert placed.qd[0] == pytest.approx(restitution * speed, rel=1e-3, abs=2e-3)
 

@@ -17,6 +17,7 @@ from drystone.jit.vec import add, cross, load, mul, sub
 from drystone.model.arrays import INFO_STOPPED
 from drystone.model.robot_arrays import DRIVE_SERVO
 
+SOFTNESS = 1e-11  # of the largest: what is demanded twice agrees
 MOST_PROJECTIONS = 8  # Newton steps that close loops; two or three are usual
 CLOSED = 1e-13  # [m], [rad] open loops that are left
 
@@ -121,13 +122,16 @@ def _close(t, robots, q, scratch):
             spread_down(lo, hi, model.above, robots.mass_first, scratch.mass, a, o)
             for d in range(lo, hi):
                 a[o + d] *= scratch.root[d]
+        largest = 0.0
         for i in range(k):
             for j in range(k):
                 total = 0.0
                 for d in range(width):
                     total += a[i * width + d] * a[j * width + d]
-                # Loops in a plane demand some things twice, which then agree.
-                a[matrix_at + i * k + j] = total * (1.0 + 1e-11) + 1e-300 if i == j else total
+                a[matrix_at + i * k + j] = total
+                largest = max(largest, total)
+        for i in range(k):  # loops in a plane demand some things twice, or nothing at all
+            a[matrix_at + i * k + i] += SOFTNESS * largest
         _solve_dense(k, matrix_at, error_at, a)
         for d in range(lo, hi):
             x[d] = 0.0

@@ -2,8 +2,9 @@
 
     w = u + soft p + bias,   lower <= p <= upper        as rows of joints (model/joint_arrays.py)
 
-Only limits stand here that the step might reach; what has passed one is moved back (push.py). Loops and
-coupled joints hold rates; how far they are open is closed by closing.py after the step.
+Only limits stand here that the step might reach; what has passed one is moved back
+(solvers/reduced/push.py). Loops and coupled joints hold rates; how far they are open is closed by
+closing.py after the step.
 """
 
 from math import inf

@@ -188,10 +188,26 @@ def add_contact(r, robots, state, settings, bodies, work, scratch):
 
 
 @kernel
+def _no_row(i, k, scratch):
+    island = scratch.island
+    island.q[i, k], island.soft[i, k], island.own[i, k] = 0.0, 0.0, 1.0
+    island.lower[i, k], island.upper[i, k] = 0.0, 0.0
+    scratch.problem.impulse[i, k] = 0.0
+
+
+# A row that sees less than this share of what the others of its block do sees nothing: a loop in a
+# plane has one across it.
+BLIND = 1e-13
+
+
+@kernel
 def _set_law(i, k, q, soft, lower, upper, impulse, scratch):
     """Row `k` of a block that is no contact."""
     island, own = scratch.island, scratch.problem.own
     diagonal = own[i, 0] if k == 0 else (own[i, 3] if k == 1 else own[i, 5])
+    if diagonal <= BLIND * (own[i, 0] + own[i, 3] + own[i, 5]):
+        _no_row(i, k, scratch)
+        return
     island.q[i, k] = q
     island.soft[i, k] = soft + SOFTNESS * diagonal
     island.own[i, k] = diagonal + island.soft[i, k]
@@ -200,14 +216,6 @@ def _set_law(i, k, q, soft, lower, upper, impulse, scratch):
         if bound != 0.0 and abs(bound) < np.inf:
             island.bounded[0] = True
     scratch.problem.impulse[i, k] = min(max(impulse, lower), upper)
-
-
-@kernel
-def _no_row(i, k, scratch):
-    island = scratch.island
-    island.q[i, k], island.soft[i, k], island.own[i, k] = 0.0, 0.0, 1.0
-    island.lower[i, k], island.upper[i, k] = 0.0, 0.0
-    scratch.problem.impulse[i, k] = 0.0
 
 
 @kernel

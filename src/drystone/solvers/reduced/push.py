@@ -20,6 +20,7 @@ from drystone.model.robot_scratch import (
     PUSH_TOGETHER,
 )
 from drystone.motion.stabilization import gap_wanted
+from drystone.solvers.reduced.blocks import BLIND
 from drystone.solvers.reduced.tied_problem import velocity_of
 
 SWEEPS = 20  # at most, in a step
@@ -124,8 +125,8 @@ def push_robots(n, settings, rows, joint_work, motion, scratch):
             for k in range(3):
                 if problem.side[i, k] != PUSH_NEVER:
                     own = problem.own[i, 0 if k == 0 else (3 if k == 1 else 5)]
-                    if own > 0.0:
-                        _visit(i, k, own * (1.0 + 1e-11), problem)
+                    if own > BLIND * (problem.own[i, 0] + problem.own[i, 3] + problem.own[i, 5]):
+                        _visit(i, k, own, problem)
     return True
 
 
