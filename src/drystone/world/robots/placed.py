@@ -50,8 +50,8 @@ class PlacedRobot:
 
     @property
     def robot(self) -> Robot:
-        """Its description."""
-        return self._robot
+        """Its description, standing where this robot stands."""
+        return self._standing
 
     @property
     def name(self) -> str:
