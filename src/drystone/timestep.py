@@ -180,7 +180,7 @@ def narrowphase(model, outlines, state, settings, work):
         if not _collide(model, outlines, state, settings, work):
             return MORE_SLOTS
         near_count = int(log.info[INFO_NEAR])
-        kind, joined = model.bodies.kind, model.joints.body
+        kind, joined = model.bodies.kind, work.graph.joined
         if not wake_touched(model.shapes.body, kind, joined, state, near, near_count):
             log.flag[FLAG_COLLIDED] = 1
         else:
@@ -217,7 +217,7 @@ def constraints(model, state, settings, work, joint_work):
     shape_body, kind, info = model.shapes.body, bodies.kind, work.log.info
     graph, rows, mass = work.graph, work.rows, work.motion.mass
     near_count, count = int(info[INFO_NEAR]), int(info[INFO_CONTACTS])
-    find_islands(shape_body, kind, state.pair, near, joints.body, state.asleep, graph, near_count)
+    find_islands(shape_body, kind, state.pair, near, graph.joined, state.asleep, graph, near_count)
     order_contacts(
         shape_body, kind, state.pair, near, graph, joint_work, work.contact_list.row_contact, rows,
         near_count,

@@ -248,6 +248,12 @@ def bench(  # one argument for each option, as in run()
         bool, typer.Option("--mesh", help="Only piles of meshes, phase by phase.")
     ] = False,
     plot: Annotated[Path | None, typer.Option(help="Of --mesh: draw the phases (png).")] = None,
+    robots: Annotated[
+        bool, typer.Option("--robots", help="Only robots beside MuJoCo; --scenes names them.")
+    ] = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Of --robots: a batch of 1000 quadrupeds too.")
+    ] = False,
     shots: Annotated[
         int | None, typer.Option(min=24, help="Only random shots at thin things: none may miss.")
     ] = None,
@@ -268,6 +274,12 @@ def bench(  # one argument for each option, as in run()
         from drystone.bench.mesh_phases import run_phases
 
         run_phases(names, scale, threads, sleeping, json_file, plot, screen, results)
+        return
+    if robots:
+        from drystone.bench.robots import run_robots
+
+        with _use_threads(threads):
+            run_robots(names, batch, screen, results)
         return
     with _use_threads(threads):
         if shots is not None:

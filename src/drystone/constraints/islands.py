@@ -176,6 +176,7 @@ def order_contacts(body, kind, pair, near, graph, joint_work, row_contact, rows,
             first[at + 1] += near.slot_count[k]
     for i in range(levels):
         first[i + 1] += first[i]
+    _find_robots(graph)
     _find_joined(graph, joint_work)
     _cut_slabs(graph, joint_work, rows, levels)
     _list_nodes(graph, joint_work)
@@ -188,12 +189,24 @@ def order_contacts(body, kind, pair, near, graph, joint_work, row_contact, rows,
 
 
 @kernel
+def _find_robots(graph):
+    """Flag the islands with robots: solvers/reduced solves them, joints and all."""
+    for i in range(graph.tally[TALLY_ISLANDS]):
+        graph.island_robot[i] = -1
+    for t in range(graph.robot_body.shape[0]):
+        b = graph.robot_body[t]
+        if b >= 0 and graph.island[b] >= 0:
+            graph.island_robot[graph.island[b]] = JOINED
+
+
+@kernel
 def _node_island(node, graph, joint_work):
-    """Island of a block of joints, -1 if its bodies sleep."""
+    """Island of a block of joints, -1 if its bodies sleep or it has robots."""
     for side in range(2):
         b = joint_work.node_body[node, side]
         if b < graph.island.shape[0] and graph.island[b] >= 0:
-            return graph.island[b]
+            i = graph.island[b]
+            return i if graph.island_robot[i] == -1 else -1
     return -1
 
 
@@ -211,21 +224,26 @@ def _find_joined(graph, joint_work):
 
 
 @kernel
-def _is_joined(island, joint_work):
+def _is_joined(island, graph, joint_work):
+    if graph.island_robot[island] != -1:
+        return True
     if joint_work is None:
         return False
     return joint_work.island_group[island] == JOINED
 
 
 @kernel
-def _claim(island, group, joint_work):
-    """Give an island with joints its group; False if it has none."""
+def _claim(island, group, graph, joint_work):
+    """Give an island with joints or robots its group: 1 for joints, 2 for robots, 0 for neither."""
+    if graph.island_robot[island] == JOINED:
+        graph.island_robot[island] = group
+        return 2
     if joint_work is None:
-        return False
+        return 0
     joined = joint_work.island_group[island] == JOINED
     if joined:
         joint_work.island_group[island] = group
-    return joined
+    return 1 if joined else 0
 
 
 @kernel
@@ -272,9 +290,9 @@ def _cut_slabs(graph, joint_work, rows, levels):
         end = i  # the island that starts at level i ends before level `end`
         while end < levels and level_island[end] == level_island[i]:
             end += 1
-        linked = _claim(level_island[i], groups, joint_work)
-        rows.group_linked[groups] = 1 if linked else 0
-        if linked:
+        linked = _claim(level_island[i], groups, graph, joint_work)
+        rows.group_linked[groups] = linked
+        if linked > 0:
             group_first[groups] = slabs
             slab_first[slabs] = first[i]
             slabs += 1
@@ -300,7 +318,10 @@ def _cut_slabs(graph, joint_work, rows, levels):
                 end = i
                 while end < levels and level_island[end] == level_island[i]:
                     end += 1
-                if _is_joined(level_island[i], joint_work) or first[end] - first[begin] > SLAB_ROWS:
+                if (
+                    _is_joined(level_island[i], graph, joint_work)
+                    or first[end] - first[begin] > SLAB_ROWS
+                ):
                     break
                 i = end
         groups += 1

@@ -7,12 +7,13 @@ relative to the world's local origin, so that map coordinates cost no digits.
     ns shapes, n bodies, np polytopes, nv their vertices, nf faces, ne edges, nt terrains
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from drystone.jit.table import table
 from drystone.model.joint_arrays import COORDINATES, Joints
+from drystone.model.robot_state import joined_links, robot_sizes
 
 # Kinds of shape, in the order in which a pair is handed to the narrow phase (lower kind first).
 # In two dimensions: PLANE, SPHERE (a disc) and OUTLINE.
@@ -132,6 +133,7 @@ class Model(NamedTuple):
     joints: Joints
     # None in three dimensions, which lets Numba leave out what two dimensions need.
     outlines: Outlines | None = None
+    robots: Any = None  # Robots (model/robot_arrays.py); None in a world without, likewise
 
 
 @table
@@ -157,6 +159,12 @@ class State(NamedTuple):
     joint_value: np.ndarray  # (nj, 3) free coordinates, full revolutions counted [rad] or [m]
     joint_impulse: np.ndarray  # (rows,) of the last step [N s] or [N m s]
     joint_curve: np.ndarray  # (rows, 3) biases that let them fit after the last three steps [m/s]
+    # robots, one after the other (model/robot_arrays.py)
+    robot_q: np.ndarray  # (nq,) coordinates [rad], [m]
+    robot_v: np.ndarray  # (nv,) rates
+    robot_tau: np.ndarray  # (nv,) forces at the joints given by the user [N m], [N]
+    robot_control: np.ndarray  # (na,) commands of the actuators
+    robot_impulse: np.ndarray  # (rows,) of limits, dry friction, drives, loops in the last step
 
 
 # Column 0 of State.pair_axis for polytopes: kind + AXIS_KINDS (i + AXIS_SECOND j), the best
@@ -223,7 +231,13 @@ def new_state(model: Model, position, rotation, twist) -> State:
         joint_value=np.zeros((len(model.joints.kind), COORDINATES)),
         joint_impulse=np.zeros(model.joints.row_first[-1]),
         joint_curve=np.zeros((model.joints.row_first[-1], 3)),
+        **{name: np.zeros(size) for name, size in robot_sizes(model.robots).items()},
     )
+
+
+def joined_bodies(model: Model) -> np.ndarray:
+    """(k, 2) int32 pairs of bodies that hang together: by joints, or as links of a robot."""
+    return np.vstack([model.joints.body, joined_links(model.robots)]).astype(np.int32)
 
 
 @table
@@ -268,7 +282,7 @@ class ContactRows(NamedTuple):
     group_residual: np.ndarray  # (groups,) float [m/s]
     group_tolerance: np.ndarray  # (groups,) float: what that may be [m/s]
     group_list: np.ndarray  # (groups,) scratch
-    group_linked: np.ndarray  # (groups,) 1 if it is an island with joints
+    group_linked: np.ndarray  # (groups,) 1: it is an island with joints, 2: with robots
     flat: np.ndarray  # (1,) 1 in two dimensions: nothing couples to tangent 2
 
 
@@ -388,6 +402,9 @@ class Graph(NamedTuple):
     queue: np.ndarray  # (n,)
     link_start: np.ndarray  # (n + 1,)
     link: np.ndarray  # (2 pairs,)
+    joined: np.ndarray  # (k, 2) constant: pairs of bodies that hang together, see joined_bodies()
+    robot_body: np.ndarray  # (nt,) constant: a body of each robot, -1: it has none
+    island_robot: np.ndarray  # (n + 1,) group of an island with robots, -1 for others
     level_first: np.ndarray  # (n + 1,)
     level_island: np.ndarray  # (n,)
 

@@ -22,7 +22,9 @@ from drystone.model.arrays import (
     NewtonWork,
     State,
     Work,
+    joined_bodies,
 )
+from drystone.model.robot_state import robot_bodies
 
 
 def allocate(model: Model) -> Work:
@@ -30,6 +32,7 @@ def allocate(model: Model) -> Work:
     n, ns = len(model.bodies.kind), len(model.shapes.kind)
     f, i = _floats, _integers
     buckets = 1 << max(4, int(2 * ns).bit_length())
+    joined = joined_bodies(model)
     return Work(
         motion=Motion(
             rotation_matrix=f(n, 9), mass=f(n + 1, 7), force=f(n, 6), free=_lines(n + 1),
@@ -50,7 +53,8 @@ def allocate(model: Model) -> Work:
         graph=Graph(
             tally=np.zeros(4, np.int64), level=i(n), island=i(n), island_rest=f(n),
             island_impact=f(n), queue=i(n),
-            link_start=i(n + 2), link=i(2 * len(model.joints.kind)), level_first=i(n + 2),
+            link_start=i(n + 2), link=i(2 * len(joined)), joined=joined,
+            robot_body=robot_bodies(model.robots), island_robot=i(n + 1), level_first=i(n + 2),
             level_island=i(n + 1),
         ),
         rows=new_contact_rows(0, n),
@@ -142,7 +146,7 @@ def grow_pairs(state: State, work: Work, wanted: int) -> tuple[State, Work]:
     return state, work._replace(
         boxes=work.boxes._replace(**_search_arrays(capacity)),
         near=_near_arrays(capacity, len(work.near.slot)),
-        graph=work.graph._replace(link=_integers(2 * capacity + 2 * len(state.joint_value))),
+        graph=work.graph._replace(link=_integers(2 * capacity + 2 * len(work.graph.joined))),
     )
 
 

@@ -1,6 +1,7 @@
-"""The arrays of a robot in reduced coordinates: a tree of links, each hung on its parent.
+"""The arrays of robots in reduced coordinates: trees of links, each hung on its parent.
 
-Links are numbered so that a parent comes before its children. Coordinates q and rates v stand one
+A model holds one robot, or all of a world one after the other. Links are numbered so that a parent
+comes before its children. Coordinates q and rates v stand one
 joint after the other; a joint has, with what it lets move:
 
     FIXED       0, 0
@@ -26,8 +27,10 @@ RATES = (0, 1, 1, 3, 3, 6)  # of v
 
 @table
 class RobotModel(NamedTuple):
-    """What is constant about a robot: nl links, nq coordinates, nv rates."""
+    """What is constant about nt robots: nl links, nq coordinates, nv rates in all."""
 
+    tree: np.ndarray  # (nl,) int32: robot of each link
+    first_link: np.ndarray  # (nt + 1,) int32
     parent: np.ndarray  # (nl,) int32, -1: the fixed world
     kind: np.ndarray  # (nl,) int32: of the joint on which the link hangs, FIXED ... FREE
     first_q: np.ndarray  # (nl + 1,) int32
@@ -46,31 +49,34 @@ class RobotModel(NamedTuple):
     limit: np.ndarray  # (nv, 2) of the coordinate; ∓inf: none
 
 
+DRIVE_TORQUE, DRIVE_RATE, DRIVE_SERVO = range(3)
+ROBOT_LIMIT, ROBOT_FRICTION, ROBOT_DRIVE, ROBOT_COUPLING, ROBOT_LOOP = range(5)  # rows of a robot
+
+
 @table
-class RobotWork(NamedTuple):
-    """Scratch: spatial vectors are angular, then linear, in world axes about `origin`."""
+class Robots(NamedTuple):
+    """The robots of a world, all that is constant: nl links, nv rates, na actuators in all.
 
-    origin: np.ndarray  # (3,) near the robot, so that map coordinates cost no digits [m]
-    pose: np.ndarray  # (nl, 12) of the links: position, rotation by rows
-    motion: np.ndarray  # (nv, 6) S: what a unit rate moves
-    carried: np.ndarray  # (nv,) int32: 1 if S is fixed in the link, 0: in its parent
-    velocity: np.ndarray  # (nl, 6)
-    acceleration: np.ndarray  # (nl, 6)
-    force: np.ndarray  # (nl, 6)
-    inertia: np.ndarray  # (nl, 10) as RobotModel.inertia, in world axes about `origin`
-    composite: np.ndarray  # (nl, 10) of a link with all that hangs on it
-    articulated: np.ndarray  # (nl, 36) articulated inertia
-    bias: np.ndarray  # (nl, 6) articulated bias force
-    seen: np.ndarray  # (nv, 6) U = I_A S
-    inner: np.ndarray  # (nv, 6) inverse of D = Sᵀ U, rows of a joint
-    left: np.ndarray  # (nv,) u = τ - Sᵀ p
+    Rows of robots have fixed places in State.robot_impulse: lower limit, upper limit and dry
+    friction of each rate, then the drives, the coupled joints, three for each loop.
+    """
 
-
-def new_robot_work(model: RobotModel) -> RobotWork:
-    """Scratch for `model`."""
-    nl, nv = len(model.parent), len(model.dof_link)
-    f = np.zeros
-    return RobotWork(
-        f(3), f((nl, 12)), f((nv, 6)), np.zeros(nv, np.int32), f((nl, 6)), f((nl, 6)), f((nl, 6)),
-        f((nl, 10)), f((nl, 10)), f((nl, 36)), f((nl, 6)), f((nv, 6)), f((nv, 6)), f(nv),
-    )  # fmt: skip
+    model: RobotModel
+    base: np.ndarray  # (nt, 12) pose of what the first joints hang on, from the local origin
+    body: np.ndarray  # (nl,) int32: row of the body of each link, -1: none
+    link: np.ndarray  # (n + 1,) int32: link of each body, -1: none
+    centre: np.ndarray  # (nl, 3) origin of the body in the link's frame [m]
+    principal: np.ndarray  # (nl, 9) axes of the body in the link's frame
+    mass_first: np.ndarray  # (nv + 1,) int32: see constraints/reduced/mass_factor.py
+    smooth: np.ndarray  # (nt,) int32: 1 if no servo, motor, loop or dry friction acts
+    drive_kind: np.ndarray  # (na,) int32: DRIVE_TORQUE ... DRIVE_SERVO
+    drive_rate: np.ndarray  # (na,) int32: the rate that it drives
+    drive_q: np.ndarray  # (na,) int32: its coordinate
+    drive: np.ndarray  # (na, 4) gear, largest force, stiffness, damping
+    first_drive: np.ndarray  # (nt + 1,) int32
+    couple: np.ndarray  # (nc, 4) int32: rate and coordinate that follow, those that lead
+    couple_number: np.ndarray  # (nc, 2) factor, offset
+    first_couple: np.ndarray  # (nt + 1,) int32
+    loop_link: np.ndarray  # (no, 2) int32: links, -1: the fixed world
+    loop_point: np.ndarray  # (no, 6) in the frames of the links [m]
+    first_loop: np.ndarray  # (nt + 1,) int32

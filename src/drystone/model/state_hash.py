@@ -1,4 +1,4 @@
-"""Hash of the state: the bits of all poses, velocities and sleep flags."""
+"""Hash of the state: the bits of all poses, velocities, sleep flags and coordinates of robots."""
 
 import numpy as np
 
@@ -27,4 +27,9 @@ def hash_state(state):
         for k in range(6):
             h = _mix(h, twist[b, k])
         h = _mix(h, np.uint64(state.asleep[b]))
+    coordinate, rate = state.robot_q.view(np.uint64), state.robot_v.view(np.uint64)
+    for k in range(coordinate.shape[0]):
+        h = _mix(h, coordinate[k])
+    for k in range(rate.shape[0]):
+        h = _mix(h, rate[k])
     return h

@@ -250,7 +250,7 @@ def carry_islands(shapes, outlines, bodies, state, settings, work):
         return  # other solvers than `auto` solve the problem of the start, as their papers have it
     for g in range(work.graph.tally[TALLY_GROUPS]):
         lo, hi = contacts_of(g, rows)
-        if rows.group_linked[g] == 1 or hi - lo > MOST_CARRIED or hi == lo:
+        if rows.group_linked[g] > 0 or hi - lo > MOST_CARRIED or hi == lo:
             continue
         change = _curve_of(lo, hi, bodies, state, rows, motion, impacts, dt)
         if not change > LEAST_CHANGE * tolerance:

@@ -418,7 +418,7 @@ def solve_impacts(shapes, outlines, bodies, state, settings, work, joint_work):
     """
     motion, rows, graph, dt = work.motion, work.rows, work.graph, settings.dt
     count = int(work.log.info[INFO_CONTACTS])
-    bouncing = list_impacts(rows, graph.tally[TALLY_GROUPS], count, motion.mass)
+    bouncing = list_impacts(rows, graph.tally[TALLY_GROUPS], motion.mass)
     if bouncing == 0 or not _some_impact(bouncing, rows, bodies.radius, state, motion, settings):
         return 0
     touching = settings.bounce_speed * dt  # [m] closer than this is in touch

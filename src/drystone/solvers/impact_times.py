@@ -265,20 +265,24 @@ def _renew_row(r, j, from_a, from_b, slot, rows, state, mass):
 
 
 @inner_kernel
-def list_impacts(rows, groups, count, mass):
+def list_impacts(rows, groups, mass):
     """List the rows that may have impacts; returns how many.
 
     All with restitution; and where two moving bodies meet, alone, those without, which end at rest
     against each other: along the normal where they touch.
     """
     listed = 0
-    for r in range(count):
-        if rows.restitution[r] > 0.0:
-            rows.bounce_list[listed] = r
-            listed += 1
     for g in range(groups):
         lo, hi = contacts_of(g, rows)
-        if hi - lo > MOST_MEETING or rows.group_linked[g] == 1:
+        if rows.group_linked[g] == 2:  # links of robots bounce in solvers/reduced/
+            continue
+        for r in range(lo, hi):
+            if rows.restitution[r] > 0.0:
+                rows.bounce_list[listed] = r
+                listed += 1
+    for g in range(groups):
+        lo, hi = contacts_of(g, rows)
+        if hi - lo > MOST_MEETING or rows.group_linked[g] > 0:
             continue
         for r in range(lo, hi):
             a, b = rows.body[r, 0], rows.body[r, 1]

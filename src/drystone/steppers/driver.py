@@ -147,8 +147,9 @@ def grow(state, work, status: int, wanted: int):
 
 
 def part(model: Model) -> tuple[Model, Outlines | None]:
-    """The outlines apart, so that other stages are compiled once for two and three dimensions."""
-    return model._replace(outlines=None), model.outlines
+    """The outlines apart, so that other stages are compiled once for two and three dimensions, and
+    without robots, which have stages of their own."""
+    return model._replace(outlines=None, robots=None), model.outlines
 
 
 def contents(model: Model) -> tuple[bool, bool, bool]:

@@ -12,6 +12,8 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numba
@@ -60,6 +62,7 @@ log = logging.getLogger("drystone")
 HELPER_SECONDS = 900.0
 
 PLAIN, LINKED, MESHED, FIELDED, CROWDED = "engine", "joints", "meshes", "fields", "large-islands"
+ROBOTS, LINKED_ROBOTS = "robots", "robots-with-joints"
 
 
 def _mark(part: str) -> str:
@@ -90,6 +93,17 @@ def compile_engine(linked: bool, meshed: bool, fielded: bool, many: bool) -> Non
         _compile(CROWDED, None, run_large_islands, None)
     if linked:
         _compile(LINKED, run_joint_solver, run_joint_rows, compile_linked_step)
+
+
+@contextmanager
+def first_time(part: str) -> Iterator[None]:
+    """Around the first call of a step that is compiled as a whole: says so if it takes long."""
+    new = not is_compiled(part)
+    if new:
+        log.warning("Compiling the %s for the first time: minutes of computing, once.", part)
+    yield
+    if new:
+        folders.write(_mark(part), b"")
 
 
 def _compile(part: str, other_half, half, step) -> None:

@@ -47,7 +47,7 @@ from drystone.solvers.penalty.motion import (
 from drystone.solvers.penalty.patch import new_patches
 from drystone.solvers.penalty.stick import sticking_forces
 from drystone.steppers.driver import Step
-from drystone.steppers.robot_motion import RobotMotion
+from drystone.steppers.robot_motion import RobotMotion, rows_of
 from drystone.timestep import DONE, MORE_SLOTS
 
 FRICTION = {"slip": SLIP, "spring": SPRINGS, "system": SYSTEM}
@@ -79,8 +79,8 @@ class Geometry:
         self.mass[:n] = np.where(dynamic, world._build.mass, 0.0)[:, None]
         # What is fixed, or moves whatever pushes it, may have to bear all of the others.
         self.mass[self.mass[:, 0] == 0.0, 0] = self.mass[:, 0].sum()
-        for robot in world._robots:
-            self.mass[robot.rows, 0] = robot.robot.mass
+        for placed in world._robots:
+            self.mass[rows_of(placed), 0] = placed.robot.mass
         self.patches = new_patches(0, 0)
 
     def fits(self, world) -> bool:
@@ -177,8 +177,9 @@ class PenaltyStep(Step):
             world._build.model, world._state, world._work, world._settings, None, external
         )
         self.by = world._solver
-        self.robots = [RobotMotion(placed, world) for placed in world._robots]
-        self.by_row = {row: robot for robot in self.robots for row in robot.rows.tolist()}
+        self.placed = [RobotMotion(placed, world) for placed in world._robots]
+        self.robots: list[RobotMotion] = []  # those that are awake
+        self.by_row: dict[int, RobotMotion] = {}
         self.owner_side = np.zeros(0, np.int32)
         self.gravity = np.array([getattr(self.settings, f"gravity_{k}") for k in "xyz"])
 
@@ -197,7 +198,7 @@ class PenaltyStep(Step):
                 self.geometry.tables, self.geometry.scratch, self.state.pair, self.work.boxes.pose,
                 shapes.radius, self.by.points, near, count, self.owner_side,
             )  # fmt: skip
-            joined = self.model.joints.body
+            joined = self.work.graph.joined
             if not wake_touched(shapes.body, kind, joined, self.state, near, count):
                 return DONE
             free_twists(self.model.bodies, self.state, self.settings, self.work.motion)
@@ -233,6 +234,8 @@ class PenaltyStep(Step):
         self.twist[:n] = state.twist
         self.acceleration, self.turn = np.zeros((n, 6)), np.zeros((n, 4))
         self.wrench, self.force = np.zeros((n + 1, 6)), work.motion.force
+        self.robots = [robot for robot in self.placed if not self.held[robot.rows].all()]
+        self.by_row = {row: robot for robot in self.robots for row in robot.rows.tolist()}
         for robot in self.robots:
             self.held[robot.rows] = 1
         self._arrange()

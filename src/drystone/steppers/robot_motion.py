@@ -7,6 +7,7 @@ actuators are forces like all others. What is no force, and so cannot be integra
 import numpy as np
 
 from drystone.constraints.reduced import articulated, dynamics, kinematics
+from drystone.constraints.reduced.closing import place_bodies
 from drystone.constraints.reduced.rk4 import add_passive
 from drystone.errors import UnsupportedFeature
 from drystone.jit import kernel
@@ -92,6 +93,11 @@ def accelerate_robot(
     articulated.forward_dynamics(model, v, loaded, gravity, push, work, out)
 
 
+def rows_of(placed) -> np.ndarray:
+    """Rows of the arrays of bodies in which its links stand, in the order of `placed.links`."""
+    return np.array([body._number for body in placed.links.values()], np.int64)
+
+
 class RobotMotion:
     """One robot during one step."""
 
@@ -100,7 +106,7 @@ class RobotMotion:
         refuse_constraints(robot)
         self.placed, self.robot, self.world = placed, robot, world
         self.base, self.nv = placed._base, robot.nv
-        self.rows = placed.rows
+        self.rows = rows_of(placed)
         self.link = np.array([robot._link_row[name] for name in placed.links], np.int64)
         self.of_row = dict(zip(self.rows.tolist(), self.link.tolist(), strict=True))
         self.centre = np.array([robot.links[i].centre for i in self.link]).reshape(-1, 3)
@@ -161,8 +167,11 @@ class RobotMotion:
 
     def accept(self, state) -> None:
         """The step was good: its coordinates are those of the robot now."""
-        self.placed._q, self.placed._qd = self.q, self.v
-        self.placed._place_bodies(state)
+        own = self.placed._slices
+        state.robot_q[own["robot_q"]] = self.q
+        state.robot_v[own["robot_v"]] = self.v
+        robots = self.world._build.model.robots
+        place_bodies(self.placed._row, robots, state, self.world._robot_work)
 
     # Impulses, before the first stage
 

@@ -22,7 +22,10 @@ from drystone.world import build
 from drystone.world.body import Body
 from drystone.world.snapshot import copy_world
 
-SHARED = ("position", "rotation", "twist", "force")  # arrays of a state that never grow
+# Arrays of a state that never grow.
+SHARED = (
+    "position", "rotation", "twist", "force", "robot_q", "robot_v", "robot_tau", "robot_control"
+)  # fmt: skip
 
 
 @public
@@ -90,6 +93,33 @@ class Batch:
     def torques(self) -> np.ndarray:
         """(n, bodies, 3) likewise [N m]."""
         return self._arrays["force"][:, :, 3:]
+
+    @property
+    def q(self) -> np.ndarray:
+        """(n, coordinates) of all robots, in the order of `robots`; call place() after writing."""
+        return self._arrays["robot_q"]
+
+    @property
+    def qd(self) -> np.ndarray:
+        """(n, rates) likewise."""
+        return self._arrays["robot_v"]
+
+    @property
+    def taus(self) -> np.ndarray:
+        """(n, rates) forces at the joints of robots, in place [N m], [N]."""
+        return self._arrays["robot_tau"]
+
+    @property
+    def controls(self) -> np.ndarray:
+        """(n, actuators) commands of robots, in place."""
+        return self._arrays["robot_control"]
+
+    def place(self) -> None:
+        """Put the links of all robots where `q` and `qd` say, and wake all bodies."""
+        for copy in self._worlds:
+            for robot in copy.robots:
+                robot._place_bodies()
+        self.wake()
 
     @property
     def positions(self) -> np.ndarray:
@@ -183,7 +213,7 @@ def _layer() -> str:
 
 def _require_memory(world, count: int) -> None:
     """Refuse more copies than half of the machine's memory holds, before they are made."""
-    size = _bytes_of((world._state, world._work, world._joint_work))
+    size = _bytes_of((world._state, world._work, world._joint_work, world._robot_work))
     if not hasattr(os, "sysconf"):
         return
     most = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2 // max(size, 1)

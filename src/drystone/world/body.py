@@ -416,6 +416,7 @@ class Body:
 
     def _place(self, position, orientation, field, value):
         world = self._owner()
+        single_body.refuse_link(self, field)
         single_body.note_set(self, field, value)
         if self._start is not None:
             self._start.position, self._start.orientation = position, orientation
@@ -439,6 +440,8 @@ class Body:
         world = self._owner()
         check = world._space.spin if first == 3 else world._space.vector
         value = check(f"{self._name}: {field}", value)
+        if array == "twist":
+            single_body.refuse_link(self, field)
         single_body.note_set(self, field, value)
         if self._start is not None:
             setattr(self._start, field, value)

@@ -18,6 +18,7 @@ from drystone.model.arrays import (
     Model,
     Pairing,
     State,
+    joined_bodies,
     new_state,
 )
 from drystone.model.frames import fill_inside
@@ -27,6 +28,7 @@ from drystone.shapes import Entry, build_shapes, matrix_from_quaternion
 from drystone.shapes.two_dimensions.outline import build_outlines
 from drystone.solvers.supported_features import require_features
 from drystone.world.inertial_frame import NO_ROTATION
+from drystone.world.robots.pack import carry_robots, pack_robots
 
 # Coordinates beyond this [m] get a local origin: from here on a double has fewer than
 # 13 digits behind the metre.
@@ -89,6 +91,9 @@ def build_model(world) -> Build:
             rotation, world._origin, world._space.joint_kind,
         ),
         build_outlines(entries) if world.dim == 2 else None,
+        pack_robots(
+            world._robots, {body: row for row, body in enumerate(bodies)}, world._origin, rotation
+        ),
     )  # fmt: skip
     ellipses = build_ellipses(materials, world._pairs, (*fixed, *bodies), owner)
     if ellipses is not None:  # a file may hold what the world would have refused
@@ -209,6 +214,8 @@ def build_state(world, built: Build) -> State:
     state = new_state(built.model, position, rotation, twist)
     state.force[:] = force
     state.asleep[fresh] = [s.asleep for s in starts]
+    if world._robots:
+        carry_robots(world, world._build, old, built, state)
     if old is None:
         return state
     state.asleep[~fresh], state.rest_time[~fresh] = old.asleep[rows], old.rest_time[rows]
@@ -262,7 +269,7 @@ def wake_around(built: Build, state: State, number: int) -> None:
     state.asleep[woken] = 0
     state.rest_time[woken] = 0.0
     model = built.model
-    spread_waking(model.shapes.body, model.bodies.kind, model.joints.body, state)
+    spread_waking(model.shapes.body, model.bodies.kind, joined_bodies(model), state)
 
 
 def wake_all(state: State | None) -> None:

@@ -26,6 +26,7 @@ class Bulk:
     _origin: tuple
     _recorder: Any
     _bodies: list
+    _robots: list
     _space: Any
 
     @property
@@ -95,9 +96,11 @@ class Bulk:
         if not np.isfinite(given).all():
             row = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
             raise InputError(f"{self._bodies[row].name}: {field} has a number that is not finite.")
-        if self._recorder is not None or self._space.dim == 2:
+        if self._recorder is not None or self._space.dim == 2 or self._robots:
+            links = {body for robot in self._robots for body in robot.links.values()}
             for body, row in zip(self._bodies, given, strict=True):
-                setattr(body, field, row)
+                if body not in links or not np.array_equal(getattr(body, field), row):
+                    setattr(body, field, row)
             return
         self._synced()
         if field in ("velocity", "spin"):

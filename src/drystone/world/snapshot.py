@@ -11,6 +11,7 @@ from drystone.model import capacity
 from drystone.model.arrays import COUNTER_CACHED, COUNTER_PAIRS, State
 from drystone.model.checks import shown
 from drystone.model.signatures import public
+from drystone.solvers.reduced.scratch import robot_scratch_of
 from drystone.steppers import time_stepping
 from drystone.steppers.driver import grow
 from drystone.timestep import MORE_CONTACTS, MORE_PAIRS
@@ -29,15 +30,16 @@ _COUNTER = State._fields.index("counter")
 class Snapshot:
     """What a world was like at a step, to go back to: `world.restore(snapshot)`.
 
-    It holds poses, velocities, forces of the user, sleep, and all caches (contacts with their
-    impulses, pairs, joints), so that what follows has the same bits each time.
+    It holds poses, velocities, coordinates and commands of robots, characters, forces of the user, sleep, and
+    all caches (contacts with their impulses, pairs, joints), so that what follows has the same bits
+    each time.
     """
 
-    __slots__ = ("_built", "_arrays", "_settings", "_unspent", "_info", "_time", "_robots")
+    __slots__ = ("_built", "_arrays", "_settings", "_unspent", "_info", "_time", "_characters")
 
     def __init__(self, built: Any, arrays: tuple, settings: Any, rest: tuple) -> None:
         self._built, self._arrays, self._settings = built, arrays, settings
-        self._unspent, self._info, self._time, self._robots = rest
+        self._unspent, self._info, self._time, self._characters = rest
 
     @property
     def time(self) -> float:
@@ -59,7 +61,6 @@ class Snapshots:
     _unspent: float
     _info: Any
     _recorder: Any
-    _robots: list
     _characters: list
     time: Any
 
@@ -74,8 +75,8 @@ class Snapshots:
             arrays[k] = state[k].copy()
         for k, counter in _PARTS:
             arrays[k] = state[k][: state.counter[counter]].copy()
-        robots = tuple(actor._kept() for actor in (*self._robots, *self._characters))
-        rest = (self._unspent, self._info, self.time, robots)
+        characters = tuple(actor._kept() for actor in self._characters)
+        rest = (self._unspent, self._info, self.time, characters)
         return Snapshot(built, tuple(arrays), self._settings, rest)
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -107,8 +108,7 @@ class Snapshots:
             state[k][: len(arrays[k])] = arrays[k]
         self._settings, self._unspent = snapshot._settings, snapshot._unspent
         self._info = snapshot._info
-        actors = (*self._robots, *self._characters)
-        for actor, kept in zip(actors, snapshot._robots, strict=True):
+        for actor, kept in zip(self._characters, snapshot._characters, strict=True):
             actor._take(kept)
 
     def copy(self) -> Any:
@@ -129,10 +129,11 @@ def copy_world(world) -> Any:
             memo[id(shared)] = shared
     model = world._build.model
     # Read alone by every step; joints and masses can be written in place.
-    for shared in (model.shapes, model.outlines, world._solver, world._space):
+    for shared in (model.shapes, model.outlines, model.robots, world._solver, world._space):
         memo[id(shared)] = shared
     left_out = (
-        "_work", "_joint_work", "_recorder", "_loop", "_state", "_implicit_problem", "_penetration",
+        "_work", "_joint_work", "_robot_work", "_recorder", "_loop", "_state", "_implicit_problem",
+        "_penetration",
     )  # fmt: skip
     for name, value in vars(world).items():
         new.__dict__[name] = None if name in left_out else deepcopy(value, memo)
@@ -140,6 +141,7 @@ def copy_world(world) -> Any:
     new._state = capacity.for_new_work(world._state)
     new._work = capacity.allocate(new._build.model)
     new._joint_work = joint_work_of(new._build.model.joints, new._build.model.bodies)
+    new._robot_work = robot_scratch_of(new._build.model, new._joint_work)
     new._loop, new._elements_stale = time_stepping.Loop(), True
     return new
 

@@ -22,6 +22,7 @@ from drystone.model.signatures import public
 from drystone.motion.stabilization import drift_settings
 from drystone.shapes.part import Shape
 from drystone.solvers.dispatch import make_solver
+from drystone.solvers.reduced.scratch import robot_scratch_of
 from drystone.solvers.supported_features import require_features
 from drystone.steppers import STEPPERS, take_steps, time_stepping
 from drystone.steppers.step_report import StepReport
@@ -36,7 +37,7 @@ from drystone.world.hands import Hands
 from drystone.world.new_bodies import make_body, make_fixed
 from drystone.world.queries.verbs import Queries
 from drystone.world.readings import Readings
-from drystone.world.robots.adding import WithRobots
+from drystone.world.robots.adding import WithRobots, place_fresh
 from drystone.world.run import complain, fail, run_world
 from drystone.world.snapshot import Snapshots
 from drystone.world.unresolved import name_pairs
@@ -140,6 +141,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
         self._work = None
         self._loop = time_stepping.Loop()
         self._joint_work = None
+        self._robot_work = None
         self._implicit_problem = None
         self._penetration = None  # what the penalty method knows of the shapes
         self._elements = None  # the table of the forces, made when it is first needed
@@ -373,9 +375,11 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
         self._build = built
         self._work = capacity.allocate(built.model)
         self._joint_work = joint_work_of(built.model.joints, built.model.bodies)
+        self._robot_work = robot_scratch_of(built.model, self._joint_work)
         for row, body in enumerate(self._bodies):
             body._row, body._start = row, None
         self._stale, self._elements_stale = False, True
+        place_fresh(self)
         # When the arrays are made can decide about last digits, so a replay must know.
         self._note("sync", None)
 

@@ -119,12 +119,10 @@ def test_coupled_joints_follow():
     assert q[1] == pytest.approx(-2 * q[0] + 0.1, abs=1e-11)
 
 
-def test_what_a_world_with_robots_cannot_do_is_said(tmp_path):
+def test_what_a_world_with_robots_cannot_do_is_said():
     robot = ds.Robot([rod("a")], [turning("j", "a")])
     world = ds.World()
     placed = world.add_robot(robot)
-    with pytest.raises(ds.UnsupportedFeature, match="saved"):
-        world.save(tmp_path / "w.h5")
     with pytest.raises(ds.UnsupportedFeature, match="three dimensions"):
         ds.World(dim=2).add_robot(robot)
     with pytest.raises(ds.InputError, match="no link"):

@@ -5,6 +5,8 @@
     q̈ = D⁻¹ (u - Uᵀ a'),   a' = a_parent + Ṡ q̇
 """
 
+import numpy as np
+
 from drystone.constraints.reduced.dynamics import carried_acceleration
 from drystone.constraints.reduced.spatial import cross_force, inertia_times, load6, store6
 from drystone.jit import inner_kernel, kernel
@@ -66,12 +68,40 @@ def _eliminate(model, i, work):
 
 
 @kernel
+def _eliminate_one(model, i, d, work):
+    """_eliminate() of a joint of one rate, and the inertia of its link handed to the parent."""
+    inertia, s = work.articulated, work.motion
+    s0, s1, s2, s3, s4, s5 = s[d, 0], s[d, 1], s[d, 2], s[d, 3], s[d, 4], s[d, 5]
+    total = model.armature[d]
+    for r in range(6):
+        o = 6 * r
+        u = (
+            inertia[i, o] * s0 + inertia[i, o + 1] * s1 + inertia[i, o + 2] * s2
+            + inertia[i, o + 3] * s3 + inertia[i, o + 4] * s4 + inertia[i, o + 5] * s5
+        )  # fmt: skip
+        work.seen[d, r] = u
+        total += s[d, r] * u
+    work.inner[d, 0] = 1.0 / total
+    parent = model.parent[i]
+    if parent < 0:
+        return
+    for r in range(6):
+        share = work.seen[d, r] / total
+        for c in range(6):
+            inertia[parent, 6 * r + c] += inertia[i, 6 * r + c] - share * work.seen[d, c]
+
+
+@kernel
 def eliminate_links(model, work):
     """Articulated inertias of all links, after place_links() and place_inertias()."""
-    for i in range(model.parent.shape[0]):
+    first, last = work.span[0], work.span[1]
+    for i in range(first, last):
         _spread(work.inertia, i, work.articulated)
-    for i in range(model.parent.shape[0] - 1, -1, -1):
+    for i in range(last - 1, first - 1, -1):
         lo, hi, parent = model.first_v[i], model.first_v[i + 1], model.parent[i]
+        if hi - lo == 1:
+            _eliminate_one(model, i, np.int64(lo), work)
+            continue
         _eliminate(model, i, work)
         if parent < 0:
             continue
@@ -87,7 +117,7 @@ def eliminate_links(model, work):
 @kernel
 def _load_bias(model, v, push, work):
     """v ×* I v less what pushes from outside, into work.bias; Ṡ q̇ into work.acceleration."""
-    for i in range(model.parent.shape[0]):
+    for i in range(work.span[0], work.span[1]):
         w, u = load6(work.velocity, i)
         t, f = inertia_times(work.inertia, i, w, u)
         t, f = cross_force(w, u, t, f)
@@ -98,6 +128,18 @@ def _load_bias(model, v, push, work):
 
 
 @kernel
+def _left_over(d, lo, hi, i, work):
+    """D⁻¹ (u - Uᵀ a') of rate `d` of link `i`."""
+    value = 0.0
+    for e in range(lo, hi):
+        left = work.left[e]
+        for c in range(6):
+            left -= work.seen[e, c] * work.acceleration[i, c]
+        value += work.inner[d, e - lo] * left
+    return value
+
+
+@kernel
 def _hand_down(model, i, work):
     """Bias force of link `i`, its joint eliminated, on to its parent."""
     lo, hi, parent = model.first_v[i], model.first_v[i + 1], model.parent[i]
@@ -105,21 +147,19 @@ def _hand_down(model, i, work):
         value = work.bias[i, r]
         for c in range(6):
             value += work.articulated[i, 6 * r + c] * work.acceleration[i, c]
-        for d in range(lo, hi):
-            for e in range(lo, hi):
-                seen = work.left[e]
-                for c in range(6):
-                    seen -= work.seen[e, c] * work.acceleration[i, c]
-                value += work.seen[d, r] * work.inner[d, e - lo] * seen
         work.bias[parent, r] += value
+    for d in range(lo, hi):
+        value = _left_over(d, lo, hi, i, work)
+        for r in range(6):
+            work.bias[parent, r] += work.seen[d, r] * value
 
 
 @kernel
 def forward_dynamics(model, v, tau, gravity, push, work, out):
     """Accelerations for the forces `tau`, after eliminate_links() and move_links()."""
-    count = model.parent.shape[0]
+    first, last = work.span[0], work.span[1]
     _load_bias(model, v, push, work)
-    for i in range(count - 1, -1, -1):
+    for i in range(last - 1, first - 1, -1):
         for d in range(model.first_v[i], model.first_v[i + 1]):
             value = tau[d]
             for c in range(6):
@@ -127,7 +167,7 @@ def forward_dynamics(model, v, tau, gravity, push, work, out):
             work.left[d] = value
         if model.parent[i] >= 0:
             _hand_down(model, i, work)
-    for i in range(count):
+    for i in range(first, last):
         lo, hi = model.first_v[i], model.first_v[i + 1]
         w, u = (0.0, 0.0, 0.0), (-gravity[0], -gravity[1], -gravity[2])
         if model.parent[i] >= 0:
@@ -136,13 +176,7 @@ def forward_dynamics(model, v, tau, gravity, push, work, out):
         w, u = add(w, a), add(u, b)
         store6(work.acceleration, i, w, u)
         for d in range(lo, hi):
-            value = 0.0
-            for e in range(lo, hi):
-                seen = work.left[e]
-                for c in range(6):
-                    seen -= work.seen[e, c] * work.acceleration[i, c]
-                value += work.inner[d, e - lo] * seen
-            out[d] = value
+            out[d] = _left_over(d, lo, hi, i, work)
         for d in range(lo, hi):
             a, b = load6(work.motion, d)
             w, u = add(w, scale(a, out[d])), add(u, scale(b, out[d]))

@@ -38,12 +38,11 @@ def _rotated(r, inertia, i):
 @kernel
 def place_inertias(model, work):
     """Inertias of all links in world axes about the origin, after place_links()."""
-    origin = (work.origin[0], work.origin[1], work.origin[2])
     inertia, out = model.inertia, work.inertia
-    for i in range(model.parent.shape[0]):
+    for i in range(work.span[0], work.span[1]):
         r, m = row9(work.pose, i), inertia[i, 0]
         h = mul(r, (inertia[i, 1], inertia[i, 2], inertia[i, 3]))
-        p = sub(load(work.pose, i), origin)
+        p = sub(load(work.pose, i), load(work.origin, model.tree[i]))
         own = _rotated(r, inertia, i)
         # I about another point: the first moment h about the link's origin, moved by p.
         ph, pp = dot(p, h), dot(p, p)
@@ -78,8 +77,8 @@ def inverse_dynamics(model, v, acceleration, gravity, push, work, tau):
 
     push   (nl, 6) forces from outside on the links: torque about the origin, force; world axes
     """
-    count = model.parent.shape[0]
-    for i in range(count):
+    lo, hi = work.span[0], work.span[1]
+    for i in range(lo, hi):
         parent = model.parent[i]
         w, u = (0.0, 0.0, 0.0), (-gravity[0], -gravity[1], -gravity[2])
         if parent >= 0:
@@ -96,7 +95,7 @@ def inverse_dynamics(model, v, acceleration, gravity, push, work, tau):
         g, h = cross_force(x, y, g, h)
         outer = load6(push, i)
         store6(work.force, i, sub(add(t, g), outer[0]), sub(add(f, h), outer[1]))
-    for i in range(count - 1, -1, -1):
+    for i in range(hi - 1, lo - 1, -1):
         t, f = load6(work.force, i)
         for d in range(model.first_v[i], model.first_v[i + 1]):
             tau[d] = pair(work.motion, d, t, f) + model.armature[d] * acceleration[d]
@@ -106,17 +105,23 @@ def inverse_dynamics(model, v, acceleration, gravity, push, work, tau):
             store6(work.force, parent, add(x, t), add(y, f))
 
 
-@kernel
-def fill_mass_matrix(model, work, mass):
-    """(nv, nv) after place_links() and place_inertias()."""
-    count = model.parent.shape[0]
-    for i in range(count):
+@inner_kernel
+def compose_inertias(model, work):
+    """Inertias of all links with what hangs on them."""
+    lo, hi = work.span[0], work.span[1]
+    for i in range(lo, hi):
         for k in range(10):
             work.composite[i, k] = work.inertia[i, k]
-    for i in range(count - 1, -1, -1):
+    for i in range(hi - 1, lo - 1, -1):
         if model.parent[i] >= 0:
             for k in range(10):
                 work.composite[model.parent[i], k] += work.composite[i, k]
+
+
+@kernel
+def fill_mass_matrix(model, work, mass):
+    """(nv, nv) of a model of one robot, after place_links() and place_inertias()."""
+    compose_inertias(model, work)
     for d in range(mass.shape[0]):
         for e in range(mass.shape[0]):
             mass[d, e] = 0.0

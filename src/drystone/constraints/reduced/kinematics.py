@@ -114,15 +114,12 @@ def _fill_motions(model, i, frame, rotation, p, work):
 def place_links(model, base, q, work):
     """Poses of all links, and what their joints move, for coordinates `q`.
 
-    base   (12,) pose in the world of what the first joints hang on
+    base   (nt, 12) pose in the world of what the first joints hang on
     """
-    for k in range(3):
-        work.origin[k] = base[0, k]
-    origin = load(base, 0)
-    for i in range(model.parent.shape[0]):
-        parent = model.parent[i]
+    for i in range(work.span[0], work.span[1]):
+        parent, t = model.parent[i], model.tree[i]
         if parent < 0:
-            at, turned = load(base, 0), row9(base, 0)
+            at, turned = load(base, t), row9(base, t)
         else:
             at, turned = load(work.pose, parent), row9(work.pose, parent)
         frame = product9(turned, row9(model.frame, i))
@@ -133,6 +130,9 @@ def place_links(model, base, q, work):
         work.pose[i, 0], work.pose[i, 1], work.pose[i, 2] = here
         for k in range(9):
             work.pose[i, 3 + k] = rotation[k]
+        if i == model.first_link[t]:
+            work.origin[t, 0], work.origin[t, 1], work.origin[t, 2] = here
+        origin = load(work.origin, t)
         if model.kind[i] != FIXED:
             _fill_motions(model, i, frame, rotation, sub(here, origin), work)
 
@@ -140,7 +140,7 @@ def place_links(model, base, q, work):
 @kernel
 def move_links(model, v, work):
     """Velocities of all links for rates `v`, after place_links()."""
-    for i in range(model.parent.shape[0]):
+    for i in range(work.span[0], work.span[1]):
         w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if model.parent[i] >= 0:
             w, u = load6(work.velocity, model.parent[i])
@@ -159,7 +159,7 @@ def fill_jacobian(model, link, point, work, out):
     for d in range(out.shape[1]):
         for k in range(6):
             out[k, d] = 0.0
-    p = (point[0] - work.origin[0], point[1] - work.origin[1], point[2] - work.origin[2])
+    p = sub((point[0], point[1], point[2]), load(work.origin, model.tree[link]))
     i = link
     while i >= 0:
         for d in range(model.first_v[i], model.first_v[i + 1]):
@@ -173,7 +173,13 @@ def fill_jacobian(model, link, point, work, out):
 @kernel
 def step_coordinates(model, q, v, dt, out):
     """q after moving for `dt` at constant rates `v`; quaternions by the exponential map."""
-    for i in range(model.parent.shape[0]):
+    step_links(0, model.parent.shape[0], model, q, v, dt, out)
+
+
+@inner_kernel
+def step_links(lo, hi, model, q, v, dt, out):
+    """step_coordinates() of the links lo ... hi."""
+    for i in range(lo, hi):
         kind, k, d = model.kind[i], model.first_q[i], model.first_v[i]
         if kind == REVOLUTE or kind == PRISMATIC:
             out[k] = q[k] + dt * v[d]

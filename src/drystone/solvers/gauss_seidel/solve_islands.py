@@ -150,7 +150,7 @@ def solve_rows(
     for g in range(groups):
         slabs = rows.group_first[g + 1] - rows.group_first[g]
         rows.group_sweeps[g], rows.group_tolerance[g] = OPEN, tolerance
-        if rows.group_linked[g] == 1:  # see solvers/articulated/solve_islands.py
+        if rows.group_linked[g] > 0:  # see solvers/articulated/, solvers/reduced/
             rows.group_sweeps[g], rows.group_residual[g] = 0, 0.0
             linked += 1
         elif slabs == 1 or row_count < 400:

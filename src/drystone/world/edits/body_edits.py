@@ -5,7 +5,7 @@ from drystone.model.materials import Material, checked_overrides
 from drystone.world import build
 from drystone.world.body import Body, FixedBody
 from drystone.world.edits import force_edits, joint_edits
-from drystone.world.edits.single_body import changed, forget_name, honour
+from drystone.world.edits.single_body import changed, forget_name, honour, placed_of
 from drystone.world.inertial_frame import check_material
 from drystone.world.new_bodies import check_owned
 
@@ -13,6 +13,8 @@ from drystone.world.new_bodies import check_owned
 def remove_body(world, body: Body | FixedBody) -> None:
     """Take `body` out, with all joints and forces that are fixed to it."""
     check_owned(world, body, "remove")
+    if isinstance(body, Body) and placed_of(body) is not None:
+        raise UnsupportedFeature(f"{body.name}: a link cannot be taken from its robot.")
     joint_edits.remove_joints_of(world, body)
     force_edits.remove_forces_of(world, body)
     world._note("remove", body.number)

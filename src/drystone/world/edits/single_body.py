@@ -37,6 +37,23 @@ def forget_name(body) -> None:
         del names[body._name]
 
 
+def refuse_link(body, field: str) -> None:
+    """What a link of a robot has comes from the robot."""
+    placed = placed_of(body)
+    if placed is not None:
+        wanted = "mass" if field in ("mass", "inertia") else "pose and velocity"
+        fix = "describe the robot anew" if wanted == "mass" else "set q and qd of the robot"
+        raise InputError(f"{body._name}: the {wanted} of a link are those of its robot; {fix}.")
+
+
+def placed_of(body):
+    """The robot of which `body` is a link, or None."""
+    for placed in body._world._robots if body._world is not None else ():
+        if any(own is body for own in placed._bodies.values()):
+            return placed
+    return None
+
+
 def rename(body, name) -> None:
     name = text(f"{body._name}: name", name)
     note_set(body, "name", name)
@@ -47,12 +64,14 @@ def rename(body, name) -> None:
 
 
 def set_mass(body, mass: float) -> None:
+    refuse_link(body, "mass")
     note_set(body, "mass", mass)
     body._frame = with_mass(body._frame, mass)
     changed(body)
 
 
 def set_inertia(body, inertia) -> None:
+    refuse_link(body, "inertia")
     frame = body._world._space.with_inertia(body._frame, inertia, body._name)
     note_set(body, "inertia", float_array("inertia", inertia).tolist())
     changed(body)
@@ -68,6 +87,10 @@ def push(body, impulse, at) -> None:
     if body._kinematic:
         raise InputError(f"{body._name}: nothing pushes a kinematic body; set its velocity.")
     p = np.array(space.vector(f"{body._name}: impulse", impulse))
+    if (placed := placed_of(body)) is not None:
+        point = None if at is None else np.array(space.vector(f"{body._name}: push: at", at))
+        placed._push(body, p, point)
+        return
     arm = _arm(body, at, "push: at")
     frame, orientation = body._frame, np.array(body._pose()[1])
     axes = rotation_matrices(orientation) @ rotation_matrices(np.array(frame.principal_rotation))

@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 
 from drystone.constraints.joint_rows import joint_work_of
-from drystone.errors import InputError, UnsupportedFeature
+from drystone.errors import InputError
 from drystone.model import capacity
 from drystone.model.arrays import (
     AXIS_DIRECTION,
@@ -54,12 +54,16 @@ from drystone.model.hdf5 import (
     reading,
     write_attributes,
 )
+from drystone.model.robot_state import ROBOT_STATE
 from drystone.model.signatures import level_of_caller
+from drystone.solvers.reduced.scratch import robot_scratch_of
 from drystone.world import build
 from drystone.world.body import Start
 from drystone.world.io import serialize as to
 from drystone.world.io.serialize_forces import describe_force, restore_force
 from drystone.world.io.serialize_joints import describe_joint, restore_joint
+from drystone.world.io.serialize_robots import describe_placed, restore_placed
+from drystone.world.robots.pack import slices_of
 from drystone.world.world import World
 
 FORMAT, VERSION = "drystone world", 3
@@ -119,8 +123,6 @@ def load_world(path) -> World:
 
 def world_image(world) -> bytes:
     """The bytes of the file."""
-    if world._robots:
-        raise UnsupportedFeature("a world with robots cannot be saved or recorded yet.")
     built = world._synced()
     arrays: list[np.ndarray] = []
     description = _describe(world, arrays)
@@ -165,7 +167,7 @@ def model_digest(model) -> str:
     digest = blake2b(digest_size=16)
     kind = np.array(FILE_KINDS, np.int32)[model.shapes.kind]
     for group in model._replace(shapes=model.shapes._replace(kind=kind)):
-        for array in group or ():
+        for array in _arrays_of(group):
             digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array))
         if group is model.joints:
@@ -173,6 +175,12 @@ def model_digest(model) -> str:
             # then must still have the same digest.
             digest.update(repr(((0, 3), "<f8")).encode())
     return digest.hexdigest()
+
+
+def _arrays_of(group):
+    """Of a table, and of the tables in it."""
+    for member in group or ():
+        yield from _arrays_of(member) if isinstance(member, tuple) else (member,)
 
 
 def _checksum(file) -> str:
@@ -242,6 +250,7 @@ def _describe(world, arrays) -> dict:
         "excluded": sorted(world._excluded),
         "pairs": pairs,
         "forces": [describe_force(force) for force in world._forces],
+        "robots": [describe_placed(robot, put) for robot in world._robots],
     }
 
 
@@ -295,9 +304,21 @@ def _restore(file, source, file_bytes: int) -> World:
     world._excluded = {(int(a), int(b)) for a, b in said["excluded"]}
     _check_numbers(world)
     _restore_joints(world, said["joints"])
+    _restore_robots(world, said.get("robots", []), file)
     _adopt_arrays(world, file, source)
     _restore_forces(world, said.get("forces", []))
     return world
+
+
+def _restore_robots(world, described, file):
+    things = {body._number: body for body in world._bodies}
+    for value in described:
+        placed = restore_placed(
+            value, lambda k: read_array(file, f"arrays/{int(k)}"), world, things
+        )  # fmt: skip
+        world._robots.append(placed)
+        if world._stepper != "rk4":
+            world._stepper = "reduced"
 
 
 def _check_counts(said: dict, file_bytes: int) -> None:
@@ -361,6 +382,9 @@ def _adopt_arrays(world, file, source):
     world._state = capacity.for_new_work(_checked_state(file, built.model))
     world._work = capacity.allocate(built.model)
     world._joint_work = joint_work_of(built.model.joints, built.model.bodies)
+    world._robot_work = robot_scratch_of(built.model, world._joint_work)
+    for t, placed in enumerate(world._robots):
+        placed._slices = slices_of(built.model.robots, t)
     for row, body in enumerate(world._bodies):
         body._row, body._start = row, None
     world._stale = False
@@ -379,9 +403,11 @@ def _checked_state(file, model) -> State:
     """
     n, ns = len(model.bodies.kind), len(model.shapes.kind)
     like = new_state(model, np.zeros((n, 3)), np.zeros((n, 4)), np.zeros((n, 6)))
-    given = {
-        name: read_array(file, f"state/{FILE_NAMES.get(name, name)}") for name in State._fields
-    }
+    given = {}
+    for name in State._fields:
+        place = f"state/{FILE_NAMES.get(name, name)}"
+        older = name in ROBOT_STATE and place not in file  # than robots in files
+        given[name] = getattr(like, name) if older else read_array(file, place)
     for name, array in given.items():
         wanted = getattr(like, name)
         free = name.startswith(("pair", "cached"))  # these have spare capacity
@@ -404,7 +430,7 @@ def _checked_state(file, model) -> State:
         and ((state.asleep == 0) | (state.asleep == 1)).all()
     ):
         raise InputError("its contact lists are wrong.")
-    for name in ("joint_value", "joint_impulse", "joint_curve"):
+    for name in ("joint_value", "joint_impulse", "joint_curve", "robot_control", "robot_impulse"):
         if not np.isfinite(getattr(state, name)).all():
             raise InputError(f"its array {name!r} holds numbers that are not finite.")
     _check_memory(state.pair_axis[:pairs, 0], listed, model.shapes)

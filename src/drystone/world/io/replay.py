@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import choice, flag, function, shown
+from drystone.model.checks import choice, flag, float_array, function, shown
 from drystone.model.hdf5 import reading
+from drystone.model.robot_state import ROBOT_STATE
 from drystone.model.signatures import public
 from drystone.steppers import take_steps
 from drystone.world.edits import joint_edits
@@ -18,6 +19,7 @@ from drystone.world.io.frames import difference
 from drystone.world.io.recording import Recording, restored_body
 from drystone.world.io.serialize_forces import restore_force
 from drystone.world.io.serialize_joints import change_joint, restore_joint
+from drystone.world.io.serialize_robots import restore_robot
 from drystone.world.world import World
 
 SETTABLE = (
@@ -293,8 +295,25 @@ def _muscles(world, value):
     apply_muscles(world, value)
 
 
+def _add_robot(world, value):
+    described, base, start, self_collide = value
+    robot = restore_robot(described, to.from_inline)
+    robot._base = float_array("base", base).reshape(1, 12)
+    world.add_robot(robot, q=start, self_collide=self_collide)
+
+
+def _set_robot(world, value):
+    index, name, new = value
+    robots = world.robots
+    if type(index) is not int or not 0 <= index < len(robots):
+        raise InputError(f"the journal names robot {shown(index)}, which is not there.")
+    robots[index]._set(choice("field", name, ROBOT_STATE[:-1]), float_array(name, new))
+
+
 _EDITS = {
     "muscles": _muscles,
+    "add_robot": _add_robot,
+    "set_robot": _set_robot,
     "add_force": _add_force,
     "set_force": _set_force,
     "remove_force": lambda world, index: world.remove(world.forces[index]),

@@ -8,10 +8,14 @@ from numpy.typing import ArrayLike
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import flag, shown, vector
 from drystone.model.materials import Material
-from drystone.model.rotation import rotation_matrices, unit_quaternion
+from drystone.model.rotation import (
+    quaternion_from_matrix,
+    rotation_matrices,
+    unit_quaternion,
+)
 from drystone.model.signatures import public
 from drystone.shapes import Compound, Sphere
-from drystone.world.robots.placed import PlacedRobot
+from drystone.world.robots.placed import PlacedRobot, stand
 from drystone.world.robots.robot import Robot
 
 # A link of less than these shares of the robot still gets a body; the robot's own mass matrix,
@@ -58,7 +62,7 @@ def add_robot(world, robot, position, orientation, q, self_collide: bool) -> Pla
     if world.dim == 2:
         raise UnsupportedFeature("robots are there in three dimensions, dim=3.")
     if world._recorder is not None:
-        raise InputError("add_robot: a recording is running, which cannot hold robots; stop it.")
+        return _noted(world, (robot, position, orientation, q, self_collide))
     self_collide = flag("add_robot: self_collide", self_collide)
     base = robot._base.copy()
     if position is not None:
@@ -67,20 +71,50 @@ def add_robot(world, robot, position, orientation, q, self_collide: bool) -> Pla
         turned = unit_quaternion(f"{robot.name}: orientation", orientation)
         base[0, 3:] = rotation_matrices(np.array(turned)).ravel()
     start = robot.zero() if q is None else robot._coordinates(q)
-    bodies = {link.name: body for link in robot.links if (body := _add_link(world, robot, link))}
+    poses = stand(robot, base).forward_kinematics(start)
+    bodies = {
+        link.name: body
+        for link in robot.links
+        if (body := _add_link(world, robot, link, poses[link.name]))
+    }
     _exclude(world, robot, bodies, self_collide)
     placed = PlacedRobot(world, robot, bodies, base)
+    placed._start["robot_q"] = start
+    for k, actuator in enumerate(robot.actuators):
+        if actuator.kind == "position":
+            placed._start["robot_control"][k] = start[robot.index(actuator.joint)][0]
     world._robots.append(placed)
     if world._stepper != "rk4":
         world._stepper = "reduced"
-    placed.q = start
-    for k, actuator in enumerate(robot.actuators):
-        if actuator.kind == "position":
-            placed._control[k] = start[robot.index(actuator.joint)][0]
     return placed
 
 
-def _add_link(world, robot: Robot, link):
+def _noted(world, arguments) -> PlacedRobot:
+    """While a recording runs: one line of its journal says all."""
+    from drystone.world.io.serialize import inline
+    from drystone.world.io.serialize_robots import describe_robot
+
+    recorder, robot, self_collide = world._recorder, arguments[0], arguments[-1]
+    world._recorder = None
+    try:
+        placed = add_robot(world, *arguments)
+    finally:
+        world._recorder = recorder
+    start = placed._start["robot_q"].tolist()
+    base = placed._base.ravel().tolist()
+    world._note("add_robot", [describe_robot(robot, inline), base, start, self_collide])
+    return placed
+
+
+def place_fresh(world) -> None:
+    """Put the bodies of robots that were just added where their coordinates say."""
+    for placed in world._robots:
+        if placed._fresh:
+            placed._place_bodies()
+            placed._fresh = False
+
+
+def _add_link(world, robot: Robot, link, pose: np.ndarray):
     """The body of a link, or None if it has neither mass nor shape."""
     solid = [shape for shape in link.shapes if shape.collide]
     if not solid and link.mass == 0.0:
@@ -89,7 +123,7 @@ def _add_link(world, robot: Robot, link):
     if solid:
         members = [(s.shape, s.position, s.orientation) for s in solid]
         shape: Any = Compound(*members)
-        given = {"friction": solid[0].friction}
+        given = {"friction": solid[0].friction, "restitution": solid[0].restitution}
     else:
         shape, given = Sphere(0.01), {}
     size = max(float(np.linalg.norm(p.position)) + p.radius for p in shape.parts())
@@ -100,7 +134,7 @@ def _add_link(world, robot: Robot, link):
     # Moments of a real body obey the triangle inequality; what files say need not.
     moments[-1] = min(moments[-1], moments[0] + moments[1])
     return world.add_body(
-        shape, Material(**given), mass=mass,
+        shape, Material(**given), pose[:3, 3], quaternion_from_matrix(pose[:3, :3]), mass=mass,
         inertia=(axes * moments) @ axes.T, centre=link.centre, name=f"{robot.name}/{link.name}",
         group=1 if solid else 0, mask=-1 if solid else 0,
     )  # fmt: skip

@@ -18,6 +18,7 @@ from drystone.model.checks import (
     text,
     things,
     vector,
+    within,
 )
 from drystone.model.robot_arrays import JOINT_KINDS, RATES
 from drystone.model.rotation import unit_quaternion
@@ -33,6 +34,7 @@ class LinkShape:
 
     position, orientation   of the shape in the link's frame [m], (w, x, y, z)
     friction                Coulomb's coefficient
+    restitution             part of the approach speed that comes back, 0 to 1
     collide                 False: it is drawn, and touches nothing
     """
 
@@ -42,6 +44,7 @@ class LinkShape:
     friction: float = 0.5
     collide: bool = True
     name: str = ""
+    restitution: float = 0.0
 
     def __post_init__(self) -> None:
         set_checked(
@@ -49,6 +52,7 @@ class LinkShape:
             position=vector("LinkShape: position", self.position),
             orientation=unit_quaternion("LinkShape: orientation", self.orientation),
             friction=not_negative("LinkShape: friction", self.friction),
+            restitution=within("LinkShape: restitution", self.restitution, 0.0, 1.0),
         )
 
 

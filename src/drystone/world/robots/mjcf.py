@@ -66,10 +66,12 @@ class _Reader:
         self.report()
         keys = {self.name("key", k) or f"key{k}": np.array(m.key_qpos[k]) for k in range(m.nkey)}
         try:
-            return Robot(
+            robot = Robot(
                 self.links, self.joints, self.actuators(), self.loops(), name=name, keyframes=keys,
                 ignored=self.ignored,
             )  # fmt: skip
+            robot._zero = robot._coordinates(np.array(m.qpos0))
+            return robot
         except InputError as error:
             raise InputError(f"{self.file}: {error}") from None
 

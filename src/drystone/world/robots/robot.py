@@ -29,8 +29,8 @@ from drystone.model.robot_arrays import (
     JOINT_KINDS,
     RATES,
     RobotModel,
-    new_robot_work,
 )
+from drystone.model.robot_scratch import new_robot_work
 from drystone.model.rotation import rotation_matrices, unit_quaternion
 from drystone.model.signatures import public
 from drystone.world.robots.description import Actuator, Link, Loop, RobotJoint
@@ -82,6 +82,7 @@ class Robot:
         turned = unit_quaternion(f"{name}: orientation", orientation)
         self._base[0, 3:] = rotation_matrices(np.array(turned)).ravel()
         self._push = np.zeros((len(self.links), 6))
+        self._zero: np.ndarray | None = None
         self.keyframes = {
             str(key): self._coordinates(value, f"keyframe {key}")
             for key, value in (keyframes or {}).items()
@@ -127,7 +128,10 @@ class Robot:
         return self._model.limit.copy()
 
     def zero(self) -> np.ndarray:
-        """Coordinates of the robot as it was described: zeros, and quaternions (1, 0, 0, 0)."""
+        """Coordinates of the robot as it was described: those of the file, else zeros, and
+        quaternions (1, 0, 0, 0)."""
+        if self._zero is not None:
+            return self._zero.copy()
         q = np.zeros(self.nq)
         for i, joint in enumerate(self.joints):
             first = self._model.first_q[i]
@@ -174,7 +178,7 @@ class Robot:
         dynamics.place_inertias(self._model, self._work)
         self._check_mass()
         moment = self._work.inertia[:, 1:4].sum(axis=0)
-        return self._work.origin + moment / self.mass
+        return self._work.origin[0] + moment / self.mass
 
     def centre_of_mass_jacobian(self, q: ArrayLike) -> np.ndarray:
         """(3, nv): its velocity for unit rates."""
@@ -260,7 +264,7 @@ class Robot:
         qd, g = self._rates(qd, "qd"), np.array(vector("gravity", gravity))
         q = self._coordinates(q)
         kinetic = 0.5 * qd @ self.mass_matrix(q) @ qd
-        moment = self._work.inertia[:, 1:4].sum(axis=0) + self.mass * self._work.origin
+        moment = self._work.inertia[:, 1:4].sum(axis=0) + self.mass * self._work.origin[0]
         springs = 0.0
         for i, joint in enumerate(self.joints):
             if joint.stiffness > 0.0:
@@ -399,7 +403,8 @@ def _pack(links, joints, row) -> RobotModel:
 
     limit = np.array([joints[i].limits for i in each], np.float64).reshape(nv, 2)
     return RobotModel(
-        parent=parent, kind=np.array(kinds, np.int32),
+        tree=np.zeros(nl, np.int32), first_link=np.array([0, nl], np.int32), parent=parent,
+        kind=np.array(kinds, np.int32),
         first_q=np.concatenate([[0], np.cumsum([COORDINATES[k] for k in kinds])]).astype(np.int32),
         first_v=first_v, dof_link=each.astype(np.int32), above=above, frame=frame,
         axis=np.array([joint.axis for joint in joints], np.float64),

@@ -1,0 +1,1 @@
+"""Islands with robots: contacts, joints of the world and rows of robots as one problem."""
