@@ -23,7 +23,7 @@ from drystone.errors import DrystoneError, InputError
 from drystone.model.checks import did_you_mean
 from drystone.model.files import make_folder, write_text
 from drystone.scenes import SCENES
-from drystone.scenes.penalty import CUBE_MASS, DEEPEST, MANY
+from drystone.scenes.experiments.penalty import CUBE_MASS, DEEPEST, MANY
 from drystone.solvers.penalty.options import Penalty
 from drystone.world.io.text_table import text_table
 

@@ -13,9 +13,7 @@ from drystone.scenes import (
     loop,
     mechanism,
     peg_in_hole,
-    penalty,
     piles,
-    pushed_rectangle,
     skate,
     slopes,
     snakes,
@@ -27,6 +25,7 @@ from drystone.scenes import (
     vehicle,
     walls,
 )
+from drystone.scenes.experiments import penalty, pushed_rectangle
 from drystone.scenes.scene import Scene
 
 SCENES: dict[str, Scene] = {

@@ -1,7 +1,9 @@
 """Options of the penalty method."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
 
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import choice
@@ -67,7 +69,7 @@ class Penalty:
         if self.points > MOST_POINTS:
             raise InputError(f"penalty: points is {self.points}, must be at most {MOST_POINTS}.")
 
-    def solve(self, problem, impulse):
+    def solve(self, problem: Any, impulse: np.ndarray) -> NoReturn:
         """It cannot: forces come from how deep bodies overlap, which a problem does not say."""
         raise UnsupportedFeature(
             "penalty solves no ContactProblem: it integrates forces. Use World(solver='penalty')."

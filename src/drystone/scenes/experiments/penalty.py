@@ -108,7 +108,7 @@ def fill_mixed_pile(world, bodies=24, seed=0, side=2.0):
         )  # fmt: skip
 
 
-def _rod(name: str, mass: float, size: tuple, centre=(0, 0, 0), shapes=()) -> ds.Link:
+def _rod(name: str, mass: float, size: tuple, centre=(0, 0, 0), shapes=()) -> "ds.Link":
     """A link with the inertia of a box."""
     x, y, z = (s * s / 12.0 for s in size)
     return ds.Link(name, mass, centre, (mass * (y + z), mass * (x + z), mass * (x + y)), shapes)
@@ -159,12 +159,12 @@ def _limb(name, chain, parent, at, links, joints, motors) -> None:
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 
 
-def diff_drive_robot() -> ds.Robot:
+def diff_drive_robot() -> "ds.Robot":
     """A robot on two driven wheels: a floating base and two joints (PENALTY Fig. 15)."""
     return ds.Robot(*_drive(), name="diff-drive")
 
 
-def humanoid_robot() -> ds.Robot:
+def humanoid_robot() -> "ds.Robot":
     """A figure on a base with two driven wheels: 26 degrees of freedom (PENALTY Fig. 14).
 
     Six of the base, two wheels, two of the waist, two of the neck, seven of each arm.

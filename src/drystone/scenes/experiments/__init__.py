@@ -1,0 +1,1 @@
+"""Scenes of the source documents that belong to no family."""
