@@ -53,9 +53,9 @@ def place_on_links(model, base, q, v, link, centre, axes, origin, work, rows, pl
                 for m in range(3):
                     turned += work.pose[own, 3 + 3 * j + m] * axes[i, 3 * m + k]
                 place[b, 3 + 3 * j + k] = turned
-        x = place[b, 0] + origin[0] - work.origin[0]
-        y = place[b, 1] + origin[1] - work.origin[1]
-        z = place[b, 2] + origin[2] - work.origin[2]
+        x = place[b, 0] + origin[0] - work.origin[0, 0]
+        y = place[b, 1] + origin[1] - work.origin[0, 1]
+        z = place[b, 2] + origin[2] - work.origin[0, 2]
         w0, w1, w2 = work.velocity[own, 0], work.velocity[own, 1], work.velocity[own, 2]
         twist[b, 0] = work.velocity[own, 3] + w1 * z - w2 * y
         twist[b, 1] = work.velocity[own, 4] + w2 * x - w0 * z
@@ -73,9 +73,9 @@ def accelerate_robot(
             push[own, k] = 0.0
     for i in range(rows.shape[0]):
         b, own = rows[i], link[i]
-        x = place[b, 0] + origin[0] - work.origin[0]
-        y = place[b, 1] + origin[1] - work.origin[1]
-        z = place[b, 2] + origin[2] - work.origin[2]
+        x = place[b, 0] + origin[0] - work.origin[0, 0]
+        y = place[b, 1] + origin[1] - work.origin[0, 1]
+        z = place[b, 2] + origin[2] - work.origin[0, 2]
         f0, f1, f2 = (
             force[b, 0] + wrench[b, 0], force[b, 1] + wrench[b, 1], force[b, 2] + wrench[b, 2],
         )  # fmt: skip
@@ -95,7 +95,7 @@ def accelerate_robot(
 
 def rows_of(placed) -> np.ndarray:
     """Rows of the arrays of bodies in which its links stand, in the order of `placed.links`."""
-    return np.array([body._number for body in placed.links.values()], np.int64)
+    return np.array([body._row for body in placed.links.values()], np.int64)
 
 
 class RobotMotion:
