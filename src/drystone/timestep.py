@@ -8,6 +8,8 @@ found again (pairs, fat AABBs, cached axes) and who is awake. steppers/driver.py
 stages one by one, for what is written in Python.
 """
 
+import numpy as np
+
 from drystone.collision.active_pairs import select_near
 from drystone.collision.broadphase import find_pairs, update_aabbs
 from drystone.collision.ccd import some_fast, stop_fast, stop_fast_solids
@@ -64,6 +66,7 @@ from drystone.model.arrays import (
     INFO_WORST_RESIDUAL,
     MIDPOINT,
     NO_DRIFT,
+    TICKS_PER_SECOND,
 )
 from drystone.model.state_hash import hash_state
 from drystone.motion.displacement import choose_schemes, displace_bodies
@@ -87,6 +90,7 @@ from drystone.solvers.carried_contacts import (
 )
 from drystone.solvers.contact_balance import draw_balances, settle_balances
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows, worst_share
+from drystone.solvers.gauss_seidel.sweep import is_bounded
 from drystone.solvers.impact import solve_impacts, solve_impacts_solids
 from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.by_bodies import LARGE_GOAL
@@ -278,14 +282,18 @@ def solve(model, state, settings, work, joint_work):
     groups, count = work.graph.tally[TALLY_GROUPS], int(info[INFO_CONTACTS])
     backward = state.counter[COUNTER_STEP] % 2 == 1
     newton = settings.newton == 1  # then sweeps give up where it would be quicker
+    end_of_time = np.uint64(0)
+    if settings.budget_time > 0.0:
+        end_of_time = since + np.uint64(settings.budget_time * work.log.clock[TICKS_PER_SECOND])
+    bounds = (settings.max_sweeps, settings.budget_sweeps, end_of_time)
     sweeps, residual = solve_rows(
         rows, groups, count, backward, motion.mass, settings.tolerance, settings.relative_tolerance,
-        settings.max_sweeps, newton, motion.twist,
+        bounds, newton, motion.twist,
     )  # fmt: skip
-    if newton and residual > LARGE_GOAL * settings.tolerance:
+    if newton and residual > LARGE_GOAL * settings.tolerance and not is_bounded(bounds):
         sweeps, residual = finish_groups(
             rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
-            settings.max_sweeps, island, motion.twist, info,
+            bounds, island, motion.twist, info,
         )  # fmt: skip
     if sweeps > 1:  # else nothing has changed
         share_evenly(

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from drystone.bench import drystone_driver, overlap_measure
+import drystone as ds
+from drystone.bench import core_scaling, drystone_driver, overlap_measure
 from drystone.bench.chain import chain_statistics
 from drystone.bench.scaling import scaling_rows
 from drystone.bench.standard_scenes import (
@@ -18,6 +19,7 @@ from drystone.bench.standard_scenes import (
     unit_boxes,
 )
 from drystone.cli import app
+from drystone.cli.bench import whole_rows
 
 QUICK = [name for name in SUMMARIES if name != "S6"]  # S6 first makes its thousand hulls
 
@@ -191,3 +193,31 @@ def test_bench_command_writes_rows_and_poses(tmp_path):
     assert {row["scene"] for row in rows} == {"S1", "S8"}
     assert all("residual_worst" in row and "ms_mean" in row for row in rows)
     assert np.load(tmp_path / "drystone-default-S8.npz")["pos"].shape == (2, 3)
+
+
+@pytest.mark.slow
+def test_falling_piles_have_the_same_bits_on_any_number_of_threads(monkeypatch):
+    """More threads than this machine may have cores: each is a process that begins with so many."""
+    monkeypatch.setattr(core_scaling, "COUNTS", (360,))
+    monkeypatch.setattr(core_scaling, "GRIDS", {"S4": core_scaling.GRIDS["S4"]})
+    rows = list(core_scaling.core_rows("3,1", scale=0.9))
+    assert [row["threads"] for row in rows] == [1, 3]
+    assert all(row["same_bits"] and row["contacts"] > 400 for row in rows)
+    assert rows[0]["speed_up"] == 1.0 and all(row["us_per_body"] > 0 for row in rows)
+
+
+@pytest.mark.parametrize("threads", ["", "1,two", "0"])
+def test_odd_numbers_of_threads_are_refused(threads):
+    with pytest.raises(ds.InputError, match="cores"):
+        next(core_scaling.core_rows(threads))
+
+
+def test_whole_scene_is_the_sum_of_its_phases():
+    fall = dict(label="x", phase="fall", steps=100, ms_mean=3.0, penetration_mm=2.0,
+                kinetic_energy=5.0, converged=0.5, residual_worst=1e-2)  # fmt: skip
+    settled = fall | dict(phase="settled", steps=300, ms_mean=1.0, penetration_mm=0.1,
+                          kinetic_energy=1.0, converged=1.0, residual_worst=1e-6)  # fmt: skip
+    (row,) = whole_rows([fall, settled, fall | {"label": "broken"}])
+    assert row["whole_s"] == pytest.approx(0.6) and row["fall_ms"] == 3.0
+    assert row["converged"] == pytest.approx(0.875) and row["residual"] == 1e-2
+    assert row["fall_depth"] == 2.0 and row["energy"] == 1.0

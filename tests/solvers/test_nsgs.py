@@ -8,7 +8,7 @@ import naive
 from drystone.constraints.residual import residual
 from drystone.scenes import find_scene
 from drystone.solvers.gauss_seidel.solve_islands import solve_rows
-from drystone.solvers.gauss_seidel.sweep import MANY_SWEEPS, MANY_VISITS, sweep_limit
+from drystone.solvers.gauss_seidel.sweep import MANY_SWEEPS, MANY_VISITS, sweep_limit, sweeps_alone
 from drystone.solvers.nsgs import Nsgs, rows_of
 from hand_built import box_stack
 
@@ -92,8 +92,9 @@ def test_mixed_sweeps_end_sooner_at_the_same_solution(pyramid):
     for hasty in (False, True):
         rows, groups, twist = rows_of(p, np.zeros((p.contact_count, 3)))
         done, error = solve_rows(
-            rows, groups, p.contact_count, False, p.mass, 1e-4, 0.0, 20_000, hasty, twist
-        )
+            rows, groups, p.contact_count, False, p.mass, 1e-4, 0.0, sweeps_alone(20_000), hasty,
+            twist,
+        )  # fmt: skip
         assert error <= 1e-4 and residual(p, rows.impulse) <= 1.01e-4
         _, _, twist_again = rows_of(p, rows.impulse)
         assert twist[:, :6] == pytest.approx(twist_again[:, :6], abs=1e-11)

@@ -40,6 +40,29 @@ COLUMNS = (
     ("joint gap mm", "joint_gap_mm", "{:.1e}"),
     ("energy drift", "energy_drift", "{:+.1e}"),
 )
+# One line an engine: fall and settled side by side.
+WHOLE_COLUMNS = (
+    ("engine", "label", "{}"),
+    ("fall ms", "fall_ms", "{:.4g}"),
+    ("settled ms", "settled_ms", "{:.4g}"),
+    ("whole s", "whole_s", "{:.4g}"),
+    ("depth in fall mm", "fall_depth", "{:.3g}"),
+    ("settled mm", "settled_depth", "{:.3g}"),
+    ("in tolerance", "converged", "{:.1%}"),
+    ("worst residual m/s", "residual", "{:.1e}"),
+    ("energy left J", "energy", "{:.2g}"),
+)
+CORE_COLUMNS = (
+    ("bodies", "kind", "{}"),
+    ("number", "bodies", "{}"),
+    ("threads", "threads", "{}"),
+    ("contacts", "contacts", "{}"),
+    ("ms/step", "ms_per_step", "{:.3f}"),
+    ("us per body", "us_per_body", "{:.3f}"),
+    ("speed-up", "speed_up", "{:.2f}"),
+    ("same bits", "same_bits", "{}"),
+    ("kB per body", "kilobytes_per_body", "{:.1f}"),
+)
 SCALING_COLUMNS = (
     ("bodies", "kind", "{}"),
     ("number", "bodies", "{}"),
@@ -85,7 +108,49 @@ def run_bench(
             title = f"{name}: {SUMMARIES[name]}, sleeping {'on' if sleeping else 'off'}"
             results.print(title, style="bold", soft_wrap=True)
             results.print(text_table(rows, COLUMNS), markup=False, soft_wrap=True)
+            if scene.split:
+                whole = list(whole_rows(rows))
+                results.print(text_table(whole, WHOLE_COLUMNS), markup=False, soft_wrap=True)
             results.print(_stages(rows) + "\n", markup=False, soft_wrap=True)
+
+
+def whole_rows(rows: list[dict]):
+    """One row an engine, of its rows of the phases: both beside each other, and the whole scene."""
+    for label in dict.fromkeys(row["label"] for row in rows):
+        phases = {row["phase"]: row for row in rows if row["label"] == label}
+        fall, settled = phases.get("fall"), phases.get("settled")
+        if fall is None or settled is None:
+            continue
+        both, steps = (fall, settled), fall["steps"] + settled["steps"]
+        row = {
+            "label": label,
+            "fall_ms": fall["ms_mean"],
+            "settled_ms": settled["ms_mean"],
+            "whole_s": 1e-3 * sum(p["ms_mean"] * p["steps"] for p in both),
+            "fall_depth": fall["penetration_mm"],
+            "settled_depth": settled["penetration_mm"],
+            "energy": settled["kinetic_energy"],
+        }
+        if "converged" in fall:
+            row["converged"] = sum(p["converged"] * p["steps"] for p in both) / steps
+            row["residual"] = max(p["residual_worst"] for p in both)
+        yield row
+
+
+def print_cores(threads, scale, json_file, screen, results) -> None:
+    """The table of falling piles on several numbers of threads."""
+    from drystone.bench.core_scaling import core_rows
+
+    _start(json_file)
+    with compiling(screen):
+        drystone_driver.compile_engine()
+    rows = []
+    with screen.status("Falling piles ..."):
+        for row in core_rows(threads, scale):
+            _write(json_file, [row])
+            rows.append(row)
+    results.print("Piles in their fall, a process for each number of threads", style="bold")
+    results.print(text_table(rows, CORE_COLUMNS), markup=False, soft_wrap=True)
 
 
 def print_orderings(json_file, screen, results) -> None:

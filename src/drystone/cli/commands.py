@@ -257,6 +257,9 @@ def bench(  # one argument for each option, as in run()
     shots: Annotated[
         int | None, typer.Option(min=24, help="Only random shots at thin things: none may miss.")
     ] = None,
+    cores: Annotated[
+        str | None, typer.Option(help="Only falling piles on so many threads, such as 1,2,4,8.")
+    ] = None,
     sleeping: Annotated[bool, typer.Option(help="Let islands at rest sleep.")] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the statistics as JSON lines.")
@@ -266,7 +269,7 @@ def bench(  # one argument for each option, as in run()
 ) -> None:
     """Time the fixed scenes S1 to S9, with the accuracy beside every time."""
     from drystone.bench.siconos import run_siconos
-    from drystone.cli.bench import print_motion, print_orderings, run_bench
+    from drystone.cli.bench import print_cores, print_motion, print_orderings, run_bench
 
     _refuse_idle(context)
     names = None if scenes is None else scenes.split(",")
@@ -274,6 +277,9 @@ def bench(  # one argument for each option, as in run()
         from drystone.bench.mesh_phases import run_phases
 
         run_phases(names, scale, threads, sleeping, json_file, plot, screen, results)
+        return
+    if cores is not None:
+        print_cores(cores, scale, json_file, screen, results)
         return
     if robots:
         from drystone.bench.robots import run_robots

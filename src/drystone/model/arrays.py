@@ -189,8 +189,10 @@ class Settings(NamedTuple):
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
     # Share of the speed at which the contacts of a large island close that is added to it.
-    relative_tolerance: float = 0.0
+    relative_tolerance: float = 0.2
     max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
+    budget_sweeps: int = 0  # hard bound of the solve; 0: none
+    budget_time: float = 0.0  # [s] likewise
     newton: int = 1  # 1: Newton's method takes over where sweeps over a small island stall
     sleeping: int = 1
     sleep_speed: float = 5e-3  # [m/s] a body slower than this everywhere on it may fall asleep
@@ -268,12 +270,11 @@ class ContactRows(NamedTuple):
     toi: np.ndarray  # (m,) time of their next impact within the step [s], -1 if they have none
     found_at: np.ndarray  # (m,) time within the step at which frame and arms are right [s]
     searches: np.ndarray  # (m,) how often they were found again in this step
-    # (m, 6) what the sweep before changed, and left, see solvers/gauss_seidel/parallel_sweep.py
-    previous: np.ndarray
+    previous: np.ndarray  # (m, 3) impulses that the sweep before left (parallel_sweep.py) [N s]
     previous_twist: np.ndarray  # (n + 1, 6) velocities that it left
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
-    slab_sums: np.ndarray  # (slabs, 4) float: squares of what two sweeps changed there, visits
+    slab_sums: np.ndarray  # (slabs, 2) float: what a sweep changed along its way there, visits
     slab_list: np.ndarray  # (slabs,) scratch
     run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps (parallel_sweep.py)
     run_last: np.ndarray
@@ -416,7 +417,7 @@ class Log(NamedTuple):
     flag: np.ndarray  # (4,) see FLAG_*
     info: np.ndarray  # (INFOS,) float, see INFO_*
     measures: np.ndarray  # (5,) float, see constraints/error_measures.py
-    clock: np.ndarray  # (12,) uint64 ticks spent in each stage
+    clock: np.ndarray  # (12,) uint64 ticks spent in each stage; TICKS_PER_SECOND
     hashes: np.ndarray  # (steps,) uint64
 
 
@@ -506,6 +507,7 @@ class Work(NamedTuple):
 
 
 FLAG_PLACED, FLAG_COLLIDED = range(2)
+TICKS_PER_SECOND = 11  # entry of Log.clock, written where Settings.budget_time asks for it
 # JOINT_ERROR: of joints after the step [m]; ENERGY_MADE: by it, in islands with joints [J]; SHAREs,
 # and the EXCESS of the residual, are those of what is tolerated.
 (

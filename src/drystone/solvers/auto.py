@@ -23,6 +23,7 @@ from drystone.constraints.residual import measure, measures_of, residual
 from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_rows
+from drystone.solvers.gauss_seidel.sweep import sweeps_alone
 from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.by_bodies import BODY_OPERATIONS, LARGE_GOAL, solve_by_bodies
 from drystone.solvers.newton.hybrid import (
@@ -107,8 +108,9 @@ class Auto:
         if not residual(p, impulse) <= tolerance:
             rows, groups, twist = rows_of(p, impulse)
             sweeps, _ = solve_rows(
-                rows, groups, nc, False, p.mass, tolerance, 0.0, self.max_sweeps, True, twist
-            )
+                rows, groups, nc, False, p.mass, tolerance, 0.0, sweeps_alone(self.max_sweeps),
+                True, twist,
+            )  # fmt: skip
             work, free = island_work(len(p.mass) - 1), np.zeros_like(twist)
             free[:, :6] = p.free
             for g in np.flatnonzero(rows.group_residual[:groups] > tolerance):

@@ -25,7 +25,7 @@ from drystone.model.capacity import new_contact_rows
 from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.gauss_seidel.block_sweep import solve_matrix
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
-from drystone.solvers.gauss_seidel.sweep import sweep_limit
+from drystone.solvers.gauss_seidel.sweep import sweep_limit, sweeps_alone
 from drystone.solvers.options import check_options, refuse_elliptic
 
 # With the relative measure the error is evaluated after every two sweeps; beyond 40 sweeps, after
@@ -75,8 +75,9 @@ class Nsgs:
         start, nc = perf_counter(), p.contact_count
         rows, groups, twist = rows_of(p, impulse)
         sweeps, _ = solve_rows(
-            rows, groups, nc, False, p.mass, self.tolerance, 0.0, self.max_sweeps, False, twist
-        )
+            rows, groups, nc, False, p.mass, self.tolerance, 0.0, sweeps_alone(self.max_sweeps),
+            False, twist,
+        )  # fmt: skip
         impulse[:] = rows.impulse
         seconds = perf_counter() - start
         error = residual(p, impulse)
@@ -96,7 +97,8 @@ class Nsgs:
         while not over:
             # An even number, so that small islands go on alternately forward and backward.
             wanted = min(2 * (1 + monitor.iterations // CHECK_SHARE), limit - monitor.iterations)
-            solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, 0.0, wanted, False, twist)
+            bounds = sweeps_alone(wanted)
+            solve_rows(rows, groups, p.contact_count, False, p.mass, 0.0, 0.0, bounds, False, twist)
             over = monitor.done(rows.impulse, work=wanted, count=wanted)
         return monitor.report(impulse)
 

@@ -19,6 +19,7 @@ from drystone.model.arrays import (
     INFO_SWEEPS,
     INFO_TOLERANCE,
     INFO_WANTED,
+    TICKS_PER_SECOND,
     Model,
     Outlines,
 )
@@ -41,6 +42,7 @@ class Step:
         self.model, self.state, self.work, self.settings = model, state, work, settings
         self.joint_work, self.external, self.ellipses = joint_work, external, ellipses
         self.solver = ""  # the name of the one that solved
+        note_clock_rate(settings, work)
         self._solid, self._outlines = part(model)
 
     def run(self):
@@ -163,6 +165,12 @@ def compile_once(linked: bool, meshed: bool, fielded: bool, many: bool) -> None:
     """At the first step of this process, at the first with joints, with meshes, with SDFs, with
     many bodies."""
     precompile.compile_engine(linked, meshed, fielded, many)
+
+
+def note_clock_rate(settings, work) -> None:
+    """What a budget in seconds is in ticks of the clock that kernels read."""
+    if settings.budget_time > 0.0:
+        work.log.clock[TICKS_PER_SECOND] = int(1.0 / tick_seconds())
 
 
 def compiled_name(settings) -> str:

@@ -50,6 +50,7 @@ from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.carried_contacts import carry_islands_solids
 from drystone.solvers.contact_balance import draw_balances, settle_balances
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
+from drystone.solvers.gauss_seidel.sweep import sweeps_alone
 from drystone.solvers.impact import solve_impacts_solids
 from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.by_bodies import solve_by_bodies
@@ -240,7 +241,7 @@ def run_dynamics() -> None:
         settings.dt,
     )  # fmt: skip
     push_all(rows, 0, motion.mass, motion.twist)
-    solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0.0, 0, False, motion.twist)
+    solve_rows(rows, 0, 0, False, motion.mass, 0.0, 0.0, sweeps_alone(0), False, motion.twist)
     share_evenly(rows, 0, motion.mass, motion.twist, 0.0, work.island.newton.matrix)
     _solve_by_newton(None)
     displacement.displace_bodies(bodies, state, motion, 0, settings.dt)

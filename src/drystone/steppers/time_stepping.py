@@ -15,7 +15,15 @@ from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
 from drystone.model.arrays import HELD, INFO_CONTACTS, INFO_WANTED, Model, Settings, State, Work
 from drystone.steppers.body_velocities import BodyVelocityStep
-from drystone.steppers.driver import Step, compile_once, compiled_name, contents, grow, part
+from drystone.steppers.driver import (
+    Step,
+    compile_once,
+    compiled_name,
+    contents,
+    grow,
+    note_clock_rate,
+    part,
+)
 from drystone.steppers.step_report import StepReport, step_report
 from drystone.timestep import DONE, NOT_FINITE, advance
 
@@ -84,6 +92,7 @@ def run_steps(
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
+    note_clock_rate(settings, work)
     done, hashes, loop = 0, [], loop or Loop()
     while True:
         ran, status = loop(model, state, settings, work, joint_work, elements, count - done)

@@ -59,6 +59,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
     relative_tolerance  of the speed at which the contacts of a large island close: this share of it
                         is added to `tolerance` there; 0: none
+    budget              a hard bound of the solve in a step: its sweeps, or a time like "2 ms"
     stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
                         for steps that end where bodies touch; "verlet" for half steps; "rk4"
                         for penalty forces
@@ -96,6 +97,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
         baumgarte: float | None = None,
         ccd: bool = True,
         relative_tolerance: float = Settings().relative_tolerance,
+        budget: int | str | None = None,
     ) -> None:
         self._space = space_of(dim)
         gx, gy, gz = self._space.vector("gravity", gravity)
@@ -109,6 +111,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
             gravity_y=gy,
             gravity_z=gz,
             **solver_edits.settings_of(self._solver),
+            **solver_edits.budget_settings(budget, self._solver, self._stepper),
             relative_tolerance=not_negative("relative_tolerance", relative_tolerance),
             sleeping=int(flag("sleeping", sleeping)),
             sleep_speed=not_negative("sleep_speed", sleep_speed),

@@ -1,19 +1,13 @@
-"""Anderson acceleration [Walker2011] of Gauss-Seidel sweeps, with a depth of DEPTH and of one.
+"""Anderson acceleration [Walker2011] of Gauss-Seidel sweeps on an explicit W (newton/hybrid.py).
 
 A sweep maps the impulses x to g(x), and f = g(x) - x is what it changed. With the differences of f
 and g over the last sweeps as columns of F and G, the next sweep starts from
 
     x = g - G y,   y the least-squares answer of F y = f
 
-Where sweeps converge slowly but steadily this saves up to nine in ten. Lengths are in sqrt(J):
+Where sweeps converge slowly but steadily this saves up to nine in ten. Where f grew instead of
+shrinking, the step was bad: we go back to the last plain sweep and restart. Lengths are in sqrt(J):
 impulses times sqrt(scale).
-
-    depth DEPTH   accelerate(), on impulses alone, for sweeps on an explicit W (newton/hybrid.py).
-                  Where f grew instead of shrinking, the step was bad: we go back to the last plain
-                  sweep and restart
-    depth one     y is the number (f - f').f / |f - f'|², whose sums a sweep makes as it goes, so
-                  that it is nearly free: weight_of_one() and extrapolate(), on impulses and twists
-                  (parallel_sweep.py). Where f grew, y = 0
 """
 
 from math import sqrt
@@ -21,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import kernel
 from drystone.jit.table import table
 
 DEPTH = 5  # differences stored; three take a tenth more sweeps, ten save none
@@ -49,19 +43,6 @@ def anderson_work(n: int) -> AndersonWork:
         np.empty((n, 3)), np.empty((n, 3)), np.empty((m + 1, n, 3)), np.empty((m, n, 3)),
         np.zeros((m, m)), np.zeros((m, m + 1)), np.zeros(1), np.zeros(2, dtype=np.int32),
     )  # fmt: skip
-
-
-@inner_kernel
-def weight_of_one(differ, along, size, before):
-    """y of depth one, from |f - f'|², (f - f').f, |f|² and |f'|²; zero where |f| grew."""
-    good = 0.0 <= size <= GROWTH * GROWTH * before and differ > 0.0
-    return along / differ if good else 0.0
-
-
-@inner_kernel(inline="always")
-def extrapolate(g, previous, y):
-    """g - y (g - g') of one number."""
-    return g - y * (g - previous)
 
 
 @kernel

@@ -13,12 +13,14 @@ from numba import prange
 
 from drystone.constraints.coulomb import push_rows
 from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.jit.clock import ticks
 from drystone.jit.stage import stage
 from drystone.solvers.gauss_seidel.parallel_sweep import OPEN, WINDOW, solve_large
 from drystone.solvers.gauss_seidel.sweep import (
+    bounded_limit,
     closing_speed,
+    is_bounded,
     slab_error,
-    sweep_limit,
     sweep_slab,
     sweeps_ahead,
 )
@@ -75,14 +77,15 @@ def push_all(rows, slabs, mass, twist):
 
 
 @inner_kernel
-def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, quick, twist):
+def solve_group(g, backward, rows, all_rows, mass, tolerance, bounds, quick, twist):
     """Sweep the slabs of group `g`, by this thread alone, until its residual is small enough.
 
+    bounds   of the work, see sweep.py
     quick    whether to give up where another method would be quicker: see AHEAD
     """
     first, last = rows.group_first[g], rows.group_first[g + 1]
     row_count = rows.slab_first[last] - rows.slab_first[first]
-    limit = sweep_limit(max_sweeps, row_count)
+    limit = bounded_limit(bounds, row_count)
     sweeps = 0
     residual = 0.0
     before = np.inf
@@ -93,6 +96,8 @@ def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, quick,
             change = max(change, sweep_slab(slab, backward, rows, mass, twist))
         backward = not backward
         sweeps += 1
+        if bounds[2] != 0 and ticks() >= bounds[2]:
+            limit = sweeps
         goal = _goal(tolerance, sweeps * row_count * min(all_rows, MANY_ROWS))
         lost = False
         if quick and sweeps % WINDOW == 0:
@@ -111,10 +116,10 @@ def solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, quick,
 
 
 @parallel_kernel
-def _solve_small(count, backward, rows, all_rows, mass, tolerance, max_sweeps, quick, twist):
+def _solve_small(count, backward, rows, all_rows, mass, tolerance, bounds, quick, twist):
     for k in prange(count):
         g = rows.group_list[k]
-        solve_group(g, backward, rows, all_rows, mass, tolerance, max_sweeps, quick, twist)
+        solve_group(g, backward, rows, all_rows, mass, tolerance, bounds, quick, twist)
 
 
 @kernel
@@ -135,18 +140,18 @@ def _reopen(small, rows, tolerance):
 
 
 @stage
-def solve_rows(
-    rows, groups, row_count, backward, mass, tolerance, relative, max_sweeps, quick, twist
-):
+def solve_rows(rows, groups, row_count, backward, mass, tolerance, relative, bounds, quick, twist):
     """Improve rows.impulse, and the twists with it, until every group has converged.
 
     relative share of their closing_speed() that large groups may be off besides `tolerance`
+    bounds   of the work, see sweep.py
     quick    whether sweeps of small groups end where another method would be quicker, and those
              of large ones are accelerated
 
     Returns the number of sweeps of the hardest group and the largest residual [m/s].
     """
     small, linked = 0, 0
+    hurried = quick and not is_bounded(bounds)
     for g in range(groups):
         slabs = rows.group_first[g + 1] - rows.group_first[g]
         rows.group_sweeps[g], rows.group_tolerance[g] = OPEN, tolerance
@@ -161,15 +166,15 @@ def solve_rows(
             lo, hi = rows.slab_first[rows.group_first[g]], rows.slab_first[rows.group_first[g + 1]]
             rows.group_tolerance[g] += relative * closing_speed(lo, hi, rows)
     if small > 1 and row_count >= 400:
-        _solve_small(small, backward, rows, row_count, mass, tolerance, max_sweeps, quick, twist)
+        _solve_small(small, backward, rows, row_count, mass, tolerance, bounds, hurried, twist)
     else:
         for k in range(small):
             g = rows.group_list[k]
-            solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, quick, twist)
-    if quick:
+            solve_group(g, backward, rows, row_count, mass, tolerance, bounds, hurried, twist)
+    if hurried:
         small -= _reopen(small, rows, tolerance)
     if small + linked < groups:
-        solve_large(backward, rows, groups, row_count, mass, max_sweeps, quick, twist)
+        solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist)
     return worst_group(rows, groups)
 
 

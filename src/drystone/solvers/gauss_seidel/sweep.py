@@ -29,6 +29,28 @@ def sweep_limit(max_sweeps, row_count):
 
 
 @kernel
+def bounded_limit(bounds, row_count):
+    """How many sweeps such an island may have in a world that may bound them.
+
+    bounds   max_sweeps of the solver; sweeps that the world allows, 0: any number; the tick of
+             jit/clock.py at which sweeps end (np.uint64), 0: none
+    """
+    limit = sweep_limit(bounds[0], row_count)
+    return min(limit, bounds[1]) if bounds[1] > 0 else limit
+
+
+@inner_kernel
+def is_bounded(bounds):
+    """Whether a world allows only so much work: then nothing goes on where sweeps have ended."""
+    return bounds[1] > 0 or bounds[2] != 0
+
+
+def sweeps_alone(max_sweeps):
+    """Bounds for a solve that no world bounds."""
+    return max_sweeps, 0, np.uint64(0)
+
+
+@kernel
 def sweeps_ahead(error, past, goal, sweeps):
     """Sweeps until the error has fallen to `goal`, if it goes on as in the last `sweeps`.
 

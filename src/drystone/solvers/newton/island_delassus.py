@@ -303,7 +303,7 @@ def _solve_large(lo, n, rows, mass, free, aims, twist, info):
 
 @inner_kernel(inline="always")
 def finish_groups(
-    rows, groups, row_count, backward, mass, free, tolerance, max_sweeps, work, twist, info,
+    rows, groups, row_count, backward, mass, free, tolerance, bounds, work, twist, info,
 ):  # fmt: skip
     """Newton for the groups that sweeps gave up; where it fails, sweeps up to their limit.
 
@@ -332,5 +332,5 @@ def finish_groups(
         if error <= tolerance:
             rows.group_residual[g] = error
         elif last - first == 1 or row_count < 400:
-            solve_group(g, backward, rows, row_count, mass, tolerance, max_sweeps, False, twist)
+            solve_group(g, backward, rows, row_count, mass, tolerance, bounds, False, twist)
     return worst_group(rows, groups)

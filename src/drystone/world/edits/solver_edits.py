@@ -1,6 +1,9 @@
 """The solver of a world, chosen when it is made and changed while it runs."""
 
-from drystone.errors import UnsupportedFeature
+from math import inf
+
+from drystone.errors import InputError, UnsupportedFeature
+from drystone.model.checks import integer, shown
 from drystone.solvers.dispatch import is_force_method
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
@@ -47,11 +50,41 @@ def _change_stepper(world, solver) -> None:
         world._state.pair_axis[:] = 0.0
 
 
+# A time is a number and one of these.
+TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+
+
+def budget_settings(budget, solver, stepper: str) -> dict:
+    """The settings for `budget`: sweeps of a step, or the time that its solve may take."""
+    if budget is None:
+        return {}
+    if not getattr(solver, "compiled", False) or stepper != "time-stepping":
+        raise UnsupportedFeature(
+            f"budget is {shown(budget)}, which the solvers auto and nsgs keep with the stepper "
+            '"time-stepping"; leave it out.'
+        )
+    if not isinstance(budget, str):
+        return {"budget_sweeps": integer("budget", budget, least=1)}
+    number, _, unit = budget.strip().partition(" ")
+    try:
+        seconds = float(number) * TIME_UNITS[unit.strip()]
+    except (ValueError, KeyError):
+        seconds = 0.0
+    if not 0.0 < seconds < inf:
+        raise InputError(
+            f'budget is {shown(budget)}, must be a number of sweeps or a time: "500 us", "2 ms".'
+        )
+    return {"budget_time": seconds}
+
+
 def set_solver(world, solver) -> None:
     """Go on with `solver`, if it can do all that is in `world`."""
     from drystone.world.io.serialize import describe_solver
 
     require_features(features_of(world), solver)
+    settings = world._settings
+    if settings.budget_sweeps or settings.budget_time:
+        budget_settings(settings.budget_sweeps or "1 s", solver, world._stepper)
     _change_stepper(world, solver)
     if world._recorder is not None:  # one that cannot be recorded is refused here
         world._note("solver", describe_solver(solver))

@@ -341,7 +341,7 @@ def _checked_settings(values: dict) -> Settings:
     for field, value in values.items():
         if type(value) is not type(getattr(plain, field)) or not isfinite(value):
             raise InputError(f"its setting {shown(field)} is {shown(value)}.")
-    return Settings(**values)
+    return Settings(**{"relative_tolerance": 0.0} | values)  # as it was before it was saved
 
 
 def _body_rows(file, names):

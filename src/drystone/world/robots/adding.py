@@ -59,6 +59,10 @@ def add_robot(world, robot, position, orientation, q, self_collide: bool) -> Pla
         raise InputError(f"add_robot: {shown(robot)} is no Robot; make one, or Robot.load(path).")
     if world.dim != 2 and world._stepper not in ("time-stepping", "reduced", "rk4"):
         raise UnsupportedFeature(f"robots are not there with stepper={world._stepper!r}.")
+    if world._settings.budget_sweeps or world._settings.budget_time:
+        raise UnsupportedFeature(
+            "World(budget=...) bounds sweeps, and worlds with robots are not swept; leave it out."
+        )
     if world.dim == 2:
         raise UnsupportedFeature("robots are there in three dimensions, dim=3.")
     if world._recorder is not None:
