@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.constraints.coulomb import invert_block, velocity_at
 from drystone.constraints.joint_rows import SOFTNESS, row_velocity
-from drystone.constraints.reduced.mass_factor import spread_down
+from drystone.constraints.reduced.mass_factor import spread_down_three
 from drystone.constraints.reduced.spatial import load6
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, cross, dot, load, scale, sub
@@ -73,6 +73,32 @@ def _see_link(i, side, k, link, linear, angular, point, robots, tree, problem):
 
 
 @kernel
+def _see_touching(i, side, r, link, robots, state, rows, scratch):
+    """The three rows of contact `r` see the velocity of its point on a link."""
+    model, tree, z = robots.model, scratch.tree, scratch.problem.z
+    t = np.int64(model.tree[link])
+    at, lo = _robot_side(i, side, t, robots, scratch.problem)
+    width = model.first_v[model.first_link[t + 1]] - lo
+    place, f = at - lo, rows.frame
+    sign = 1.0 if side == 1 else -1.0
+    n = (sign * f[r, 0], sign * f[r, 1], sign * f[r, 2])
+    t1 = (sign * f[r, 3], sign * f[r, 4], sign * f[r, 5])
+    t2 = (sign * f[r, 6], sign * f[r, 7], sign * f[r, 8])
+    arm = (rows.arm[r, 3 * side], rows.arm[r, 3 * side + 1], rows.arm[r, 3 * side + 2])
+    centre = load(state.position, robots.body[link])
+    point = sub(add(centre, arm), load(tree.origin, t))
+    j = link
+    while j >= 0:
+        for d in range(model.first_v[j], model.first_v[j + 1]):
+            a, b = load6(tree.motion, d)
+            v = add(b, cross(a, point))
+            z[place + d] += dot(n, v)
+            z[place + width + d] += dot(t1, v)
+            z[place + 2 * width + d] += dot(t2, v)
+        j = model.parent[j]
+
+
+@kernel
 def _found(i, side, t, robots, problem):
     model = robots.model
     lo = np.int64(model.first_v[model.first_link[t]])
@@ -119,13 +145,13 @@ def _scale_robots(i, robots, scratch):
         width, lo = np.int64(problem.width[i, side]), np.int64(problem.start[i, side])
         if width == 0 or lo >= nv:
             continue
+        o = problem.at[i, side] - lo
+        spread_down_three(
+            lo, lo + width, model.above, robots.mass_first, scratch.mass, problem.z, o, width
+        )  # fmt: skip
         for k in range(3):
-            o = problem.at[i, side] + k * width - lo
-            spread_down(
-                lo, lo + width, model.above, robots.mass_first, scratch.mass, problem.z, o
-            )  # fmt: skip
             for d in range(lo, lo + width):
-                problem.z[o + d] *= scratch.root[d]
+                problem.z[o + k * width + d] *= scratch.root[d]
 
 
 @kernel
@@ -164,6 +190,9 @@ def add_contact(r, robots, state, settings, bodies, work, scratch):
     for side in range(2):
         b = rows.body[r, side]
         lever = (rows.arm[r, 3 * side], rows.arm[r, 3 * side + 1], rows.arm[r, 3 * side + 2])
+        if b < bodies.kind.shape[0] and robots.link[b] >= 0:
+            _see_touching(i, side, r, np.int64(robots.link[b]), robots, state, rows, scratch)
+            continue
         for k in range(3):
             axis = (rows.frame[r, 3 * k], rows.frame[r, 3 * k + 1], rows.frame[r, 3 * k + 2])
             axis = scale(axis, 1.0 if side == 1 else -1.0)
