@@ -60,7 +60,7 @@ class Fit:
     deposits: int
     held_out: float  # probability of held-out deposits as far from what is told, or farther
     seconds: float  # of wall clock
-    cpu: float  # of all cores together
+    cpu: float  # of all cores of this machine together
     nearest: int = 0  # usable trial nearest to the best values
     covered: bool = True  # whether no trial that is not usable is nearer
     page: Path | None = None
@@ -81,7 +81,7 @@ class Fit:
         rows.append(
             f"held-out deposits: p = {self.held_out:.2f} (below 0.05: the model does not tell them)"
         )
-        rows.append(f"{self.deposits} deposits, {self.seconds:.0f} s, {self.cpu:.0f} s of CPU")
+        rows.append(f"{self.deposits} deposits, {self.seconds:.0f} s, {self.cpu:.0f} s of CPU here")
         rows += [self.doubt] if self.doubt else []
         return rows + ([str(self.page)] if self.page else [])
 

@@ -30,7 +30,7 @@ def fit_page(study, fit, library, deposits: np.ndarray) -> str:
     ]
     words = (
         f"{fit.deposits} observed deposits, {len(library.ends)} trials of {len(library.ends[0])} "
-        f"rocks; {fit.seconds:.0f} s, {fit.cpu:.0f} s of CPU. Held-out deposits: p = "
+        f"rocks; {fit.seconds:.0f} s, {fit.cpu:.0f} s of CPU here. Held-out deposits: p = "
         f"{fit.held_out:.2f}."
     )
     doubt = f"<p class='alarm'>{escape(fit.doubt)}</p>" if fit.doubt else ""

@@ -222,7 +222,9 @@ def _load(path: Path, library: Trials, digest: str) -> int:
             same = str(file["digest"]) == digest
             ends, flat = file["ends"], file["heights"]
     except (OSError, ValueError, KeyError, EOFError):
-        raise InputError(f"{path} is damaged. Delete it and fit anew.") from None
+        raise InputError(
+            f"{path} is damaged, or of an older version. Delete it and fit anew."
+        ) from None
     if not same:
         raise InputError(
             f"{path} is of a fit with other trials, of another study, or with other input files. "

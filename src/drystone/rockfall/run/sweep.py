@@ -15,7 +15,7 @@ from drystone.model.checks import did_you_mean, of_kind
 from drystone.model.signatures import public
 from drystone.rockfall.input_files import as_path
 from drystone.rockfall.report.html_frame import PAGE
-from drystone.rockfall.report.html_parts import STAR, section, table, with_band
+from drystone.rockfall.report.html_parts import section, table, with_band
 from drystone.rockfall.run.montecarlo import run_study
 from drystone.rockfall.run.part_files import write_whole
 from drystone.rockfall.study.parse import check_table
@@ -24,6 +24,7 @@ from drystone.rockfall.study.study import Study
 NAME = "comparison.html"
 FIGURES = ("runout_m", "max_speed_m_s", "max_energy_kJ", "max_height_m")
 BASE = "as the study is"
+STAR = "<p class='note'>* not enough runs for this figure, see the report of the scenario.</p>"
 
 
 @public
