@@ -235,7 +235,7 @@ def test_it_refuses_by_name_what_it_cannot():
 @pytest.mark.parametrize(
     "options",
     [{"forgetting": 1.0}, {"points": 0}, {"points": 61}, {"friction": "none"},
-     {"proportional": -1.0}, {"triangles": 0}],
+     {"proportional": -1.0}, {"triangles": 0}, {"triangles": 10**9}],
 )  # fmt: skip
 def test_wrong_options_are_one_sentence(options):
     with pytest.raises(ds.InputError, match=f"penalty: {next(iter(options))} is"):

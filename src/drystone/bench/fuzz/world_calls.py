@@ -132,6 +132,15 @@ def property_calls(p: Props) -> dict[str, Call]:
     return calls
 
 
+def _drop_by(method: Any) -> None:
+    """Two steps of a box that overlaps the ground."""
+    world = ds.World(solver=method)
+    world.add_fixed(ds.Plane())
+    world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.45))
+    for _ in range(2):
+        world.step()
+
+
 def solver_calls(p: Props) -> dict[str, Call]:
     """Solvers with their options, ds.solve and ds.residual, on a problem of three contacts."""
     p.world.step()
@@ -142,6 +151,9 @@ def solver_calls(p: Props) -> dict[str, Call]:
         calls[f"SOLVERS[{name!r}]"] = Call(
             solver, options, lambda made: repr(ds.World(solver=made))
         )
+
+    penalty = {field.name: getattr(ds.Penalty(), field.name) for field in fields(ds.Penalty)}
+    calls["Penalty"] = Call(ds.Penalty, penalty, _drop_by)
 
     def finite(result: Any) -> None:
         if not np.isfinite(result[0]).all():

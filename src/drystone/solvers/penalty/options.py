@@ -6,12 +6,13 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from drystone.errors import InputError, UnsupportedFeature
-from drystone.model.checks import choice
+from drystone.model.checks import choice, positive
 from drystone.model.signatures import public
 from drystone.solvers.options import check_options
 
 FRICTIONS = ("slip", "spring", "system")
 MOST_POINTS = 60  # of a pair: the contact cache tells so many apart
+MOST_TRIANGLES = 10_000
 
 
 @public
@@ -61,6 +62,7 @@ class Penalty:
     def __post_init__(self) -> None:
         check_options(self, "penalty")
         choice("penalty: friction", self.friction, FRICTIONS)
+        positive("penalty: tolerance", self.tolerance, "m/s")
         if not self.forgetting < 1.0:
             raise InputError(
                 f"penalty: forgetting is {self.forgetting:g}, must be less than 1, else overlaps "
@@ -68,6 +70,11 @@ class Penalty:
             )
         if self.points > MOST_POINTS:
             raise InputError(f"penalty: points is {self.points}, must be at most {MOST_POINTS}.")
+        if self.triangles > MOST_TRIANGLES:
+            raise InputError(
+                f"penalty: triangles is {self.triangles}, must be at most {MOST_TRIANGLES}: every "
+                f"step looks at all of them."
+            )
 
     def solve(self, problem: Any, impulse: np.ndarray) -> NoReturn:
         """It cannot: forces come from how deep bodies overlap, which a problem does not say."""
