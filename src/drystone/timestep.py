@@ -82,19 +82,19 @@ from drystone.solvers.articulated.solve_islands import (
     store_joints,
 )
 from drystone.solvers.articulated.stabilization import stabilize_joints
-from drystone.solvers.carried_contacts import (
+from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows, worst_share
+from drystone.solvers.gauss_seidel.sweep import is_bounded
+from drystone.solvers.newton.by_bodies import LARGE_GOAL
+from drystone.solvers.newton.island_delassus import finish_groups
+from drystone.solvers.stages.carried_contacts import (
     carry_islands,
     carry_islands_solids,
     leave_middle,
     restore_means,
 )
-from drystone.solvers.contact_balance import draw_balances, settle_balances
-from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows, worst_share
-from drystone.solvers.gauss_seidel.sweep import is_bounded
-from drystone.solvers.impact import solve_impacts, solve_impacts_solids
-from drystone.solvers.least_norm import share_evenly
-from drystone.solvers.newton.by_bodies import LARGE_GOAL
-from drystone.solvers.newton.island_delassus import finish_groups
+from drystone.solvers.stages.contact_balance import draw_balances, settle_balances
+from drystone.solvers.stages.impact import solve_impacts, solve_impacts_solids
+from drystone.solvers.stages.least_norm import share_evenly
 
 STAGES = (
     "forces", "broadphase", "narrowphase", "contacts", "constraints", "impacts", "rattle", "solve",

@@ -43,7 +43,7 @@ def matrix(q):
 
 
 def rows_of(directions, arms, gyration):
-    """(..., 6) rows of unit directions at arms (..., 3), see solvers/impact.py."""
+    """(..., 6) rows of unit directions at arms (..., 3), see solvers/stages/impact.py."""
     return np.concatenate([directions, np.cross(arms, directions) / gyration], axis=-1)
 
 

@@ -90,4 +90,5 @@ def _megabytes() -> float:
 
 
 if __name__ == "__main__":
-    print(json.dumps(crash(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    found = crash(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    sys.stdout.write(json.dumps(found) + "\n")

@@ -262,7 +262,7 @@ class ContactRows(NamedTuple):
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (motion/stabilization.py) [N s]
-    impact_impulse: np.ndarray  # (m, 3) of impacts within the step (solvers/impact.py) [N s]
+    impact_impulse: np.ndarray  # (m, 3) of impacts within the step (solvers/stages/impact.py) [N s]
     round_impulse: np.ndarray  # (m, 3) those of one round
     target: np.ndarray  # (m,) normal velocity wanted after a round, negative [m/s]
     impact_list: np.ndarray  # (m,) rows that take part in an impact
@@ -289,7 +289,7 @@ class ContactRows(NamedTuple):
 
 # How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after
 # (MIDPOINT), as RATTLE found (RATTLED), from END_OF_STEP on by the velocity after; HELD: and joints
-# hold it; CARRIED: by those before and after the middle of the step (solvers/carried_contacts.py).
+# hold it; CARRIED: by those before and after the middle of the step (carried_contacts.py).
 MIDPOINT, RATTLED, END_OF_STEP, HELD, CARRIED = range(5)
 
 
@@ -310,7 +310,7 @@ class Motion(NamedTuple):
     mean: np.ndarray  # (n, 3) mean spin of a free rotation over the step
     later: np.ndarray  # (n, 3) spin at the end of the step after that rotation
     scheme: np.ndarray  # (n + 1,) MIDPOINT ... CARRIED, see motion/displacement.py
-    carried: np.ndarray  # (n + 1,) float: share s of CARRIED, see solvers/carried_contacts.py
+    carried: np.ndarray  # (n + 1,) float: share s of CARRIED, see carried_contacts.py
     impact_time: np.ndarray  # (n + 1,) time of its last impact within this step [s], -1 if none
     impact_displacement: np.ndarray  # (n + 1, 6) until that impact [m, rad]
     impact_rotation: np.ndarray  # (n + 1, 4) quaternion at that impact

@@ -24,7 +24,6 @@ from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_rows
 from drystone.solvers.gauss_seidel.sweep import sweeps_alone
-from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.by_bodies import BODY_OPERATIONS, LARGE_GOAL, solve_by_bodies
 from drystone.solvers.newton.hybrid import (
     FAILED,
@@ -37,6 +36,7 @@ from drystone.solvers.newton.hybrid import (
 from drystone.solvers.newton.island_delassus import solve_by_newton
 from drystone.solvers.nsgs import rows_of, with_history
 from drystone.solvers.options import check_options, refuse_elliptic
+from drystone.solvers.stages.least_norm import share_evenly
 
 MANY_SWEEPS = 10_000  # of an island that Newton does not solve
 LARGE_STEPS = 150  # of prox-newton on one island; what converges at all took 40 to 100

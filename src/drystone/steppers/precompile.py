@@ -47,14 +47,14 @@ from drystone.solvers.articulated.energy_balance import balance_energies, draw_b
 from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
 from drystone.solvers.articulated.stabilization import stabilize_joints
-from drystone.solvers.carried_contacts import carry_islands_solids
-from drystone.solvers.contact_balance import draw_balances, settle_balances
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.gauss_seidel.sweep import sweeps_alone
-from drystone.solvers.impact import solve_impacts_solids
-from drystone.solvers.least_norm import share_evenly
 from drystone.solvers.newton.by_bodies import solve_by_bodies
 from drystone.solvers.newton.island_delassus import solve_by_newton
+from drystone.solvers.stages.carried_contacts import carry_islands_solids
+from drystone.solvers.stages.contact_balance import draw_balances, settle_balances
+from drystone.solvers.stages.impact import solve_impacts_solids
+from drystone.solvers.stages.least_norm import share_evenly
 
 log = logging.getLogger("drystone")
 

@@ -27,7 +27,7 @@ from drystone.jit.stage import stage
 from drystone.model.arrays import INFO_CONTACTS, INFO_NEAR
 from drystone.model.joint_arrays import ROW_EQUALITY
 from drystone.solvers.gauss_seidel.joint_sweep import own_block
-from drystone.solvers.impact_times import (
+from drystone.solvers.stages.impact_times import (
     CLOSE_SHARE,
     closing_time,
     find_again,

@@ -39,7 +39,7 @@ from drystone.model.arrays import (
     MESH,
 )
 from drystone.motion.integrate import rotate_freely
-from drystone.solvers.impact_times import find_again, pair_of
+from drystone.solvers.stages.impact_times import find_again, pair_of
 
 # Contacts of an island that is looked at. Larger ones are piles, where something always lands.
 MOST_CARRIED = 64

@@ -1,0 +1,1 @@
+"""What stages do with contacts beside the solve: impacts, carried contacts, balances."""
