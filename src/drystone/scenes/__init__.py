@@ -5,6 +5,7 @@ from drystone.model.checks import did_you_mean, shown
 from drystone.scenes import (
     arches,
     chains,
+    characters,
     chess,
     dominoes,
     impacts,
@@ -45,6 +46,7 @@ SCENES: dict[str, Scene] = {
         snakes,
         linkages,
         jointed_figures,
+        characters,
         pushed_rectangle,
         vehicle,
         chess,

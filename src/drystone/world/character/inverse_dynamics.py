@@ -5,7 +5,7 @@ Two ways, each a check of the other. With the multipliers of constraints, in max
 
     (Jᵀ Hᵀ) (λ, τ) = M v̇ - f_ext
 
-J are the rows that hold the joints, H those of the torques at the joints (5.5), and six more columns
+J are the rows that hold the joints, H those of the torques at the joints (5.5); six more columns
 push the root: what a real figure would not have. And by the recursive Newton-Euler algorithm on the
 same figure in reduced coordinates.
 """
@@ -239,8 +239,8 @@ def _no_forces(n: int, joints: int) -> np.ndarray:
 
 
 def _root_force(figure: Figure, sample: Sample, tau: np.ndarray) -> np.ndarray:
-    """From the rates of a free joint (force in world axes, torque in the root's, about its joint) to
-    force and torque about the root's centre of mass, in its axes."""
+    """From the rates of a free joint (force in world axes, torque in the root's, about its joint)
+    to force and torque about the root's centre of mass, in its axes."""
     force = quaternions.rotate(quaternions.conjugate(sample.rotation[:, 0]), tau[:, :3])
     torque = tau[:, 3:] - np.cross(figure.bones[0].centre, force)
     return np.concatenate((force, torque), axis=1)
