@@ -74,7 +74,7 @@ def _clip(data: np.ndarray, dt: float, unit: float, path: Path) -> Clip:
     at = 4
     for j, (joint, _, _, count) in enumerate(JOINTS):
         if count == 1:
-            rotations[:, j] = quaternions.about(1, data[:, at])  # z of the file
+            rotations[:, j] = quaternions.about(0, data[:, at])  # z of the file
         else:
             q = data[:, at : at + 4]
             if np.abs(np.linalg.norm(q, axis=1) - 1.0).max() > 0.5:
