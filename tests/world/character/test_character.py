@@ -55,9 +55,8 @@ def test_without_muscles_the_arm_falls(walk):
 @pytest.mark.parametrize("mass", [1.0, 5.0])
 def test_a_ball_pushes_the_arm_off_and_it_comes_back(mass):
     clip = walk_on_the_spot(2.2)
-    run = ds.run_character(
-        clip.branch("left_shoulder"), disturbances=[ds.Disturbance(0.3, "throw", "left_elbow", mass)]
-    )  # fmt: skip
+    thrown = ds.Disturbance(0.3, "throw", "left_elbow", mass)
+    run = ds.run_character(clip.branch("left_shoulder"), disturbances=(thrown,))
     off, back = run.recovered(run.disturbances[0])
     assert off > 10.0 and back is not None and back < 1.0
     assert run.worst_penetration < 0.005
@@ -67,11 +66,12 @@ def test_a_ball_pushes_the_arm_off_and_it_comes_back(mass):
 
 
 def test_muscles_give_what_the_arm_gains():
-    """Kinetic and potential energy of a branch whose root is at rest change by what muscles give."""
+    """Kinetic and potential energy of a rod whose root is at rest change by what muscles give."""
     t = np.arange(0, 241) / 240
     rod = (0.01, 0.01, 0.001)
     figure = ds.Figure(
-        [ds.Bone("root", 1.0, inertia=(1, 1, 1), members=[(ds.Sphere(0.02), (0, 0, 0), (1, 0, 0, 0))]),
+        [ds.Bone("root", 1.0, inertia=(1, 1, 1),
+                 members=[(ds.Sphere(0.02), (0, 0, 0), (1, 0, 0, 0))]),
          ds.Bone("rod", 1.0, (0, 0, -0.3), rod, "root",
                  members=[(ds.Capsule(0.02, 0.5), (0, 0, -0.3), (1, 0, 0, 0))])]
     )  # fmt: skip

@@ -174,7 +174,7 @@ BROKEN = {
     "twice": (GOOD.replace("Xposition Yposition", "Xposition Xposition"), "Xposition twice"),
     "negative": (GOOD.replace("Frames: 3", "Frames: -3"), "whole number of 1 or more"),
     "loose-bone": (
-        GOOD.replace("CHANNELS 3 Xrotation Zrotation Yrotation", "CHANNELS 3 Xposition Yposition Zposition"),
+        GOOD.replace("Xrotation Zrotation Yrotation", "Xposition Yposition Zposition"),
         "bones must be rigid",
     ),
 }  # fmt: skip

@@ -13,7 +13,8 @@ from drystone.model.files import as_path, make_folder, write_file, write_text
 from drystone.world.character.run import CharacterRun
 
 SHOWN = 6  # joints of a plot: those that work hardest
-ASIDE = 1.6  # between the clip and the figure in a picture [m]
+ASIDE = 1.3  # between the clip and the figure in a picture [m]
+CLOSE = 1.7  # from where it is looked at, in reaches of what there is
 
 
 def write_report(run: CharacterRun, folder) -> list[Path]:
@@ -224,4 +225,4 @@ def _camera(run: CharacterRun, aside: np.ndarray):
     middle = 0.5 * (centre.min(axis=(0, 1)) + centre.max(axis=(0, 1))) + 0.5 * aside
     reach = float(np.ptp(centre, axis=(0, 1)).max()) + ASIDE
     ahead = np.cross(aside / np.linalg.norm(aside), (0.0, 0.0, 1.0))
-    return middle + (ahead + (0.0, 0.0, 0.35)) * 2.4 * reach, middle
+    return middle + (ahead + (0.0, 0.0, 0.35)) * CLOSE * reach, middle
