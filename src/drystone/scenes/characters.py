@@ -5,16 +5,15 @@ the same with a clip from a file.
 """
 
 from math import pi
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+import drystone as ds
 from drystone.scenes.scene import Scene
-from drystone.shapes import Plane
-from drystone.world.character import quaternions
-from drystone.world.character.clips.clip import Clip
-from drystone.world.character.clips.deepmimic import ENDS, INWARDS, JOINTS
-from drystone.world.character.figure import Figure
-from drystone.world.character.gains import Gains
+
+if TYPE_CHECKING:
+    from drystone.world.character.clips.clip import Clip
 
 RATE = 120.0  # frames of the clip a second [Hz]
 STRIDE = 1.1  # of the figure that walks on the spot [s]
@@ -31,8 +30,11 @@ SWINGS = {
 }  # fmt: skip
 
 
-def walk_on_the_spot(seconds: float, name: str = "walk") -> Clip:
+def walk_on_the_spot(seconds: float, name: str = "walk") -> "Clip":
     """A clip of the figure of DeepMimic, which walks on the spot, facing y."""
+    from drystone.world.character import quaternions  # SciPy: lists of scenes need not wait for it
+    from drystone.world.character.clips.deepmimic import ENDS, INWARDS, JOINTS
+
     times = np.arange(round(seconds * RATE) + 1) / RATE
     rotations = np.zeros((len(times), len(JOINTS), 4))
     rotations[..., 0] = 1.0
@@ -45,7 +47,7 @@ def walk_on_the_spot(seconds: float, name: str = "walk") -> Clip:
             rotations[:, j] = quaternions.about(0, np.radians(-angle if "knee" in joint else angle))
     at = np.zeros((len(times), 3))
     at[:, 2] = 0.9 + 0.015 * np.cos(4.0 * pi * times / STRIDE)
-    return Clip(
+    return ds.Clip(
         [joint for joint, *_ in JOINTS], [parent for _, parent, *_ in JOINTS],
         np.array([offset for _, _, offset, _ in JOINTS])[:, INWARDS], at, rotations, 1.0 / RATE,
         [(j, np.array(end)[INWARDS]) for j, end in ENDS], name,
@@ -67,11 +69,11 @@ def fill_body_ball(world, ball_mass=3.0, ball_speed=8.0, frequency=14.0, blow=0.
 
 
 def _fill(world, clip, bone, mass, speed, frequency, blow):
-    figure = Figure.from_clip(clip)
+    figure = ds.Figure.from_clip(clip)
     ground = min(figure.ground, -0.5) if not figure.feet else figure.ground
-    world.add_fixed(Plane(), position=(0, 0, ground), name="floor", group=FLOOR)
+    world.add_fixed(ds.Plane(), position=(0, 0, ground), name="floor", group=FLOOR)
     character = world.add_character(
-        figure, clip, gains=Gains(frequency=frequency), mask=~FLOOR, name="figure"
+        figure, clip, gains=ds.Gains(frequency=frequency), mask=~FLOOR, name="figure"
     )
     # From its right and a little from ahead, so that it meets nothing else.
     character.throw(bone, mass, speed, distance=speed * blow, direction=(-1.0, -0.35, 0.0))

@@ -113,7 +113,7 @@ def test_two_ways_agree_on_captured_clips(captured):
 
 
 def test_walking_pushes_the_ground_as_the_textbook_says(captured):
-    """The mean is the weight; a full stance has two humps, and a valley below the weight between."""
+    """The mean is the weight; a full stance has two humps, a valley below the weight between."""
     if captured.name != "02_01":
         pytest.skip("is no walk")
     clip = captured.smoothed()
