@@ -5,7 +5,6 @@ from drystone.model.checks import did_you_mean, shown
 from drystone.scenes import (
     arches,
     chains,
-    characters,
     chess,
     dominoes,
     impacts,
@@ -46,7 +45,6 @@ SCENES: dict[str, Scene] = {
         snakes,
         linkages,
         jointed_figures,
-        characters,
         pushed_rectangle,
         vehicle,
         chess,

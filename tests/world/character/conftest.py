@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone.scenes.characters import walk_on_the_spot
+from drystone.world.character.clips.walking import walk_on_the_spot
 
 DATA = Path(os.environ.get("DRYSTONE_DATA", "/nowhere")) / "mocap"
 CMU = sorted(DATA.glob("*.bvh"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import drystone as ds
-from drystone.scenes.characters import walk_on_the_spot
+from drystone.world.character.clips.walking import walk_on_the_spot
 
 
 def placed(clip, dt=1 / 240, **options):

@@ -6,7 +6,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.bench.fuzz.props import Call, Props
-from drystone.scenes.characters import walk_on_the_spot
+from drystone.world.character.clips.walking import walk_on_the_spot
 
 BONE: dict[str, Any] = {
     "name": "rod", "mass": 1.0, "centre": (0, 0, -0.3), "inertia": (0.1, 0.1, 0.01),

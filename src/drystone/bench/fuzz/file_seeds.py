@@ -10,7 +10,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.bench.fuzz.building_calls import CORNERS, FACES
-from drystone.scenes.characters import walk_on_the_spot
+from drystone.world.character.clips.walking import walk_on_the_spot
 
 
 def small_world() -> ds.World:

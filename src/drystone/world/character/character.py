@@ -82,7 +82,8 @@ def place_character(
 
 def _add_bodies(world, figure, root, friction, group, mask, name) -> list[Body]:
     """All bones, in the zero pose: joints take this as theirs."""
-    skin, at, bodies = Material(friction=friction), [], []
+    skin, bodies = Material(friction=friction), []
+    at: list[np.ndarray] = []
     for k, bone in enumerate(figure.bones):
         at.append(bone.offset * 0.0 if k == 0 else at[figure.parents[k]] + bone.offset)
         bodies.append(
@@ -303,8 +304,8 @@ class Character:
         steps = max(round(self.motion.duration / dt), 1)
         middle = self.motion.at((np.arange(steps) + 0.5) * dt)
         after = self.motion.at((np.arange(steps) + 1.0) * dt)
-        bases = [joint.attachment.bases[0] for joint in self._joints]
-        bases = np.reshape([tuple(b) for b in bases], (-1, 4))
+        frames_a: list = [joint.attachment.bases[0] for joint in self._joints]  # type: ignore
+        bases = np.reshape([tuple(b) for b in frames_a], (-1, 4))
         self._frames = np.stack(
             [quaternions.rotate(bases, np.eye(3)[k]) for k in range(3)], axis=-1
         )

@@ -209,14 +209,14 @@ def by_newton_euler(figure: Figure, sample: Sample, g: np.ndarray, touch: Touch)
     places = np.concatenate([np.arange(7)] + [_places(robot, name) for name in figure.joints])
     tau = np.empty((n, robot.nv))
     for i in range(n):
-        state = [np.empty(robot.nq), np.empty(robot.nv), np.empty(robot.nv)]
-        state[0][places], state[1][columns], state[2][columns] = q[i], qd[i], qdd[i]
-        tau[i] = robot.inverse_dynamics(*state, g)
+        at, rate, faster = np.empty(robot.nq), np.empty(robot.nv), np.empty(robot.nv)
+        at[places], rate[columns], faster[columns] = q[i], qd[i], qdd[i]
+        tau[i] = robot.inverse_dynamics(at, rate, faster, g)
         for k, b in enumerate(touch.bone):
             if touch.force[i, k].any():
                 away = touch.point[i, k] - sample.position[i, b]
                 local = quaternions.rotate(quaternions.conjugate(sample.rotation[i, b]), away)
-                jacobian = robot.jacobian(state[0], figure.names[b], local)
+                jacobian = robot.jacobian(at, figure.names[b], local)
                 tau[i] -= jacobian[:3].T @ touch.force[i, k]
     tau = tau[:, columns]
     torque = quaternions.rotate(sample.turned, tau[:, 6:].reshape(n, count - 1, 3))

@@ -11,6 +11,7 @@ so that all bones stay joined, and speeds and accelerations are the exact deriva
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.checks import of_kind
@@ -78,7 +79,7 @@ class Motion:
         """[s]"""
         return self.clip.duration
 
-    def at(self, times: np.ndarray) -> Sample:
+    def at(self, times: ArrayLike) -> Sample:
         """The bones at these times [s]."""
         times = np.atleast_1d(np.asarray(times, np.float64))
         # The last step of a world may end a little after the last frame.
