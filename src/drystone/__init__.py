@@ -64,6 +64,19 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.batch import Batch as Batch
     from drystone.world.body import Body as Body
     from drystone.world.body import FixedBody as FixedBody
+    from drystone.world.character.character import Character as Character
+    from drystone.world.character.clips.clip import Clip as Clip
+    from drystone.world.character.feedforward import feedforward as feedforward
+    from drystone.world.character.figure import Bone as Bone
+    from drystone.world.character.figure import Figure as Figure
+    from drystone.world.character.gains import Gains as Gains
+    from drystone.world.character.inverse_dynamics import inverse_dynamics as inverse_dynamics
+    from drystone.world.character.motion import Motion as Motion
+    from drystone.world.character.run import CharacterRun as CharacterRun
+    from drystone.world.character.run import Disturbance as Disturbance
+    from drystone.world.character.run import run_character as run_character
+    from drystone.world.character.standing import Fall as Fall
+    from drystone.world.character.torques import Torques as Torques
     from drystone.world.check.world import Finding as Finding
     from drystone.world.interaction import Dragging as Dragging
     from drystone.world.io.recorder import Recorder as Recorder
@@ -109,6 +122,19 @@ _HOME = {
     "RobotJoint": "world.robots.description",
     "Actuator": "world.robots.description",
     "Loop": "world.robots.description",
+    "Clip": "world.character.clips.clip",
+    "Bone": "world.character.figure",
+    "Figure": "world.character.figure",
+    "Motion": "world.character.motion",
+    "Torques": "world.character.torques",
+    "inverse_dynamics": "world.character.inverse_dynamics",
+    "feedforward": "world.character.feedforward",
+    "Gains": "world.character.gains",
+    "Character": "world.character.character",
+    "Fall": "world.character.standing",
+    "Disturbance": "world.character.run",
+    "CharacterRun": "world.character.run",
+    "run_character": "world.character.run",
     "Material": "model.materials",
     "Plane": "shapes",
     "Sphere": "shapes",

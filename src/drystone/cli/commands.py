@@ -8,11 +8,13 @@ from typing import Annotated
 import typer
 
 from drystone.cli import rockfall
+from drystone.cli.character import character
 from drystone.cli.console import Debug, plainly, results, screen
 from drystone.errors import InputError
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.add_typer(rockfall.app, name="rockfall")
+app.command()(character)
 
 INTERRUPTED = 130  # what shells expect after Ctrl-C
 

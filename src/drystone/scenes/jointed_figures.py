@@ -1,4 +1,4 @@
-"""Jointed figures in trouble: ragdoll-stairs, pain and agony."""
+"""Jointed figures in trouble: ragdoll-stairs, pain and agony, and figures that a ball hits."""
 
 from math import cos, pi, radians, sin
 
@@ -9,6 +9,7 @@ from drystone.scenes.meshes.human_figure import add_figure
 from drystone.scenes.scene import Scene
 
 LIGHTEST = 0.15  # mass of the fingers [kg]
+FLOOR = 2  # group of the floor: a root that follows carries the figure, its feet touch nothing
 
 
 def fill_ragdoll_stairs(
@@ -122,6 +123,37 @@ def fill_agony(world, load_ratio=1000.0, joint_friction=0.3, joint_damping=5.0, 
         world.add_joint(ds.Ball(foot, load, sole, friction=grip))
 
 
+def fill_arm_ball(world, ball_mass=2.0, ball_speed=8.0, frequency=14.0, blow=0.6):
+    """An arm that swings as one of a walker does; a ball meets the forearm after `blow` seconds.
+
+    frequency   of the muscles as springs [rad/s]
+    """
+    from drystone.world.character.clips.walking import walk_on_the_spot  # SciPy: a list can wait
+
+    clip = walk_on_the_spot(3.0).branch("right_shoulder")
+    _fill_ball(world, clip, "right_elbow", ball_mass, ball_speed, frequency, blow)
+
+
+def fill_body_ball(world, ball_mass=3.0, ball_speed=8.0, frequency=14.0, blow=0.6):
+    """A figure that walks on the spot; a ball meets its upper arm after `blow` seconds."""
+    from drystone.world.character.clips.walking import walk_on_the_spot  # SciPy: a list can wait
+
+    _fill_ball(
+        world, walk_on_the_spot(3.0), "right_shoulder", ball_mass, ball_speed, frequency, blow
+    )
+
+
+def _fill_ball(world, clip, bone, mass, speed, frequency, blow):
+    figure = ds.Figure.from_clip(clip)
+    ground = min(figure.ground, -0.5) if not figure.feet else figure.ground
+    world.add_fixed(ds.Plane(), position=(0, 0, ground), name="floor", group=FLOOR)
+    character = world.add_character(
+        figure, clip, gains=ds.Gains(frequency=frequency), mask=~FLOOR, name="figure"
+    )
+    # From its right and a little from ahead, so that it meets nothing else.
+    character.throw(bone, mass, speed, distance=speed * blow, direction=(-1.0, -0.35, 0.0))
+
+
 SCENES = [
     Scene(
         "ragdoll-stairs",
@@ -149,5 +181,40 @@ SCENES = [
         expect="it hangs and comes to rest",
         source="NEWTON 6.1, after a demo of OpenTissue",
         finding="writhes for ever with projected Gauss-Seidel",
+    ),
+    Scene(
+        name="arm-ball",
+        summary="A swinging arm is hit by a ball and goes on as before",
+        fill=fill_arm_ball,
+        seconds=3.0,
+        expect="the ball pushes the forearm off by more than 10 degrees; muscles bring the arm "
+        "back to its clip within a second",
+        source="CLINE 5.1.2, figure 5.2",
+        finding="the arm reacts, then returns to the path of the motion capture",
+        ranges={
+            "ball_mass": (0.01, 100.0),
+            "ball_speed": (0.5, 40.0),
+            "frequency": (0.1, 200.0),
+            "blow": (0.05, 2.5),
+        },
+        settings={"sleeping": False},
+        picture_time=0.55,
+    ),
+    Scene(
+        name="body-ball",
+        summary="A walking figure is hit by a ball and goes on as before",
+        fill=fill_body_ball,
+        seconds=3.0,
+        expect="the arm that is hit gives way by more than 10 degrees and is back within a second",
+        source="CLINE 5.1.2, figure 5.3, with a ball that hits the body twice",
+        finding="the body reacts, then restores to the original motion, at an interactive rate",
+        ranges={
+            "ball_mass": (0.01, 100.0),
+            "ball_speed": (0.5, 40.0),
+            "frequency": (0.1, 200.0),
+            "blow": (0.05, 2.5),
+        },
+        settings={"sleeping": False},
+        picture_time=0.55,
     ),
 ]

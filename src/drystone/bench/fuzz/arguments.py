@@ -9,7 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from drystone.bench.fuzz import building_calls, robot_calls, rockfall_calls, world_calls
+from drystone.bench.fuzz import (
+    building_calls,
+    character_calls,
+    robot_calls,
+    rockfall_calls,
+    world_calls,
+)
 from drystone.bench.fuzz.case import Case, Family
 from drystone.bench.fuzz.file_seeds import write_small_files
 from drystone.bench.fuzz.odd_values import draw_odd
@@ -44,6 +50,7 @@ GROUPS: dict[str, tuple[Callable[[Props], dict[str, Call]], float]] = {
     "solvers": (world_calls.solver_calls, 10),
     "lcp": (world_calls.lcp_calls, 5),
     "robots": (robot_calls.robot_calls, 8),
+    "characters": (character_calls.character_calls, 8),
     "queries": (robot_calls.query_calls, 4),
     "recordings": (world_calls.recording_calls, 3),
     "rocks": (rockfall_calls.rock_calls, 5),

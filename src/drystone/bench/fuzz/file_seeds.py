@@ -1,5 +1,6 @@
 """Files that are right, for cases to read and to damage: made anew in every process."""
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 
 import drystone as ds
 from drystone.bench.fuzz.building_calls import CORNERS, FACES
+from drystone.world.character.clips.walking import walk_on_the_spot
 
 
 def small_world() -> ds.World:
@@ -39,7 +41,11 @@ def write_small_files(folder: Path) -> dict[str, Path]:
         "lcp": folder / "lcp.dat",
         "mlcp": folder / "mlcp.dat",
         "asc": folder / "terrain.asc",
+        "bvh": folder / "clip.bvh",
+        "motion": folder / "motion.txt",
+        "torques": folder / "torques.h5",
     }
+    _write_clips(files)
     world.problem().save(files["problem"])
     world.save(files["world"])
     with ds.record(world, files["recording"], every=2):
@@ -51,6 +57,16 @@ def write_small_files(folder: Path) -> dict[str, Path]:
     files["mlcp"].write_text("1 0\n1 1\n0 1 2\n0 1\n0 2 2 2 2\n2 1\n1 2\n-1 -1\n")
     files["asc"].write_text(asc_text(np.arange(12.0).reshape(3, 4)))
     return files
+
+
+def _write_clips(files: dict[str, Path]) -> None:
+    """A clip in both formats, and the torques that it takes."""
+    clip = walk_on_the_spot(0.1)
+    clip.save(files["bvh"])
+    row = [0.03, 0, 0.9, 0] + [1, 0, 0, 0] * 4 + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
+    row += [1, 0, 0, 0] + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
+    files["motion"].write_text(json.dumps({"Loop": "wrap", "Frames": [row] * 9}))
+    ds.inverse_dynamics(ds.Figure.from_clip(clip), clip, 60.0).save(files["torques"])
 
 
 def stl_text() -> str:

@@ -54,6 +54,14 @@ def _solve(path: Path) -> None:
         raise Misbehaviour("not finite", "impulses that are not finite")
 
 
+def _follow(path: Path) -> None:
+    clip = ds.Clip.load(path)
+    clip.check()
+    if 8 <= len(clip) < 100:
+        figure = ds.Figure.from_clip(clip)
+        ds.Motion(figure, clip).at(clip.times)
+
+
 def _solve_lcp(path: Path) -> None:
     problem = ds.lcp.load(path)
     if isinstance(problem, ds.lcp.Lcp):
@@ -86,6 +94,10 @@ def readers_of(folder: Path) -> list[Reader]:
         Reader("lcp.load", _solve_lcp, (small["lcp"], small["mlcp"]), 2),
         Reader("Mesh.load", _fall, meshes, 3),
         Reader("Terrain.load", _lie, (*meshes, small["asc"]), 3),
+        Reader("Clip.load", _follow, (small["bvh"], small["motion"]), 3),
+        Reader(
+            "Torques.load", lambda path: ds.Torques.load(path).summary(), (small["torques"],), 2
+        ),
     ]
 
 

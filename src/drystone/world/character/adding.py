@@ -1,4 +1,4 @@
-"""add_character(): a figure comes into a world, and the world lets its muscles act in every step."""
+"""add_character(): a figure comes into a world, which lets its muscles act in every step."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -35,11 +35,11 @@ class WithCharacters:
         mask: int = -1,
         name: str | None = None,
     ) -> "Character":
-        """Put a figure into the world that follows a clip from now on; bones are bodies "figure/bone".
+        """Put a figure into the world that follows a clip from now on; bones are "figure/bone".
 
-        root          "follow": it moves as in the clip, whatever happens; "assisted": free, with the
-                      residual force of inverse dynamics and feedback within root_limit; "free": on
-                      its own feet
+        root          "follow": it moves as in the clip, whatever happens; "assisted": free, with
+                      the residual force of inverse dynamics and feedback within root_limit;
+                      "free": on its own feet
         gains         of the feedback; None: Gains()
         feedforward   whether the torques of inverse dynamics act
         feedback      whether joints are pulled to the clip

@@ -82,13 +82,15 @@ def place_character(
 
 def _add_bodies(world, figure, root, friction, group, mask, name) -> list[Body]:
     """All bones, in the zero pose: joints take this as theirs."""
-    skin, at, bodies = Material(friction=friction), [], []
+    skin, bodies = Material(friction=friction), []
+    at: list[np.ndarray] = []
     for k, bone in enumerate(figure.bones):
         at.append(bone.offset * 0.0 if k == 0 else at[figure.parents[k]] + bone.offset)
         bodies.append(
             world.add_body(
                 bone.shape, skin, at[k], mass=bone.mass, inertia=bone.inertia, centre=bone.centre,
-                name=f"{name}/{bone.name}", kinematic=k == 0 and root == "follow", group=group, mask=mask,
+                name=f"{name}/{bone.name}", kinematic=k == 0 and root == "follow",
+                group=group, mask=mask,
             )
         )  # fmt: skip
     return bodies
@@ -202,7 +204,7 @@ class Character:
 
     @property
     def root_force(self) -> np.ndarray:
-        """(done, 6) force and torque that pushed the root, about its centre, world axes [N], [N m]."""
+        """(done, 6) force [N] and torque [N m] on the root, about its centre, world axes."""
         return self._noted.root_force[: self.done].copy()
 
     def positions(self) -> np.ndarray:
@@ -302,12 +304,12 @@ class Character:
         steps = max(round(self.motion.duration / dt), 1)
         middle = self.motion.at((np.arange(steps) + 0.5) * dt)
         after = self.motion.at((np.arange(steps) + 1.0) * dt)
-        bases = [joint.attachment.bases[0] for joint in self._joints]
-        bases = np.reshape([tuple(b) for b in bases], (-1, 4))
+        frames_a: list = [joint.attachment.bases[0] for joint in self._joints]  # type: ignore
+        bases = np.reshape([tuple(b) for b in frames_a], (-1, 4))
         self._frames = np.stack(
             [quaternions.rotate(bases, np.eye(3)[k]) for k in range(3)], axis=-1
         )
-        back = quaternions.conjugate(bases)
+        back, w = quaternions.conjugate(bases), self.gains.frequency
         frames = self._frames
         tensor = frames.transpose(0, 2, 1) @ hanging_tensors(self.figure) @ frames
 
@@ -337,7 +339,7 @@ class Character:
             "after": np.ascontiguousarray(own(after.turned)),
             "stiffness": stiffness, "damping": damping,
             "tensor": np.ascontiguousarray(tensor.reshape(-1, 9)),
-            "rate": np.array((self.gains.frequency**2, 2.0 * self.gains.ratio * self.gains.frequency)),
+            "rate": np.array((w * w, 2.0 * self.gains.ratio * w)),
             "effort": np.full(len(stiffness), self.gains.effort),
             "root_gain": self._root_gain(most),
             "mode": np.array((ROOTS.index(self.root), feedforward, feedback), np.int64),

@@ -1,6 +1,6 @@
 """Feed-forward torques for a step: those that take a figure through its clip with no feedback.
 
-The torques of inverse dynamics are exact for a time that runs on evenly, not for steps of dt, and an
+The torques of inverse dynamics are exact for a time that runs on evenly, not for steps, and an
 arm that is held up is an inverted pendulum: what differs grows tenfold in a fifth of a second. So
 the clip is followed once, in a world of its own, with explicit feedback besides, and what the
 muscles did in every step is kept. Given again in the same steps it does the same again.

@@ -1,4 +1,4 @@
-"""Figure: rigid bodies for the bones of a skeleton, with masses, shapes and ranges (CLINE Fig. 5.1).
+"""Figure: rigid bodies for the bones of a skeleton, masses, shapes, ranges (CLINE Fig. 5.1).
 
 Bones hang on each other by ball joints. What of a skeleton carries no mass of its own, or is not
 captured, is merged: the 31 joints of a clip of the CMU database become 17 bodies with the 54
@@ -103,7 +103,8 @@ class Figure:
                 )
             if bone.parent is not None and bone.parent not in number:
                 raise InputError(
-                    f"{name}: bone {bone.name} hangs on {bone.parent!r}, which does not come before it."
+                    f"{name}: bone {bone.name} hangs on {bone.parent!r}, which does not come "
+                    f"before it."
                 )
             parents.append(-1 if bone.parent is None else number[bone.parent])
             number[bone.name] = len(number)

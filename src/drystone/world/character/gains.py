@@ -43,8 +43,8 @@ class Gains:
             k, d = vector(f"Gains: joint {name}", pair, 2)
             if k < 0.0 or d < 0.0 or k + d == 0.0:
                 raise InputError(
-                    f"Gains: joint {name} has ({k:g}, {d:g}), must be a stiffness and a damping >= 0, "
-                    f"not both 0."
+                    f"Gains: joint {name} has ({k:g}, {d:g}), must be a stiffness and a damping "
+                    f">= 0, not both 0."
                 )
             checked[name] = (k, d)
         put(self, "joints", checked)
@@ -70,7 +70,7 @@ class Gains:
 
 
 def hanging_inertia(figure: Figure, stands: bool) -> np.ndarray:
-    """(joints,) largest moment about each joint of all that hangs on it, in the zero pose [kg m²]."""
+    """(joints,) largest moment about each joint of what hangs on it, in the zero pose [kg m²]."""
     at, count = _zero_pose(figure), len(figure.bones)
     found = np.linalg.eigvalsh(hanging_tensors(figure))[:, -1] if count > 1 else np.zeros(0)
     for j in range(1, count):

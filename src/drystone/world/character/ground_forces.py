@@ -5,10 +5,11 @@ give. With the points of the soles that are near the ground, forces f and arms G
 
     minimise  |S (w - G f)|² / 2 + Σ e_i |f_i|² / 2     |f_t| <= mu f_n   at every point
 
-S makes forces and torques comparable (body weight, and body weight times height). The first term is what
-a real figure would not have: the residual force, as small as friction and soles allow. The second
-picks the evenest of all such forces; e grows with the height and the speed of a point, so that the
-load passes from foot to foot without a jump. The cone is exact: every iteration projects on it.
+S makes forces and torques comparable (body weight, and weight times height). The first term is
+what a real figure would not have: the residual force, as small as friction and soles allow. The
+second picks the evenest of all such forces; e grows with the height and the speed of a point, so
+that the load passes from foot to foot without a jump. The cone is exact: every iteration projects
+on it.
 
 Solved for all times at once by ADMM [Boyd2011] 3.1, whose matrices are factored once.
 """

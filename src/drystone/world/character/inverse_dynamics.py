@@ -5,7 +5,7 @@ Two ways, each a check of the other. With the multipliers of constraints, in max
 
     (Jᵀ Hᵀ) (λ, τ) = M v̇ - f_ext
 
-J are the rows that hold the joints, H those of the torques at the joints (5.5), and six more columns
+J are the rows that hold the joints, H those of the torques at the joints (5.5); six more columns
 push the root: what a real figure would not have. And by the recursive Newton-Euler algorithm on the
 same figure in reduced coordinates.
 """
@@ -209,14 +209,14 @@ def by_newton_euler(figure: Figure, sample: Sample, g: np.ndarray, touch: Touch)
     places = np.concatenate([np.arange(7)] + [_places(robot, name) for name in figure.joints])
     tau = np.empty((n, robot.nv))
     for i in range(n):
-        state = [np.empty(robot.nq), np.empty(robot.nv), np.empty(robot.nv)]
-        state[0][places], state[1][columns], state[2][columns] = q[i], qd[i], qdd[i]
-        tau[i] = robot.inverse_dynamics(*state, g)
+        at, rate, faster = np.empty(robot.nq), np.empty(robot.nv), np.empty(robot.nv)
+        at[places], rate[columns], faster[columns] = q[i], qd[i], qdd[i]
+        tau[i] = robot.inverse_dynamics(at, rate, faster, g)
         for k, b in enumerate(touch.bone):
             if touch.force[i, k].any():
                 away = touch.point[i, k] - sample.position[i, b]
                 local = quaternions.rotate(quaternions.conjugate(sample.rotation[i, b]), away)
-                jacobian = robot.jacobian(state[0], figure.names[b], local)
+                jacobian = robot.jacobian(at, figure.names[b], local)
                 tau[i] -= jacobian[:3].T @ touch.force[i, k]
     tau = tau[:, columns]
     torque = quaternions.rotate(sample.turned, tau[:, 6:].reshape(n, count - 1, 3))
@@ -239,8 +239,8 @@ def _no_forces(n: int, joints: int) -> np.ndarray:
 
 
 def _root_force(figure: Figure, sample: Sample, tau: np.ndarray) -> np.ndarray:
-    """From the rates of a free joint (force in world axes, torque in the root's, about its joint) to
-    force and torque about the root's centre of mass, in its axes."""
+    """From the rates of a free joint (force in world axes, torque in the root's, about its joint)
+    to force and torque about the root's centre of mass, in its axes."""
     force = quaternions.rotate(quaternions.conjugate(sample.rotation[:, 0]), tau[:, :3])
     torque = tau[:, 3:] - np.cross(figure.bones[0].centre, force)
     return np.concatenate((force, torque), axis=1)

@@ -11,6 +11,7 @@ so that all bones stay joined, and speeds and accelerations are the exact deriva
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.model.checks import of_kind
@@ -55,8 +56,8 @@ class Motion:
         missing = [name for name in figure.names if name not in clip.names]
         if missing:
             raise InputError(
-                f"{clip.name}: has no joint {missing[0]}, which {figure.name} needs; make the figure "
-                f"from this clip."
+                f"{clip.name}: has no joint {missing[0]}, which {figure.name} needs; make the "
+                f"figure from this clip."
             )
         _, turned = clip.poses()
         turned = turned[:, [clip.index(name) for name in figure.names]]
@@ -78,10 +79,11 @@ class Motion:
         """[s]"""
         return self.clip.duration
 
-    def at(self, times: np.ndarray) -> Sample:
+    def at(self, times: ArrayLike) -> Sample:
         """The bones at these times [s]."""
         times = np.atleast_1d(np.asarray(times, np.float64))
-        inside = (times >= 0.0) & (times <= self.duration * (1 + 1e-12))
+        # The last step of a world may end a little after the last frame.
+        inside = (times >= 0.0) & (times <= self.duration + 0.5 * self.clip.dt)
         clamped = np.clip(times, 0.0, self.duration)
         moving = np.where(inside, 1.0, 0.0)
         root = [curve(clamped) for curve in self._root]

@@ -7,7 +7,8 @@ import numpy as np
 # In this order: an upper leg is no leg, a forearm no arm.
 _WORDS = (
     ("finger", "finger|thumb|index|middle|ring[0-9]|pinky"), ("toe", "toe"), ("", "hipjoint"),
-    ("foot", "foot|ankle"), ("thigh", "upleg|upperleg|thigh|femur"), ("pelvis", "hips$|pelvis|^root"),
+    ("foot", "foot|ankle"), ("thigh", "upleg|upperleg|thigh|femur"),
+    ("pelvis", "hips$|pelvis|^root"),
     ("thigh", "hip"), ("shank", "knee|shin|calf|tibia|leg"),
     ("forearm", "forearm|elbow|radius|lowerarm|lowarm"), ("hand", "hand|wrist"),
     ("clavicle", "collar|clavicle"), ("shoulder", "shoulder"), ("upper arm", "arm|humerus"),

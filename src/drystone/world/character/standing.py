@@ -61,8 +61,8 @@ def _why(character, lost: int, outside: bool) -> str:
     )
     if outside:
         return (
-            f"from t = {at:.2f} s on the extrapolated centre of mass was outside of the feet, where no "
-            f"ankle brings it back; {needs}"
+            f"from t = {at:.2f} s on the extrapolated centre of mass was outside of the feet, "
+            f"where no ankle brings it back; {needs}"
         )
     return f"it sank or turned over its feet; {needs}"
 

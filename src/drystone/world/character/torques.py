@@ -139,4 +139,5 @@ def _load(path: Path) -> Torques:
     for name in ("times", "torque", "turning", "root_force", "ground_force", "gravity"):
         if not np.isfinite(arrays[name]).all():
             raise InputError(f"{name} has a number that is not finite.")
-    return Torques(**texts, **arrays, mass=mass, friction=friction)
+    given: dict[str, Any] = {**texts, **arrays}
+    return Torques(**given, mass=mass, friction=friction)

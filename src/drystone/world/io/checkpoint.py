@@ -87,7 +87,8 @@ def save_world(world, path) -> None:
     path = as_path(path)  # before the world is packed, which takes its time
     if world._characters:
         raise UnsupportedFeature(
-            "a world with characters cannot be saved, for muscles are no part of the file; record it."
+            "a world with characters cannot be saved, for muscles are no part of the "
+            "file; record it."
         )
     write_file(path, world_image(world), "the world cannot be saved there")
 

@@ -93,8 +93,8 @@ class _Hierarchy:
                 self._read_channels(open_joints[-1])
             else:
                 raise InputError(
-                    f"{self.file}: {line} has {shown(word)}, must be JOINT, End Site, OFFSET, CHANNELS "
-                    f"or a brace."
+                    f"{self.file}: {line} has {shown(word)}, must be JOINT, End Site, OFFSET, "
+                    f"CHANNELS or a brace."
                 )
         if self.at < len(self.words):
             word = self.words[self.at][0]
@@ -172,8 +172,8 @@ class _Hierarchy:
     def _next(self, wanted: str) -> str:
         if self.at >= len(self.words):
             raise InputError(
-                f"{self.file}: the hierarchy ends too early, where {shown(wanted)} should be: a brace "
-                f"is not closed, or the file was cut off."
+                f"{self.file}: the hierarchy ends too early, where {shown(wanted)} should be: a "
+                f"brace is not closed, or the file was cut off."
             )
         self.at += 1
         return self.words[self.at - 1][0]
@@ -260,7 +260,8 @@ def _clip(tree: _Hierarchy, data: np.ndarray, dt: float, unit: float, name: str)
     offsets[0] = 0.0
     return Clip(
         tree.names, tree.parents, unit * offsets[:, INWARDS], unit * root[:, INWARDS],
-        quaternions.unit(rotations), dt, [(j, unit * np.array(end)[INWARDS]) for j, end in tree.ends],
+        quaternions.unit(rotations), dt,
+        [(j, unit * np.array(end)[INWARDS]) for j, end in tree.ends],
         name or "clip", unit, tree.channels,
     )  # fmt: skip
 
@@ -271,8 +272,8 @@ def _bone(tree: _Hierarchy, j: int, place: np.ndarray) -> np.ndarray:
     moved = float(np.abs(place - middle).max())
     if moved > RIGID * max(tree.height(), 1e-9):
         raise InputError(
-            f"{tree.file}: joint {tree.names[j]} is moved by up to {moved:g} units within its parent; "
-            f"bones must be rigid."
+            f"{tree.file}: joint {tree.names[j]} is moved by up to {moved:g} units within its "
+            f"parent; bones must be rigid."
         )
     return middle
 

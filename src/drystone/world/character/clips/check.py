@@ -1,4 +1,4 @@
-"""What looks wrong about a clip: units, feet below the ground, jumps, joints beyond their ranges."""
+"""What looks wrong about a clip: units, feet below the ground, jumps, joints beyond ranges."""
 
 import numpy as np
 
@@ -52,7 +52,8 @@ def _ground(clip):
     if lowest[k] < -DEEP:
         yield Finding(
             "warning", clip.name,
-            f"a foot is {100 * -lowest[k]:.3g} cm below the ground (z = 0) at t = {k * clip.dt:.4g} s",
+            f"a foot is {100 * -lowest[k]:.3g} cm below the ground (z = 0) "
+            f"at t = {k * clip.dt:.4g} s",
             "put the ground where the feet are: Figure(..., ground=None) finds it",
         )  # fmt: skip
     elif lowest[k] > FLYING:
@@ -69,8 +70,8 @@ def _first_frame(clip):
     if step[0] > 10.0 * max(np.median(step), 1e-3):
         yield Finding(
             "warning", clip.name,
-            f"its first frame is another pose: a joint turns by {np.degrees(step[0]):.0f} degrees to "
-            f"the next one",
+            f"its first frame is another pose: a joint turns by {np.degrees(step[0]):.0f} degrees "
+            f"to the next one",
             "cut it off: trimmed(start=clip.dt)",
         )  # fmt: skip
 
@@ -85,7 +86,8 @@ def _speeds(clip):
     if turns[k, j] > FASTEST:
         yield Finding(
             "warning", clip.name,
-            f"joint {clip.names[j]} turns at {turns[k, j]:.0f} rad/s at t = {(k + 1) * clip.dt:.4g} s",
+            f"joint {clip.names[j]} turns at {turns[k, j]:.0f} rad/s "
+            f"at t = {(k + 1) * clip.dt:.4g} s",
             "look for an angle that jumps by a revolution, or smooth it",
         )  # fmt: skip
 
@@ -103,10 +105,11 @@ def _ranges(clip):
             continue
         most = ODD_RANGE * sum(RANGES[role])
         k = int(angle[:, j].argmax())
-        if angle[k, j] > min(most, np.pi * 0.999):
+        turned, limit = np.degrees(angle[k, j]), np.degrees(min(most, np.pi * 0.999))
+        if turned > limit:
             yield Finding(
                 "warning", clip.name,
-                f"joint {clip.names[j]} ({role}) is turned by {np.degrees(angle[k, j]):.0f} degrees at "
-                f"t = {k * clip.dt:.4g} s, people's by {np.degrees(min(most, np.pi)):.0f} at most",
+                f"joint {clip.names[j]} ({role}) is turned by {turned:.0f} degrees at "
+                f"t = {k * clip.dt:.4g} s, people's by {limit:.0f} at most",
                 "is the order of its channels right?",
             )  # fmt: skip

@@ -44,7 +44,7 @@ class Clip:
     def __init__(
         self,
         names: Sequence[str],
-        parents: ArrayLike,
+        parents: Sequence[int] | np.ndarray,
         offsets: ArrayLike,
         positions: ArrayLike,
         rotations: ArrayLike,

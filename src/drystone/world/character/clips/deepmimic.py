@@ -1,9 +1,9 @@
 """Motions of DeepMimic [Peng2018] (.txt, JSON): a figure of 13 links, given without its skeleton.
 
-A frame is a row of 44 numbers: its time, the position and orientation of the root, and the rotations
-of the joints in a fixed order, quaternions w x y z and for knees and elbows an angle about z. x is
-forwards, y up, z to the right. The offsets are those of the figure that the motions were made for;
-pybullet_data ships both.
+A frame is a row of 44 numbers: its time, the position and orientation of the root, and the
+rotations of the joints in a fixed order, quaternions w x y z and for knees and elbows an angle
+about z. x is forwards, y up, z to the right. The offsets are those of the figure that the motions
+were made for; pybullet_data ships both.
 """
 
 import json
@@ -74,7 +74,7 @@ def _clip(data: np.ndarray, dt: float, unit: float, path: Path) -> Clip:
     at = 4
     for j, (joint, _, _, count) in enumerate(JOINTS):
         if count == 1:
-            rotations[:, j] = quaternions.about(1, data[:, at])  # z of the file
+            rotations[:, j] = quaternions.about(0, data[:, at])  # z of the file
         else:
             q = data[:, at : at + 4]
             if np.abs(np.linalg.norm(q, axis=1) - 1.0).max() > 0.5:

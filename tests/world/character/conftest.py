@@ -1,0 +1,27 @@
+"""Clips that the tests share: made of formulas, and of people where the folder of data is there."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from drystone.world.character.clips.walking import walk_on_the_spot
+
+DATA = Path(os.environ.get("DRYSTONE_DATA", "/nowhere")) / "mocap"
+CMU = sorted(DATA.glob("*.bvh"))
+
+
+@pytest.fixture
+def walk():
+    return walk_on_the_spot(1.1)
+
+
+@pytest.fixture(params=["02_01", "16_01"])
+def captured(request):
+    """A clip of the CMU database, without its first frame, which is a T pose."""
+    import drystone as ds
+
+    path = DATA / f"{request.param}.bvh"
+    if not path.exists():
+        pytest.skip("needs the clips of DRYSTONE_DATA/mocap")
+    return ds.Clip.load(path).trimmed(start=0.009)

@@ -1,0 +1,212 @@
+"""Clips: what is written is read again, edits do what they say, broken files get one sentence."""
+
+import json
+
+import numpy as np
+import pytest
+
+import drystone as ds
+from drystone.world.character import quaternions
+
+GOOD = """HIERARCHY
+ROOT Hips
+{
+  OFFSET 0 0 0
+  CHANNELS 6 Xposition Yposition Zposition Zrotation Yrotation Xrotation
+  JOINT LeftLeg
+  {
+    OFFSET 10 -90 0
+    CHANNELS 3 Xrotation Zrotation Yrotation
+    End Site
+    {
+      OFFSET 0 -80 0
+    }
+  }
+  JOINT RightLeg
+  {
+    OFFSET -10 -90 0
+    CHANNELS 3 Zrotation Xrotation Yrotation
+    End Site
+    {
+      OFFSET 0 -80 0
+    }
+  }
+}
+MOTION
+Frames: 3
+Frame Time: 0.01
+1 170 2 10 20 30 40 0 0 0 0 0
+2 171 3 11 21 31 41 5 0 0 -7 0
+3 172 4 12 22 32 42 6 9 8 0 3
+"""
+
+
+def wrote(tmp_path, text, name="clip.bvh"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_angles_are_applied_in_the_order_of_the_channels(tmp_path):
+    """The joint below turns by X, then Z, then Y, each about axes that the ones before turned."""
+    clip = ds.Clip.load(wrote(tmp_path, GOOD), unit="cm")
+
+    def turn(axis, deg):
+        a, (i, j) = np.radians(deg), ((1, 2), (2, 0), (0, 1))[axis]
+        m = np.eye(3)
+        m[i, i] = m[j, j] = np.cos(a)
+        m[i, j], m[j, i] = -np.sin(a), np.sin(a)
+        return m
+
+    wanted = turn(0, 42) @ turn(2, 6) @ turn(1, 9)  # in the axes of the file, y up
+    down = wanted @ (0, -80, 0)
+    found = quaternions.rotate(clip.rotations[2, 1], clip.ends[0][1])
+    np.testing.assert_allclose(found, 0.01 * down[[2, 0, 1]], atol=1e-12)
+    np.testing.assert_allclose(clip.positions[0], (0.02, 0.01, 1.70))
+
+
+def test_a_clip_in_centimetres_is_found_out_and_said(tmp_path):
+    clip = ds.Clip.load(wrote(tmp_path, GOOD))
+    assert clip.unit == 0.01 and clip.height == pytest.approx(1.7)
+    assert any("cm" in finding.what for finding in clip.check())
+    giant = ds.Clip.load(wrote(tmp_path, GOOD), unit="m")
+    assert any("170 m high" in finding.what for finding in giant.check())
+
+
+def test_feet_below_the_ground_are_said(walk):
+    from drystone.world.character.clips.clip import Clip
+
+    sunk = Clip(
+        walk.names, walk.parents, walk.offsets, walk.positions - (0, 0, 0.4), walk.rotations,
+        walk.dt, walk.ends,
+    )  # fmt: skip
+    assert any("below the ground" in finding.what for finding in sunk.check())
+    assert not any("below the ground" in finding.what for finding in walk.check())
+
+
+def test_joints_beyond_their_ranges_are_said(walk):
+    rotations = walk.rotations.copy()
+    knee = walk.index("left_knee")
+    rotations[:, knee] = quaternions.about(1, np.full(len(walk), 3.1))
+    bent = ds.Clip(
+        walk.names, walk.parents, walk.offsets, walk.positions, rotations, walk.dt, walk.ends
+    )
+    found = [finding for finding in bent.check() if "left_knee" in finding.what]
+    assert not found  # 178 degrees are within what knees and their twist allow together
+    rotations[:, walk.index("left_ankle")] = quaternions.about(1, np.full(len(walk), 3.1))
+    bent = ds.Clip(
+        walk.names, walk.parents, walk.offsets, walk.positions, rotations, walk.dt, walk.ends
+    )
+    assert any("left_ankle (foot) is turned by 178 degrees" in f.what for f in bent.check())
+
+
+def test_what_is_written_is_read_again(tmp_path, walk):
+    for clip in (ds.Clip.load(wrote(tmp_path, GOOD)), walk):
+        clip.save(tmp_path / "again.bvh")
+        again = ds.Clip.load(tmp_path / "again.bvh", unit=clip.unit)
+        at, turned = clip.poses()
+        at2, turned2 = again.poses()
+        order = [again.index(name) for name in clip.names]
+        np.testing.assert_allclose(at2[:, order], at, atol=1e-8)
+        np.testing.assert_allclose(np.abs((turned2[:, order] * turned).sum(-1)), 1.0, atol=1e-12)
+
+
+def test_a_captured_clip_is_read_and_written(tmp_path, captured):
+    captured.save(tmp_path / "again.bvh")
+    again = ds.Clip.load(tmp_path / "again.bvh", unit="cmu")
+    np.testing.assert_allclose(again.poses()[0], captured.poses()[0], atol=1e-7)
+    assert len(captured.names) == 31 and 1 / captured.dt == pytest.approx(120, rel=1e-4)
+
+
+def test_mirrored_twice_is_the_clip(walk):
+    once = walk.mirrored()
+    left, right = walk.index("left_ankle"), walk.index("right_ankle")
+    np.testing.assert_allclose(
+        once.poses()[0][:, left, 2], walk.poses()[0][:, right, 2], atol=1e-12
+    )
+    np.testing.assert_allclose(once.mirrored().poses()[0], walk.poses()[0], atol=1e-12)
+
+
+def test_resampled_smoothed_trimmed_repeated_branch(walk):
+    finer = walk.resampled(480)
+    np.testing.assert_allclose(finer.poses()[0][::4], walk.poses()[0], atol=1e-9)
+    assert np.abs(walk.smoothed(12).poses()[0] - walk.poses()[0])[30:-30].max() < 2e-3
+    part = walk.trimmed(0.25, 0.5)
+    np.testing.assert_allclose(part.positions, walk.positions[30:61])
+    assert len(walk.repeated(3)) == 3 * (len(walk) - 1) + 1
+    arm = walk.branch("left_shoulder")
+    assert arm.names == ("left_shoulder", "left_elbow")
+    at = walk.poses()[0]
+    np.testing.assert_allclose(arm.poses()[0][:, 1], at[:, walk.index("left_elbow")], atol=1e-12)
+
+
+def test_a_motion_of_deepmimic_is_read(tmp_path):
+    row = [0.0333, 0, 0.9, 0] + [1, 0, 0, 0] * 4 + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
+    row += [1, 0, 0, 0] + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
+    path = wrote(tmp_path, json.dumps({"Loop": "wrap", "Frames": [row] * 4}), "walk.txt")
+    clip = ds.Clip.load(path)
+    at = clip.poses()[0]
+    assert at[0, clip.index("right_ankle"), 1] < -0.1  # a bent knee brings the foot backwards
+    row[5] = float("nan")
+    path.write_text(json.dumps({"Frames": [row]}))
+    with pytest.raises(ds.InputError, match="finite"):
+        ds.Clip.load(path)
+
+
+BROKEN = {
+    "empty": ("", "is empty"),
+    "no-bvh": ("solid ascii\nfacet\n", "begins with 'solid'"),
+    "no-motion": (GOOD.partition("MOTION")[0], "no line MOTION"),
+    "too-few-rows": (GOOD.rpartition("3 172")[0], "has 3 frames, and has 2"),
+    "short-row": (GOOD.replace("2 171 3", "2 171"), "has 11 numbers, the channels need 12"),
+    "no-number": (GOOD.replace("171", "17l"), "has '17l', must be a number"),
+    "not-finite": (GOOD.replace("171", "nan"), "not finite"),
+    "unknown-channel": (GOOD.replace("Zrotation", "Zrot", 1), "Did you mean 'Zrotation'"),
+    "open-brace": (GOOD.replace("  }\n}\nMOTION", "MOTION"), "ends too early"),
+    "no-offset": (GOOD.replace("    OFFSET 10 -90 0\n", ""), "LeftLeg has no OFFSET"),
+    "no-time": (GOOD.replace("Time: 0.01", "Time: 0"), "Frame Time is '0'"),
+    "same-name": (GOOD.replace("RightLeg", "LeftLeg"), "second joint that is called 'LeftLeg'"),
+    "two-roots": (GOOD.replace("MOTION", "ROOT B\n{\n}\nMOTION"), "a second ROOT"),
+    "bomb": (GOOD.replace("Frames: 3", "Frames: 999999999999"), "does not hold"),
+    "deep": ("HIERARCHY\nROOT a\n{\n" + "JOINT b{i}\n{\n" * 3, "must open the brace|second joint"),
+    "channels": (GOOD.replace("CHANNELS 6", "CHANNELS 999999"), "must be 0 to 6"),
+    "binary": (b"\x00\x01\x02" * 100, "is no text"),
+    "twice": (GOOD.replace("Xposition Yposition", "Xposition Xposition"), "Xposition twice"),
+    "negative": (GOOD.replace("Frames: 3", "Frames: -3"), "whole number of 1 or more"),
+    "loose-bone": (
+        GOOD.replace("Xrotation Zrotation Yrotation", "Xposition Yposition Zposition"),
+        "bones must be rigid",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_clip_gets_one_sentence(tmp_path, name):
+    content, sentence = BROKEN[name]
+    with pytest.raises(ds.InputError, match=sentence) as caught:
+        ds.Clip.load(wrote(tmp_path, content))
+    said = str(caught.value)
+    assert "\n" not in said and said.startswith("clip.bvh: ") and len(said) < 300
+
+
+def test_a_thousand_joints_within_each_other_need_no_stack(tmp_path):
+    deep = "".join(f"JOINT j{k}\n{{\nOFFSET 0 -1 0\nCHANNELS 0\n" for k in range(998))
+    text = f"HIERARCHY\nROOT r\n{{\nOFFSET 0 0 0\nCHANNELS 3 Xposition Yposition Zposition\n{deep}"
+    text += "}" * 0 + "}\n" * 999 + "MOTION\nFrames: 1\nFrame Time: 0.1\n0 0 0\n"
+    clip = ds.Clip.load(wrote(tmp_path, text), unit=0.001)
+    assert len(clip.names) == 999
+    with pytest.raises(ds.InputError, match="more than 1000 joints"):
+        ds.Clip.load(
+            wrote(
+                tmp_path,
+                text.replace(
+                    "JOINT j0\n",
+                    "JOINT x\n{\nOFFSET 0 0 0\n}\nJOINT y\n{\nOFFSET 0 0 0\n}\nJOINT j0\n",
+                ),
+            )
+        )
+
+
+def test_json_that_is_nested_without_end_is_refused(tmp_path):
+    with pytest.raises(ds.InputError, match="no JSON"):
+        ds.Clip.load(wrote(tmp_path, '{"Frames":' + "[" * 100_000, "bomb.txt"))
