@@ -30,9 +30,9 @@ _COUNTER = State._fields.index("counter")
 class Snapshot:
     """What a world was like at a step, to go back to: `world.restore(snapshot)`.
 
-    It holds poses, velocities, coordinates and commands of robots, characters, forces of the user, sleep, and
-    all caches (contacts with their impulses, pairs, joints), so that what follows has the same bits
-    each time.
+    It holds poses, velocities, coordinates and commands of robots, what muscles of characters
+    follow, forces of the user, sleep, and all caches (contacts with their impulses, pairs, joints),
+    so that what follows has the same bits each time.
     """
 
     __slots__ = ("_built", "_arrays", "_settings", "_unspent", "_info", "_time", "_characters")

@@ -21,7 +21,7 @@ import h5py
 import numpy as np
 
 from drystone.constraints.joint_rows import joint_work_of
-from drystone.errors import InputError
+from drystone.errors import InputError, UnsupportedFeature
 from drystone.model import capacity
 from drystone.model.arrays import (
     AXIS_DIRECTION,
