@@ -1,14 +1,12 @@
 """Clips that the tests share: made of formulas, and of people where the folder of data is there."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from drystone.world.character.clips.walking import walk_on_the_spot
+from shared_data import DATA
 
-DATA = Path(os.environ.get("DRYSTONE_DATA", "/nowhere")) / "mocap"
-CMU = sorted(DATA.glob("*.bvh"))
+MOCAP = DATA / "mocap"
+CMU = sorted(MOCAP.glob("*.bvh"))
 
 
 @pytest.fixture
@@ -21,7 +19,7 @@ def captured(request):
     """A clip of the CMU database, without its first frame, which is a T pose."""
     import drystone as ds
 
-    path = DATA / f"{request.param}.bvh"
+    path = MOCAP / f"{request.param}.bvh"
     if not path.exists():
-        pytest.skip("needs the clips of DRYSTONE_DATA/mocap")
+        pytest.skip(f"{path} is not there: clips of the CMU database")
     return ds.Clip.load(path).trimmed(start=0.009)
