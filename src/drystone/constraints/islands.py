@@ -318,7 +318,10 @@ def _cut_slabs(graph, joint_work, rows, levels):
                 end = i
                 while end < levels and level_island[end] == level_island[i]:
                     end += 1
-                if _is_joined(level_island[i], graph, joint_work) or first[end] - first[begin] > SLAB_ROWS:
+                if (
+                    _is_joined(level_island[i], graph, joint_work)
+                    or first[end] - first[begin] > SLAB_ROWS
+                ):
                     break
                 i = end
         groups += 1

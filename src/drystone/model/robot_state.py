@@ -1,7 +1,7 @@
 """What robots add to State and to the islands: sizes, and which bodies hang together.
 
-A file of its own, for model/arrays.py, and with it every kernel, depends on it: `robots` is a Robots
-of model/robot_arrays.py, or None.
+A file of its own, for model/arrays.py, and with it every kernel, depends on it: `robots` is the
+Robots of model/robot_arrays.py, or None.
 """
 
 from typing import Any
@@ -17,7 +17,9 @@ def robot_sizes(robots: Any) -> dict[str, int]:
         return dict.fromkeys(ROBOT_STATE, 0)
     nv, drives = len(robots.model.dof_link), len(robots.drive_kind)
     rows = 3 * nv + drives + len(robots.couple) + 3 * len(robots.loop_link)
-    return dict(zip(ROBOT_STATE, (int(robots.model.first_q[-1]), nv, nv, drives, rows), strict=True))
+    return dict(
+        zip(ROBOT_STATE, (int(robots.model.first_q[-1]), nv, nv, drives, rows), strict=True)
+    )
 
 
 def robot_bodies(robots: Any) -> np.ndarray:
