@@ -1,6 +1,6 @@
 """What robots add to State and to the islands: sizes, and which bodies hang together.
 
-A file of its own, for model/arrays.py, and with it every kernel, depends on it: `robots` is a
+A file of its own, for model/arrays.py, and with it every kernel, depends on it: `robots` is the
 Robots of model/robot_arrays.py, or None.
 """
 
