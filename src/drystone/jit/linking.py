@@ -8,6 +8,7 @@ and optimised: LLVM takes two fifths of the time, and the files two fifths of th
 """
 
 import gc
+from contextlib import contextmanager
 
 import llvmlite.binding as llvm
 from numba.core.codegen import JITCodeLibrary
@@ -184,12 +185,22 @@ def _share(module) -> tuple[str, ...]:
     return names
 
 
-class KernelCompiler(Compiler):
-    """Numba's compiler, with libraries that are linked late.
-
-    Numba makes objects by the million, none of them in cycles that would fill the memory before a
-    stage is done: to look for such cycles took a seventh of the time.
+@contextmanager
+def without_collections():
+    """Numba makes objects by the million, few of them in cycles that would fill the memory before
+    a stage is done: to look for such cycles took a seventh of the time.
     """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler, with libraries that are linked late."""
 
     def __init__(self, cache, typingctx, targetctx, library, args, *more):
         super().__init__(typingctx, targetctx, library, args, *more)
@@ -197,15 +208,13 @@ class KernelCompiler(Compiler):
 
     def compile_extra(self, func):
         codegen = self.state.targetctx.codegen()
-        before, collects = codegen._library_class, gc.isenabled()
+        before = codegen._library_class
         codegen._library_class = LateLibrary
-        gc.disable()
         try:
-            return super().compile_extra(func)
+            with without_collections():
+                return super().compile_extra(func)
         finally:
             codegen._library_class = before
-            if collects:
-                gc.enable()
 
     def _compile_bytecode(self):
         """Under names that are the same in every process: kernels are linked by them.

@@ -39,6 +39,7 @@ class Stage(_Intrinsic):
 
     def __init__(self, compiled, result):
         self.compiled, self.py_func, self.result = compiled, compiled.py_func, result
+        self.called_with: dict[str, tuple] = {}  # types in kernels, by the name of the cell
         self.cells = {self._cell(nones): ctypes.c_void_p() for nones in range(2)}
         for name, cell in self.cells.items():
             llvmlite.binding.add_symbol(name, ctypes.addressof(cell))
@@ -58,6 +59,12 @@ class Stage(_Intrinsic):
         self._connect()
         return answer
 
+    def prepare(self, *args) -> None:
+        """Compile it for arguments of these types, or load it, without a call."""
+        if not numba.config.DISABLE_JIT:
+            self.compiled.compile(tuple(map(numba.typeof, args)))
+            self._connect()
+
     def _cell(self, nones: int) -> str:
         """Name of the cell with the address for so many arguments that are None."""
         return f"drystone_{self.py_func.__module__}_{self.py_func.__name__}_{nones}"
@@ -66,25 +73,26 @@ class Stage(_Intrinsic):
         filled = sum(cell.value is not None for cell in self.cells.values())
         if filled == len(self.compiled.overloads):
             return
-        known = {}
+        known = dict(self.called_with)
         for types, result in self.compiled.overloads.items():
             name = self._cell(_nones(types))
             if known.setdefault(name, types) != types:
-                raise TypeError(f"{self._name} has signatures {known[name]} and {types}.")
+                raise TypeError(f"{name} has signatures {known[name]} and {types}.")
             address = result.library.get_pointer_to_function(result.fndesc.llvm_func_name)
             self.cells[name].value = address
 
     def _call_by_address(self, args):
-        result = self.result
+        result, name = self.result, self._cell(_nones(args))
         if result is None:
             self.compiled.compile(args)
             self._connect()
             result = self.compiled.overloads[args].signature.return_type
 
         def emit(context, builder, signature, values):
+            if self.called_with.setdefault(name, args) != args:
+                raise TypeError(f"{name} is called with {self.called_with[name]} and with {args}.")
             convention = context.call_conv
             kind = convention.get_function_type(result, args).as_pointer()
-            name = self._cell(_nones(args))
             cell = builder.module.globals.get(name)
             if cell is None:
                 cell = ir.GlobalVariable(builder.module, kind, name)

@@ -19,6 +19,7 @@ from drystone.model.arrays import (
     INFO_SWEEPS,
     INFO_TOLERANCE,
     INFO_WANTED,
+    TERRAIN,
     TICKS_PER_SECOND,
     Model,
     Outlines,
@@ -154,17 +155,18 @@ def part(model: Model) -> tuple[Model, Outlines | None]:
     return model._replace(outlines=None, robots=None), model.outlines
 
 
-def contents(model: Model) -> tuple[bool, bool, bool]:
-    """Whether there are meshes, signed distance fields of them, and many bodies."""
+def contents(model: Model) -> tuple[bool, bool, bool, bool]:
+    """Whether there are meshes, signed distance fields of them, many bodies, terrain."""
     shapes, many = model.shapes, len(model.bodies.kind) >= MANY_BODIES
-    return len(shapes.wide_box) > 0, len(shapes.octree_child) > 0, many
+    grounded = bool((shapes.kind == TERRAIN).any())
+    return len(shapes.wide_box) > 0, len(shapes.octree_child) > 0, many, grounded
 
 
 @cache
-def compile_once(linked: bool, meshed: bool, fielded: bool, many: bool) -> None:
+def compile_once(linked: bool, meshed: bool, fielded: bool, many: bool, grounded: bool) -> None:
     """At the first step of this process, at the first with joints, with meshes, with SDFs, with
-    many bodies."""
-    precompile.compile_engine(linked, meshed, fielded, many)
+    many bodies, with terrain."""
+    precompile.compile_engine(linked, meshed, fielded, many, grounded)
 
 
 def note_clock_rate(settings, work) -> None:

@@ -29,6 +29,7 @@ from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.dispatch import collide_pairs
 from drystone.collision.narrowphase.mesh.collide import collide_every, collide_meshes
 from drystone.collision.narrowphase.sdf.collide import collide_sdfs
+from drystone.collision.narrowphase.terrain.convex import terrain_contacts
 from drystone.collision.seams import leave_out_seams
 from drystone.constraints import islands
 from drystone.constraints.contact_rows import assemble_rows
@@ -38,6 +39,7 @@ from drystone.constraints.joints.pack import pack_joints
 from drystone.forces.free_velocity import free_twists
 from drystone.jit.disk_cache import target_name
 from drystone.jit.folders import folders
+from drystone.jit.linking import without_collections
 from drystone.model import arrays, capacity
 from drystone.model.arrays import Settings
 from drystone.motion import displacement, finalize, sleeping, stabilization
@@ -62,7 +64,8 @@ log = logging.getLogger("drystone")
 # A half takes one minute, on a machine that is taken by others perhaps ten.
 HELPER_SECONDS = 900.0
 
-PLAIN, LINKED, MESHED, FIELDED, CROWDED = "engine", "joints", "meshes", "fields", "large-islands"
+PLAIN, LINKED, MESHED, FIELDED = "engine", "joints", "meshes", "fields"
+GROUNDED, CROWDED = "terrain", "large-islands"
 ROBOTS, LINKED_ROBOTS = "robots", "robots-with-joints"
 
 
@@ -76,16 +79,20 @@ def is_compiled(part: str = PLAIN) -> bool:
     return bool(numba.config.DISABLE_JIT) or folders.has(_mark(part))
 
 
-def compile_engine(linked: bool, meshed: bool, fielded: bool, many: bool) -> None:
+def compile_engine(
+    linked: bool, meshed: bool, fielded: bool, many: bool, grounded: bool = True
+) -> None:
     """Compile every stage of the step, or load it if that has been done.
 
-    Worlds with joints, meshes, fields or many bodies have more stages, compiled when the first of
-    them runs.
+    Worlds with joints, meshes, fields, terrain or many bodies have more stages, compiled when the
+    first of them runs.
     """
     # A compiled step that is read from disk needs the threads that its parallel loops were
     # compiled for; Numba starts them only for kernels that have such a loop themselves.
     numba.get_num_threads()
     _compile(PLAIN, run_geometry, run_dynamics, compile_step)
+    if grounded or meshed:
+        _compile(GROUNDED, None, load_terrain, None)
     if meshed:
         _compile(MESHED, run_following, run_meshes, None)
     if fielded:
@@ -109,20 +116,22 @@ def first_time(part: str) -> Iterator[None]:
 
 def _compile(part: str, other_half, half, step) -> None:
     """Run stages on nothing; where they are not compiled yet, `other_half` in another process."""
-    new = not is_compiled(part)
-    helper = None
-    if new:
-        log.warning("Compiling the %s for the first time: minutes of computing, once.", part)
+    if is_compiled(part):
+        half()
+        if other_half:
+            other_half()
+        return
+    log.warning("Compiling the %s for the first time: minutes of computing, once.", part)
+    with without_collections():
         helper = _start_helper(other_half) if other_half else None
-    half()
-    if helper is not None:
-        _await(helper)
-    if other_half:
-        other_half()
-    if new:
+        half()
+        if helper is not None:
+            _await(helper)
+        if other_half:
+            other_half()
         if step:
             step()
-        folders.write(_mark(part), b"")
+    folders.write(_mark(part), b"")
 
 
 def _await(helper: subprocess.Popen) -> None:
@@ -146,7 +155,7 @@ def _start_helper(function) -> subprocess.Popen | None:
     command = [
         sys.executable,
         "-c",
-        f"import drystone.steppers.precompile as p; p.{function.__name__}()",
+        f"import gc, drystone.steppers.precompile as p; gc.disable(); p.{function.__name__}()",
     ]
     try:
         return subprocess.Popen(
@@ -190,6 +199,15 @@ def run_geometry() -> None:
         shapes.body, bodies.kind, state.pair, near, model.joints.body, state.asleep, work.graph, 0
     )
     _order_contacts(None)
+
+
+def load_terrain() -> None:
+    """Contacts with terrain, which cannot run on nothing: it looks at one pair."""
+    model, state, work = _empty_world()
+    a = t = first = np.int32(0)
+    terrain_contacts.prepare(
+        model.shapes, work.boxes.pose, a, t, 0.0, work.near.slot, first, np.zeros((256, 4))
+    )
 
 
 def run_meshes() -> None:
