@@ -25,7 +25,7 @@ from drystone.constraints.islands import (
     find_islands,
     order_contacts,
 )
-from drystone.constraints.joint_rows import start_joints
+from drystone.constraints.joint_rows import contacts_of, start_joints
 from drystone.forces.apply import settle_forces, total_forces
 from drystone.forces.free_velocity import free_twists
 from drystone.jit import inlined, kernel
@@ -64,6 +64,8 @@ from drystone.model.arrays import (
     INFO_WORST_RESIDUAL,
     MIDPOINT,
     NO_DRIFT,
+    ROLLING,
+    STRUCK,
 )
 from drystone.model.state_hash import hash_state
 from drystone.motion.displacement import choose_schemes, displace_bodies
@@ -85,6 +87,7 @@ from drystone.solvers.carried_contacts import (
     leave_middle,
     restore_means,
 )
+from drystone.solvers.gauss_seidel.rolling import add_torques, roll_rows, rolling_error
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows, worst_share
 from drystone.solvers.impact import solve_impacts, solve_impacts_solids
 from drystone.solvers.least_norm import share_evenly
@@ -107,6 +110,10 @@ DONE, MORE_PAIRS, MORE_SLOTS, MORE_CONTACTS, NOT_FINITE = range(5)
 # A step that begins with a contact deeper than so many skins is not converged: 1 % of the radius of
 # the smaller body, with the default skin.
 DEEP_SKINS = 333.0
+
+# How often Newton's method, which takes torques of rolling friction as given, and sweeps, which
+# have both, may take turns in a step.
+MOST_TURNS = 3
 
 
 @kernel
@@ -243,6 +250,7 @@ def impacts(model, outlines, state, settings, work, joint_work):
     else:
         rounds = solve_impacts(shapes, outlines, bodies, state, settings, work, joint_work)
     log.info[INFO_IMPACTS] = rounds
+    rows.special[STRUCK] = 1 if rounds > 0 else 0
     push_all(rows, work.graph.tally[TALLY_SLABS], motion.mass, motion.twist)
     if joint_work is not None:
         start_joints(joint_work, state, motion.mass, motion.twist)
@@ -271,26 +279,67 @@ def rattle(model, outlines, state, settings, work, joint_work):
 
 
 @kernel
+def _roll_groups(groups, rows, motion, visit):
+    """Visit the torques of all groups without joints, or measure how far they are off [m/s]."""
+    worst = 0.0
+    for g in range(groups):
+        if rows.group_linked[g] == 0:
+            lo, hi = contacts_of(g, rows)
+            if visit:
+                off = roll_rows(lo, hi, rows, motion.mass, motion.twist)
+            else:
+                off = rolling_error(lo, hi, rows, motion.mass, motion.twist)
+            if not off <= worst:  # also takes a NaN
+                worst = off
+    return worst
+
+
+@kernel(inline="always")
+def _solve_contacts(backward, state, settings, work, groups, count):
+    """Gauss-Seidel sweeps, and Newton where they stall; sweeps, residual, and that of torques."""
+    motion, rows, info, torques = work.motion, work.rows, work.log.info, 0.0
+    newton = settings.newton == 1  # then sweeps give up where it would be quicker
+    rolls, turn = rows.special[ROLLING] == 1, 0
+    if rolls:  # the torques that go with the warm start
+        _roll_groups(groups, rows, motion, True)
+    while True:
+        sweeps, residual = solve_rows(
+            rows, groups, count, backward, motion.mass, settings.tolerance,
+            settings.relative_tolerance, settings.max_sweeps, newton and not rolls, motion.twist,
+        )  # fmt: skip
+        if rolls:  # from here on torques are given loads
+            add_torques(0, count, 1.0, rows, motion.mass, motion.free)
+            rows.special[ROLLING] = 0
+        if newton and residual > LARGE_GOAL * settings.tolerance:
+            sweeps, residual = finish_groups(
+                rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
+                settings.max_sweeps, work.island, motion.twist, info,
+            )  # fmt: skip
+        if not rolls:
+            break
+        rows.special[ROLLING], turn = 1, turn + 1
+        torques = _roll_groups(groups, rows, motion, False)
+        if torques <= settings.tolerance or turn == MOST_TURNS or torques != torques:
+            break
+        add_torques(0, count, -1.0, rows, motion.mass, motion.free)
+    return sweeps, residual, torques
+
+
+@kernel
 def solve(model, state, settings, work, joint_work):
     """Impulses: Gauss-Seidel sweeps, and Newton where they stall."""
     since, motion, rows, island, info = ticks(), work.motion, work.rows, work.island, work.log.info
     groups, count = work.graph.tally[TALLY_GROUPS], int(info[INFO_CONTACTS])
     backward = state.counter[COUNTER_STEP] % 2 == 1
-    newton = settings.newton == 1  # then sweeps give up where it would be quicker
-    sweeps, residual = solve_rows(
-        rows, groups, count, backward, motion.mass, settings.tolerance, settings.relative_tolerance,
-        settings.max_sweeps, newton, motion.twist,
-    )  # fmt: skip
-    if newton and residual > LARGE_GOAL * settings.tolerance:
-        sweeps, residual = finish_groups(
-            rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
-            settings.max_sweeps, island, motion.twist, info,
-        )  # fmt: skip
-    if sweeps > 1:  # else nothing has changed
+    sweeps, residual, torques = _solve_contacts(backward, state, settings, work, groups, count)
+    # Else nothing has changed; and what is shared anew would bear other torques.
+    if sweeps > 1 and rows.special[ROLLING] == 0:
         share_evenly(
             rows, groups, motion.mass, motion.twist, settings.tolerance, island.newton.matrix
         )
     excess, tolerance = worst_share(rows, groups)
+    if torques > 0.0:
+        residual, excess = max(residual, torques), max(excess, torques / settings.tolerance)
     if joint_work is not None:
         most, worst, islands, steps = solve_articulated(
             joint_work, model.joints, model.bodies, state, rows, groups, int(info[INFO_IMPACTS]),
@@ -399,10 +448,7 @@ def _report(info, rows, unresolved, meshed):
 @kernel
 def measure_step(info, measures, rows, motion):
     """All error measures of the step that has just been solved."""
-    measure_rows(
-        int(info[INFO_CONTACTS]), rows.body, rows.frame, rows.arm, rows.bias, rows.friction,
-        rows.impulse, motion.twist, motion.free, measures,
-    )  # fmt: skip
+    measure_rows(int(info[INFO_CONTACTS]), rows, motion.twist, motion.free, measures)
 
 
 # What has been compiled once is optimised again in each kernel that calls it. So the stages are

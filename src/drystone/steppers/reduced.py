@@ -191,6 +191,8 @@ class _RobotStep(Step):
         bias = contact.bias + self._undone(count)
         q = (whole @ free).reshape(-1, 3)
         q[:, 0] += bias
+        if contact.surface is not None:
+            q[:, 1:] += contact.surface
         jacobian = scipy.sparse.vstack([whole @ twists, _own_rows(problem)]).tocsr()
         q = np.vstack([q, np.array(problem.q).reshape(-1, 3)])
         answer, impulse, info = self._solve_rows(problem, contact, jacobian, q, rows, count)

@@ -1,5 +1,6 @@
 """The solver of a world, chosen when it is made and changed while it runs."""
 
+from drystone.model.materials import ARMS
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
 from drystone.world.edits import joint_edits
@@ -34,6 +35,11 @@ def features_of(world) -> set[str]:
     materials = {thing._material for thing in (*world._fixed, *world._bodies)}
     if any(material.restitution for material in materials):
         asked.add("restitution")
+    if any(thing._surface is not None for thing in (*world._fixed, *world._bodies)):
+        asked.add("surfaces")
+    given = [*world._pairs.values(), *(vars(material) for material in materials)]
+    if any(values.get(name) for values in given for name in ARMS):
+        asked.add("rolling")
     if world._state is not None and world._build.ellipses is not None:
         asked.add("elliptic")
     return asked
