@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone import rockfall as rockfall
     from drystone.constraints.joints.ball import Ball as Ball
+    from drystone.constraints.joints.coupling import Coupling as Coupling
     from drystone.constraints.joints.cylindrical import Cylindrical as Cylindrical
     from drystone.constraints.joints.distance import Distance as Distance
     from drystone.constraints.joints.drives import Motor as Motor
     from drystone.constraints.joints.drives import Servo as Servo
     from drystone.constraints.joints.fixed import Fixed as Fixed
+    from drystone.constraints.joints.gear import Gear as Gear
     from drystone.constraints.joints.hinge import Hinge as Hinge
     from drystone.constraints.joints.planar import Planar as Planar
+    from drystone.constraints.joints.rack import Rack as Rack
     from drystone.constraints.joints.slider import Slider as Slider
     from drystone.constraints.joints.spring_damper import SpringDamper as SpringDamper
     from drystone.constraints.joints.swing_twist import SwingTwist as SwingTwist
@@ -156,6 +159,9 @@ _HOME = {
     "Distance": "constraints.joints.distance",
     "Fixed": "constraints.joints.fixed",
     "Hinge": "constraints.joints.hinge",
+    "Gear": "constraints.joints.gear",
+    "Rack": "constraints.joints.rack",
+    "Coupling": "constraints.joints.coupling",
     "Planar": "constraints.joints.planar",
     "Slider": "constraints.joints.slider",
     "SpringDamper": "constraints.joints.spring_damper",

@@ -12,12 +12,15 @@ from scipy.spatial.transform import Rotation
 import drystone as ds
 from drystone import (
     Ball,
+    Coupling,
     Cylindrical,
     Distance,
     Fixed,
+    Gear,
     Hinge,
     Motor,
     Planar,
+    Rack,
     Servo,
     Slider,
     SpringDamper,
@@ -120,6 +123,12 @@ RIGS = {
         a, b, point, x, **limited("", "_angle")
     ),
     "planar": lambda a, b, point, x, y: Planar(b, x, a, y, **limited("_u", "_v", "_angle")),
+    "gear": lambda a, b, point, x, y: Gear(
+        a, b, point, x, point + y, unit(x + 0.3 * np.cross(x, y)), -1.5
+    ),
+    "rack": lambda a, b, point, x, y: Rack(a, b, point, x, unit(x + y), 0.3),
+    "coupling": lambda a, b, point, x, y: Coupling(a, b, point, x),
+    "clutch": lambda a, b, point, x, y: Coupling(a, b, point, x, **LIMITED),
     "spring": lambda a, b, point, x, y: SpringDamper(a, b, point, point + y, 50, 2),
 }  # fmt: skip
 
@@ -195,7 +204,25 @@ def held_errors(rig, position, rotation):
         return np.append(local[0], swing_vector(axes)[0][1:])
     if kind == "Distance" and joint.limits is None:
         return np.array([np.linalg.norm(apart) - joint.length])
+    if kind == "Gear":
+        radius = np.linalg.norm(joint.point_b - np.array(joint.point_a)) / (1 + abs(joint.ratio))
+        one, two = line_angles(apart, axes)
+        return np.array([radius * (one - joint.ratio * two)])
+    if kind == "Rack":
+        direction = axes[0] @ joint_axes(joint)[0].T @ joint.direction
+        return np.array([direction @ apart - joint.radius * twist_angle(axes)])
+    if kind == "Coupling" and joint.limits is None:
+        return np.array([twist_angle(axes)])
     return np.zeros(0)
+
+
+def line_angles(apart, axes):
+    """Angles of A and of B about their axes x against the line between their points."""
+    angles = []
+    for turn, line in zip(axes, (apart, -apart), strict=True):
+        _, y, z = turn.T @ line
+        angles.append(-np.arctan2(z, y))
+    return angles
 
 
 def joint_axes(joint):
@@ -207,8 +234,15 @@ def coordinates(rig, position, rotation):
     """Free coordinates from their definitions; angles in (-pi, pi]."""
     (p_a, p_b), axes = halves(rig, position, rotation)
     local, kind = axes[0].T @ (p_b - p_a), type(rig.joint).__name__
-    if kind in ("Ball", "Hinge"):
+    if kind in ("Ball", "Hinge", "Coupling"):
         return [twist_angle(axes)]
+    if kind == "Gear":
+        return line_angles(p_b - p_a, axes)
+    if kind == "Rack":
+        return [
+            twist_angle(axes),
+            held_errors(rig, position, rotation)[0] + (rig.joint.radius * twist_angle(axes)),
+        ]
     if kind == "Universal":
         b_in_a, a_in_b = axes[0].T @ axes[1][:, 0], axes[1].T @ axes[0][:, 0]
         return [np.arctan2(b_in_a[2], b_in_a[1]), -np.arctan2(a_in_b[2], a_in_b[1])]

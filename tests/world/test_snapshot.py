@@ -127,3 +127,101 @@ def test_contact_forces_on_fixed_things_are_told_apart():
     contacts = world.contacts()
     assert contacts.on_fixed(left) == pytest.approx([0, 0, -9.81], abs=1e-3)
     assert contacts.on_fixed(right) == pytest.approx([0, 0, -3 * 9.81], abs=1e-3)
+
+
+def driven():
+    """Hinges with motors and servos above a pile."""
+    world = pile(3)
+    hinges, below = [], None
+    for k in range(3):
+        link = world.add_body(ds.Box(0.4, 0.1, 0.1), position=(2.2 + 0.4 * k, 0, 1.0))
+        drive = ds.Motor(1.0, max_torque=9.0) if k == 1 else ds.Servo(0.3, 40.0, 2.0)
+        hinge = ds.Hinge(below, link, (2.0 + 0.4 * k, 0, 1.0), (0, 1, 0), motor=drive)
+        hinges.append(world.add_joint(hinge))
+        below = link
+    return world, hinges
+
+
+def test_rollouts_of_joints_end_in_the_same_bits_whatever_they_were_set_to():
+    world, hinges = driven()
+    world.run(0.2)
+    kept, ends = world.snapshot(), set()
+    for k in range(6):
+        for _ in range(20):
+            world.step()
+        ends.add(world.hash())
+        hinges[1].set(motor=ds.Motor(-float(k), max_torque=9.0))  # what ran between
+        hinges[0].set(motor=ds.Servo(0.1 * k, 10.0, 1.0))
+        world.run(0.03 * k)
+        world.restore(kept)
+        assert hinges[1].motor.speed == 1.0 and hinges[0].motor.stiffness == 40.0
+    assert len(ends) == 1
+
+
+def test_masses_and_values_of_pairs_are_written_in_place():
+    """With the bits of a world that is built anew."""
+    worlds = [pile(3), pile(3)]
+    for world in worlds:
+        world.run(0.3)
+        world.bodies[1].mass = 7.0
+        world.set_pair(world.fixed[0].material, world.bodies[0].material, friction=0.2)
+        assert not world._stale
+    worlds[1]._stale = True  # all arrays anew
+    for world in worlds:
+        assert world.model.bodies.inv_mass[1] == 1 / 7.0
+        assert world.model.pairing.friction[0, 0] == 0.2
+        world.bodies[0].velocity = (1, 0, 0)
+        world.run(0.3)
+    assert worlds[0].hash() == worlds[1].hash()
+
+
+def test_a_snapshot_is_of_another_world_after_a_mass_was_set():
+    world = pile(1)
+    world.step()
+    kept = world.snapshot()
+    world.bodies[0].mass = 3.0
+    with pytest.raises(ds.InputError, match="edited"):
+        world.restore(kept)
+
+
+def test_each_copy_of_a_batch_has_its_own_mass_friction_and_gains():
+    """As worlds that were made so, to the last bit."""
+    world, hinges = driven()
+    stone = world.bodies[0].material
+    batch = ds.Batch(world, 2)
+    batch.set_mass(world.bodies[2], [2.0, 3.0])
+    batch.set_friction(stone, stone, [0.1, 0.7])
+    batch.set_gains(hinges[0], [30.0, 60.0], 3.0)
+    batch.targets[:, 1, 0] = (0.5, -0.5)  # the speed of a motor
+    batch.step(40)
+    for k, (mass, friction, gain, speed) in enumerate(((2, 0.1, 30, 0.5), (3, 0.7, 60, -0.5))):
+        alone = world.copy()
+        alone.bodies[2].mass = mass
+        alone.set_pair(stone, stone, friction=friction)
+        alone.joints[0].set(motor=ds.Servo(0.3, gain, 3.0))
+        alone.joints[1].set(motor=ds.Motor(speed, max_torque=9.0))
+        for _ in range(40):
+            alone.step()
+        assert alone.hash() == batch[k].hash()
+    batch.stiffness[0, 0, 0] = np.nan
+    with pytest.raises(ds.InputError, match="drive of joint 0 in copy 0"):
+        batch.step()
+    with pytest.raises(ds.InputError, match="no Servo"):
+        batch.set_gains(hinges[1], 1.0)
+
+
+def test_setting_a_drive_looks_at_what_a_joint_allows_only_if_it_must():
+    """A drive of the same kind takes the short way, and everything else all checks."""
+    world, hinges = driven()
+    world.step()
+    with pytest.raises(ds.InputError, match="motor"):
+        hinges[0].set(motor=3.0)
+    with pytest.raises(ds.InputError, match="1 number"):
+        hinges[1].set(motor=ds.Motor((0, 0, 1)))
+    with pytest.raises(ds.InputError, match="cannot be set"):
+        hinges[1].set(a=None)
+    build = world._build
+    hinges[1].set(motor=ds.Motor(2.5, max_torque=9.0))
+    assert world._build is build and world.model.joints.drive[1, 0, 0] == 2.5
+    hinges[1].set(motor=ds.Motor(2.5))  # without a bound its tree is another one
+    assert world._stale

@@ -10,7 +10,8 @@ from numba import prange
 from drystone.constraints.coulomb import invert_block
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
-from drystone.jit.vec import cross, dot, load, tangents
+from drystone.jit.vec import cross, dot, load, mul, rotation_matrix, tangents
+from drystone.model.arrays import MOVING, ROLLING, STRUCK
 
 _CHUNK = 256  # rows per task
 
@@ -97,6 +98,20 @@ def _smaller_radius(body, c, radius):
 
 
 @kernel
+def _fill_surface(r, c, state, surface, touch, rows):
+    """How the surface of B moves on B, less how that of A moves on A."""
+    x, y, z = 0.0, 0.0, 0.0
+    for side in range(2):
+        b, m, sign = touch.body[c, side], touch.material[c, side], 1.0 if side == 1 else -1.0
+        v = (surface[m, 0], surface[m, 1], surface[m, 2])
+        if b >= 0:
+            q = state.rotation
+            v = mul(rotation_matrix(q[b, 0], q[b, 1], q[b, 2], q[b, 3]), v)
+        x, y, z = x + sign * v[0], y + sign * v[1], z + sign * v[2]
+    rows.surface[r, 0], rows.surface[r, 1], rows.surface[r, 2] = x, y, z
+
+
+@kernel
 def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
     contact, position = touch.place, state.position
     for r in range(lo, hi):
@@ -128,6 +143,13 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
         rows.skin[r] = skin * _smaller_radius(touch.body, c, radius)
         rows.bias[r] = (contact[c, 6] if contact[c, 6] > rows.skin[r] else 0.0) / dt
         start_impulse(r, load(touch.warm, c), rows.friction[r], rows.frame, rows.impulse)
+        if pairing.special[ROLLING] == 1:
+            for k in range(2):
+                rows.rolling[r, k] = pairing.rolling[one, two, k]
+            for k in range(3):
+                rows.torque[r, k] = 0.0
+        if pairing.special[MOVING] == 1:
+            _fill_surface(r, c, state, pairing.surface, touch, rows)
 
 
 @parallel_kernel
@@ -141,6 +163,8 @@ def _fill_parallel(chunks, count, n, pairing, state, mass, touch, rows, radius, 
 def assemble_rows(pairing, state, mass, touch, rows, radius, count, skin, dt):
     """Frames, arms, diagonal blocks, bias and warm start of all contacts."""
     n = state.position.shape[0]
+    rows.special[ROLLING], rows.special[MOVING] = pairing.special[ROLLING], pairing.special[MOVING]
+    rows.special[STRUCK] = 0
     if count <= 2 * _CHUNK:
         _fill_rows(0, count, n, pairing, state, mass, touch, rows, radius, skin, dt)
     else:

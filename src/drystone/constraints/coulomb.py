@@ -11,6 +11,7 @@ right angles. Symmetric 3x3 blocks are six floats: nn, n1, n2, 11, 12, 22.
 from math import sqrt
 
 from drystone.jit import inner_kernel, kernel
+from drystone.model.arrays import MOVING
 
 
 @inner_kernel(inline="always")
@@ -39,6 +40,26 @@ def velocity_at(r, body, frame, arm, twist):
         frame[r, 3] * x + frame[r, 4] * y + frame[r, 5] * z,
         frame[r, 6] * x + frame[r, 7] * y + frame[r, 8] * z,
     )
+
+
+@inner_kernel(inline="always")
+def surface_slip(r, rows):
+    """What moving surfaces add to the velocity at contact `r`, along its two tangents [m/s]."""
+    frame, v = rows.frame, rows.surface
+    return (
+        frame[r, 3] * v[r, 0] + frame[r, 4] * v[r, 1] + frame[r, 5] * v[r, 2],
+        frame[r, 6] * v[r, 0] + frame[r, 7] * v[r, 1] + frame[r, 8] * v[r, 2],
+    )
+
+
+@inner_kernel(inline="always")
+def slip_at(r, rows, twist):
+    """velocity_at() row `r` of its surfaces, which may move on their bodies; without the bias."""
+    un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
+    if rows.special[MOVING] == 1:
+        s1, s2 = surface_slip(r, rows)
+        u1, u2 = u1 + s1, u2 + s2
+    return un, u1, u2
 
 
 @inner_kernel(inline="always")

@@ -45,7 +45,7 @@ class Ellipses:
 
 
 def build_ellipses(
-    materials: Mapping[Material, int], overrides: Mapping, things: Sequence, owner: Sequence[int]
+    materials: Sequence[Material], overrides: Mapping, things: Sequence, owner: Sequence[int]
 ) -> Ellipses | None:
     """Of the given materials on `things` (bodies and fixed ones); None if there is no ellipse.
 

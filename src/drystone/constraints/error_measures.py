@@ -10,7 +10,7 @@ energy        change of kinetic energy by the impulses [J]
 
 from math import sqrt
 
-from drystone.constraints.coulomb import contact_error, velocity_at
+from drystone.constraints.coulomb import contact_error, slip_at
 from drystone.constraints.friction_sections import section_error
 from drystone.jit import kernel
 from drystone.jit.stage import stage
@@ -56,14 +56,15 @@ def _finish_measures(scale, out):
 
 
 @stage
-def measure_rows(count, body, frame, arm, bias, friction, impulse, twist, free, out):
+def measure_rows(count, rows, twist, free, out):
     """Fill `out` (MEASURES,) for the impulses of the first `count` rows."""
+    bias, friction, impulse = rows.bias, rows.friction, rows.impulse
     scale = 0.0
     for k in range(MEASURES):
         out[k] = 0.0
     for r in range(count):
-        un, u1, u2 = velocity_at(r, body, frame, arm, twist)
-        qn, q1, q2 = velocity_at(r, body, frame, arm, free)
+        un, u1, u2 = slip_at(r, rows, twist)
+        qn, q1, q2 = slip_at(r, rows, free)
         un, qn, mu = un + bias[r], qn + bias[r], friction[r]
         pn, p1, p2 = impulse[r, 0], impulse[r, 1], impulse[r, 2]
         natural = contact_error(pn, p1, p2, un, u1, u2, mu, 1.0)

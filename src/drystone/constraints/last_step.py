@@ -7,7 +7,16 @@ import numpy as np
 from drystone.constraints.islands import TALLY_GROUPS, TALLY_SLABS
 from drystone.constraints.joint_blocks import block_impulses, joint_blocks
 from drystone.constraints.problem import ContactProblem
-from drystone.model.arrays import FIXED, INFO_CONTACTS, INFO_IMPACTS, Model, State, Work
+from drystone.model.arrays import (
+    FIXED,
+    INFO_CONTACTS,
+    INFO_IMPACTS,
+    MOVING,
+    ROLLING,
+    Model,
+    State,
+    Work,
+)
 
 
 class ContactArrays(NamedTuple):
@@ -19,6 +28,7 @@ class ContactArrays(NamedTuple):
     gap: np.ndarray  # (nc,) at the start of the step [m]
     impulse: np.ndarray  # (nc, 3) on B, axes of the contact [N s]
     velocity: np.ndarray  # (nc, 3) of B seen from A after the step, axes of the contact [m/s]
+    torque: np.ndarray  # (nc, 3) impulse of rolling and spinning friction on B, world [N m s]
     friction: np.ndarray  # (nc,)
     friction_2: np.ndarray  # (nc,) along tangent 2; the same unless the friction is elliptic
 
@@ -31,10 +41,17 @@ def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> Con
     body = rows.body[:count][order]
     problem = last_problem(model, state, work, ellipses)
     friction_2 = problem.friction if ellipses is None else problem.friction_2
-    velocity = problem.relative(work.motion.twist)[order]
+    velocity = problem.relative(work.motion.twist)
+    if problem.surface is not None:
+        velocity[:, 1:] += problem.surface
+    velocity = velocity[order]
     impulse = rows.impulse[:count].copy()
     if work.log.info[INFO_IMPACTS] > 0:
         impulse += rows.impact_impulse[:count]
+    torque = np.zeros((count, 3))
+    if rows.special[ROLLING] == 1:
+        frame = rows.frame[:count].reshape(count, 3, 3)
+        torque = np.einsum("ck,ckx->cx", rows.torque[:count], frame)[order]
     return ContactArrays(
         body=np.where(body == len(state.position), FIXED, body),
         point=work.contact_list.place[:count, :3].copy(),
@@ -42,6 +59,7 @@ def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> Con
         gap=rows.gap[:count][order],
         impulse=impulse[order],
         velocity=velocity,
+        torque=torque,
         friction=rows.friction[:count][order],
         friction_2=friction_2[order],
     )
@@ -69,7 +87,16 @@ def last_problem(
         group_first=rows.group_first[: tally[TALLY_GROUPS] + 1].copy(),
         friction_2=None if ellipses is None else ellipses.friction_of_rows(work)[1],
         joints=joint_blocks(joint_work, work.motion.mass, int(tally[TALLY_GROUPS])),
+        surface=last_surface(rows, count),
     )
+
+
+def last_surface(rows, count: int) -> np.ndarray | None:
+    """Velocities of surfaces along the tangents (nc, 2); None if none moves."""
+    if rows.special[MOVING] == 0:
+        return None
+    tangents = rows.frame[:count, 3:].reshape(count, 2, 3)
+    return np.einsum("ckx,cx->ck", tangents, rows.surface[:count])
 
 
 def last_impulse(problem: ContactProblem, work: Work, joint_work=None) -> np.ndarray:

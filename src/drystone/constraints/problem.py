@@ -40,6 +40,8 @@ from drystone.model.signatures import public
 FORMAT = "drystone-contact-problem"
 FORMAT_VERSION = 1
 JOINTS_VERSION = 2  # of problems with joints: what reads version 1 alone must not take them
+SURFACE_VERSION = 3  # of problems with surfaces that move
+OPTIONAL = ("friction_2", "surface")  # arrays that may be None
 
 
 class SolveInfo(NamedTuple):
@@ -112,6 +114,8 @@ class ContactProblem:
     group_first: np.ndarray  # (groups + 1,) int32: slabs of the groups
     friction_2: np.ndarray | None = None  # (nc,) along tangent 2, if the friction is elliptic
     joints: JointBlocks | None = None  # None: there are none
+    # (nc, 2) velocities of surfaces on their bodies, of B less those of A, along the tangents [m/s]
+    surface: np.ndarray | None = None
 
     def __repr__(self) -> str:
         """A line: the arrays themselves would fill pages."""
@@ -204,6 +208,8 @@ class ContactProblem:
         """Velocities (nb, 3) if no impulse acted, bias included [m/s]."""
         u, nc = self.relative(self.free), self.contact_count
         u[:nc, 0] += self.bias
+        if self.surface is not None:
+            u[:nc, 1:] += self.surface
         if self.joints is not None:
             u[nc:] += self.joints.bias
         return u
@@ -236,7 +242,7 @@ class ContactProblem:
         """The problem of these blocks alone, contacts first; the others have no impulse."""
         nc = self.contact_count
         mine, held = member[member < nc], member[member >= nc] - nc
-        names = ("body", "frame", "arm", "friction", "bias", "gap", "friction_2")
+        names = ("body", "frame", "arm", "friction", "bias", "gap", "friction_2", "surface")
         arrays = {name: getattr(self, name) for name in names}
         joints = None
         if len(held):
@@ -250,6 +256,7 @@ class ContactProblem:
     def save(self, path: str | Path) -> None:
         """Write the problem as HDF5; an older file of that name survives a failure."""
         version = FORMAT_VERSION if self.joints is None else JOINTS_VERSION
+        version = version if self.surface is None else SURFACE_VERSION
         write_arrays(path, FORMAT, version, self._arrays())
 
     def _arrays(self) -> dict[str, np.ndarray]:
@@ -273,7 +280,7 @@ def check_problem(problem: ContactProblem) -> None:
     """Raise an InputError unless arrays from a file fit each other."""
     for field in fields(problem):
         array = getattr(problem, field.name)
-        if field.name == "joints" or array is None and field.name == "friction_2":
+        if field.name == "joints" or array is None and field.name in OPTIONAL:
             continue
         if not isinstance(array, np.ndarray) or array.ndim == 0 or array.dtype.kind not in "if":
             raise InputError(f"{field.name} is no array of numbers.")
@@ -284,6 +291,8 @@ def check_problem(problem: ContactProblem) -> None:
     )  # fmt: skip
     if problem.friction_2 is not None:
         shapes["friction_2"] = (nc,)
+    if problem.surface is not None:
+        shapes["surface"] = (nc, 2)
     for name, shape in shapes.items():
         array = getattr(problem, name)
         if array.shape != shape:

@@ -7,7 +7,7 @@ import scipy  # its matrices are loaded when they are used, for they take long
 
 from drystone.constraints.joint_blocks import JointBlocks
 from drystone.constraints.matrix_problem import MatrixProblem, check_matrix_problem
-from drystone.constraints.problem import ContactProblem, check_problem
+from drystone.constraints.problem import OPTIONAL, ContactProblem, check_problem
 from drystone.errors import InputError
 from drystone.model.checks import float_array, integer, shown
 
@@ -42,7 +42,7 @@ def impulses_of(problem: ContactProblem | MatrixProblem, value, who: str = "impu
 def _check_kinds(problem, names) -> None:
     for name in names:
         array, kind = getattr(problem, name), np.int32 if name in INTEGERS else np.float64
-        if array is None and name == "friction_2":
+        if array is None and name in OPTIONAL:
             continue
         if not isinstance(array, np.ndarray) or array.dtype != kind:
             raise InputError(f"{name} is {shown(array)}, must be an array of {kind.__name__}.")

@@ -111,6 +111,14 @@ class Pairing(NamedTuple):
     friction: np.ndarray  # (materials, materials) symmetric
     restitution: np.ndarray  # (materials, materials) symmetric
     excluded: np.ndarray  # int64, sorted keys (lower body << 32 | higher body) that never touch
+    rolling: np.ndarray  # (materials, materials, 2) rolling and spinning friction [m]
+    surface: np.ndarray  # (materials, 3) how surfaces move on their bodies, body axes [m/s]
+    special: np.ndarray  # (2,) see ROLLING, MOVING
+
+
+# What some contacts of a world have, and most worlds do not: Pairing.special, ContactRows.special.
+# 1 if there is rolling or spinning friction; if surfaces move; in a step, if there were impacts.
+ROLLING, MOVING, STRUCK = range(3)
 
 
 @table
@@ -285,6 +293,10 @@ class ContactRows(NamedTuple):
     group_list: np.ndarray  # (groups,) scratch
     group_linked: np.ndarray  # (groups,) 1: it is an island with joints, 2: with robots
     flat: np.ndarray  # (1,) 1 in two dimensions: nothing couples to tangent 2
+    special: np.ndarray  # (3,) see ROLLING, MOVING, STRUCK; what follows is right only if it is 1
+    rolling: np.ndarray  # (m, 2) rolling and spinning friction [m]
+    torque: np.ndarray  # (m, 3) impulse of these on B about normal, tangent 1, tangent 2 [N m s]
+    surface: np.ndarray  # (m, 3) velocity of the surface of B on B less that of A, world [m/s]
 
 
 # How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after

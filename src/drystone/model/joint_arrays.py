@@ -24,6 +24,7 @@ BALL, HINGE, UNIVERSAL, SLIDER, FIXED, DISTANCE, PLANAR, CYLINDRICAL, SPRING = r
 FLAT_HINGE, FLAT_SLIDER, FLAT_FIXED = range(
     9, 12
 )  # in two dimensions, see constraints/joints/planar_2d.py
+GEAR, RACK, COUPLING = range(12, 15)
 
 # What a row is for: JointRows.kind.
 ROW_EQUALITY, ROW_LIMIT, ROW_DRIVE, ROW_FRICTION, ROW_SPRING = range(5)
@@ -38,7 +39,7 @@ NUMBERS = 6
 class Joints(NamedTuple):
     """What is constant about joints."""
 
-    kind: np.ndarray  # (nj,) int32, BALL ... FLAT_FIXED
+    kind: np.ndarray  # (nj,) int32, BALL ... COUPLING
     body: np.ndarray  # (nj, 2) int32, bodies A and B; n stands for the fixed world
     anchor: np.ndarray  # (nj, 6) its point on A, on B, from the centres of mass, body axes [m]
     frame: np.ndarray  # (nj, 8) quaternions of its axes on A, on B: joint axes -> body axes

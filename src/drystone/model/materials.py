@@ -4,6 +4,7 @@
 |---|---|---|
 | friction | sqrt(mu_1 mu_2) | a smooth partner makes the pair smooth, and 0 stays 0 |
 | restitution | the larger | a rubber ball bounces on a floor that nobody described |
+| rolling, spinning friction | the larger | the softer of the two gives way, whatever the other is |
 
 Two bodies of one material have that material's own values. Where the rule is wrong, give the
 values of that pair as an override; a soil that deadens every impact is such a case.
@@ -21,10 +22,11 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import number, positive, shown, vector
+from drystone.model.checks import not_negative, number, positive, shown, vector
 from drystone.model.signatures import public
 
-PAIR_KEYS = ("friction", "restitution")
+ARMS = ("rolling_friction", "spinning_friction")
+PAIR_KEYS = ("friction", "restitution", *ARMS)
 
 
 @public
@@ -38,6 +40,9 @@ class Material:
     name         only for reading, and for telling equal materials apart
     friction_direction  in the axes of the shape as it was given, of any length; None: (1, 0, 0)
                  if the friction is elliptic
+    rolling_friction   arm [m] with which the normal force resists rolling, >= 0: a ball of radius r
+                 rolls by itself on slopes steeper than rolling_friction / r
+    spinning_friction  likewise about the normal [m], as of a top on its tip
 
     Materials are compared by value, the name included: two made with the same numbers are the
     same material, also after saving and loading. To give one of them its own pair values,
@@ -49,6 +54,8 @@ class Material:
     restitution: float = 0.0
     name: str | None = None
     friction_direction: tuple[float, float, float] | None = None
+    rolling_friction: float = 0.0
+    spinning_friction: float = 0.0
 
     def __post_init__(self) -> None:
         who = f"Material {shown(self.name)}" if self.name is not None else "Material"
@@ -61,6 +68,8 @@ class Material:
         object.__setattr__(self, "friction", _friction(who, self.friction))
         object.__setattr__(self, "friction_direction", self._direction(who))
         object.__setattr__(self, "restitution", _restitution(who, self.restitution))
+        for name in ARMS:
+            object.__setattr__(self, name, not_negative(f"{who}: {name}", getattr(self, name)))
 
     def _direction(self, who: str) -> tuple[float, ...] | None:
         """As given: a unit vector made anew after loading might differ in its last digit."""
@@ -109,6 +118,18 @@ def friction_tables(
     for i, j, value in _overridden("friction", materials, overrides):
         tables[:, i, j] = tables[:, j, i] = both_axes(value)
     return tables[0], tables[1]
+
+
+def arm_table(materials: Iterable[Material], overrides: Mapping | None = None) -> np.ndarray:
+    """Rolling and spinning friction of every pair [m], (m, m, 2); see pair_tables()."""
+    materials = list(materials)
+    table = np.zeros((len(materials), len(materials), 2))
+    for k, name in enumerate(ARMS):
+        own = np.array([getattr(m, name) for m in materials])
+        table[:, :, k] = np.maximum.outer(own, own)
+        for i, j, value in _overridden(name, materials, overrides):
+            table[i, j, k] = table[j, i, k] = value
+    return table
 
 
 def both_axes(friction) -> tuple[float, float]:
@@ -160,7 +181,10 @@ def _checked_values(who: str, values) -> dict:
             f"{who}: no such entry {shown(unknown[0])}. Known: {', '.join(PAIR_KEYS)}."
         )
     check = {"friction": _friction, "restitution": _restitution}
-    return {key: check[key](who, value) for key, value in values.items()}
+    return {
+        key: check[key](who, value) if key in check else not_negative(f"{who}: {key}", value)
+        for key, value in values.items()
+    }
 
 
 def _friction(who: str, value) -> Any:

@@ -47,7 +47,9 @@ class Auto:
     """Solves every island to the tolerance and picks the method itself."""
 
     law: ClassVar[str] = "coulomb"
-    supports: ClassVar[frozenset] = frozenset({"joints", "limits", "restitution", "2d", "matrix"})
+    supports: ClassVar[frozenset] = frozenset(
+        {"joints", "limits", "restitution", "rolling", "surfaces", "2d", "matrix"}
+    )
     compiled: ClassVar[bool] = True  # timestep.advance() runs it without returning to Python
     newton: ClassVar[int] = 1
 

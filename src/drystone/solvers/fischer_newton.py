@@ -210,7 +210,7 @@ class FischerNewton:
     """Many digits for small and middling problems, heavy on light among them; the pyramid law."""
 
     law: ClassVar[str] = "pyramid"
-    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "surfaces", "2d", "matrix"})
     compiled: ClassVar[bool] = False
 
     tolerance: float = 1e-5  # on residual() [m/s], as for nsgs

@@ -34,7 +34,7 @@ class Lemke:
     """Exact on its own law, whatever the masses, in finitely many pivots; for small islands."""
 
     law: ClassVar[str] = "polyhedral"
-    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "surfaces", "2d", "matrix"})
     compiled: ClassVar[bool] = False
 
     facets: int = (

@@ -21,6 +21,7 @@ from drystone.constraints.problem import (
     solve_info,
 )
 from drystone.constraints.residual import measure, residual
+from drystone.model.arrays import MOVING
 from drystone.model.capacity import new_contact_rows
 from drystone.solvers.convergence import ConvergenceMonitor
 from drystone.solvers.gauss_seidel.block_sweep import solve_matrix
@@ -43,7 +44,7 @@ class Nsgs:
 
     law: ClassVar[str] = "coulomb"
     supports: ClassVar[frozenset[str]] = frozenset(
-        {"joints", "limits", "restitution", "2d", "matrix"}
+        {"joints", "limits", "restitution", "rolling", "surfaces", "2d", "matrix"}
     )
     compiled: ClassVar[bool] = True  # timestep.advance() runs it without returning to Python
     newton: ClassVar[int] = 0
@@ -112,6 +113,9 @@ def rows_of(p, impulse):
         body=p.body, frame=p.frame, arm=p.arm, delassus=block, inverse=inverse, bias=p.bias,
         friction=p.friction, gap=p.gap, impulse=np.array(impulse, dtype=np.float64),
     )  # fmt: skip
+    if p.surface is not None:
+        rows.special[MOVING] = 1
+        rows.surface[:] = np.einsum("ck,ckx->cx", p.surface, p.frame[:, 3:].reshape(-1, 2, 3))
     slabs, groups = len(p.slab_first) - 1, len(p.group_first) - 1
     rows.slab_first[: slabs + 1] = p.slab_first
     rows.group_first[: groups + 1] = p.group_first

@@ -219,7 +219,7 @@ class Pgs:
     """The method of the game engines: cheap rows, a few digits soon, the rest very slowly."""
 
     compiled: ClassVar[bool] = False
-    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "surfaces", "2d", "matrix"})
 
     tolerance: float = 1e-5  # on residual() of its law [m/s], as for nsgs
     max_iterations: int = 150  # what NEWTON's VRIPHYS paper gives it per frame (Fig. 10)

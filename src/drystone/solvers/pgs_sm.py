@@ -44,7 +44,7 @@ class PgsSm:
     """Sweeps that guess what sticks and slides, then all sticking rows at once."""
 
     law: ClassVar[str] = "pyramid"
-    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "2d", "matrix"})
+    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "surfaces", "2d", "matrix"})
     compiled: ClassVar[bool] = False
 
     tolerance: float = 1e-5  # on residual() of the pyramid law [m/s], as for nsgs

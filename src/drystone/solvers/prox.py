@@ -88,7 +88,9 @@ class Prox:
     """Simple, and the one that takes any friction section; as quick and as slow as Gauss-Seidel."""
 
     law: ClassVar[str] = "coulomb"
-    supports: ClassVar[frozenset[str]] = frozenset({"restitution", "elliptic", "2d", "matrix"})
+    supports: ClassVar[frozenset[str]] = frozenset(
+        {"restitution", "elliptic", "surfaces", "2d", "matrix"}
+    )
     compiled: ClassVar[bool] = False
 
     tolerance: float = 1e-5  # on residual() [m/s], as for nsgs

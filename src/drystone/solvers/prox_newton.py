@@ -41,7 +41,7 @@ class ProxNewton:
 
     law: ClassVar[str] = "coulomb"
     supports: ClassVar[frozenset[str]] = frozenset(
-        {"joints", "limits", "restitution", "2d", "matrix"}
+        {"joints", "limits", "restitution", "surfaces", "2d", "matrix"}
     )
     compiled: ClassVar[bool] = False
 

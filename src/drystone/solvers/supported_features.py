@@ -14,12 +14,16 @@ from drystone import solvers
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.errors import InputError, UnsupportedFeature
 
-FEATURES = ("joints", "limits", "restitution", "elliptic", "2d", "matrix")
+# What rows of a step have in arrays.ContactRows.special, in that order.
+SPECIAL = ("rolling", "surfaces")
+FEATURES = ("joints", "limits", "restitution", "elliptic", *SPECIAL, "2d", "matrix")
 MEANING = {
     "joints": "joints",
     "limits": "limits of joints",
     "restitution": "restitution",
     "elliptic": "elliptic friction",
+    "rolling": "rolling and spinning friction",
+    "surfaces": "surfaces that move on their bodies",
     "2d": "two-dimensional problems",
     "matrix": "problems given by their matrix alone",
 }
@@ -38,6 +42,8 @@ def features(problem) -> tuple[str, ...]:
             asked.append("limits")
     if getattr(problem, "friction_2", None) is not None:
         asked.append("elliptic")
+    if getattr(problem, "surface", None) is not None:
+        asked.append("surfaces")
     if getattr(problem, "dim", 3) == 2:
         asked.append("2d")
     if isinstance(problem, MatrixProblem):

@@ -171,7 +171,10 @@ def _empty_world():
     none, nothing = np.zeros(0), np.zeros((0, 3))
     bodies = arrays.Bodies(np.zeros(0, np.int32), none, nothing, nothing, none)
     square = np.zeros((0, 0))
-    pairing = arrays.Pairing(square, square, np.zeros(0, np.int64))
+    pairing = arrays.Pairing(
+        square, square, np.zeros(0, np.int64), np.zeros((1, 1, 2)), np.zeros((1, 3)),
+        np.zeros(2, np.int32),
+    )  # fmt: skip
     joints = pack_joints([], None, nothing, np.zeros((0, 4)))
     model = arrays.Model(build_shapes([]), bodies, pairing, joints)
     state = arrays.new_state(model, nothing, np.zeros((0, 4)), np.zeros((0, 6)))
@@ -264,10 +267,7 @@ def run_dynamics() -> None:
     _solve_by_newton(None)
     displacement.displace_bodies(bodies, state, motion, 0, settings.dt)
     stabilization.push_apart(motion, rows, 0, 0, settings)
-    measure_rows(
-        0, rows.body, rows.frame, rows.arm, rows.bias, rows.friction, rows.impulse, motion.twist,
-        motion.free, work.log.measures,
-    )  # fmt: skip
+    measure_rows(0, rows, motion.twist, motion.free, work.log.measures)
     contacts.store_contacts(
         model.shapes.body, bodies.kind, state, work.near, work.contact_list, rows, 0, 0
     )

@@ -18,7 +18,7 @@ from drystone.constraints.reduced.free_rates import predict_robots
 from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
-from drystone.model.arrays import INFO_NEAR, INFO_WANTED
+from drystone.model.arrays import INFO_NEAR, INFO_WANTED, ROLLING
 from drystone.solvers.reduced.as_contacts import contact_problem, take_impulses
 from drystone.solvers.reduced.scratch import grown_scratch
 from drystone.solvers.reduced.solve_robots import find_overloaded, gather_group, give_group
@@ -42,6 +42,11 @@ def take_steps(world, count: int):
     """Up to `count` steps of `world`: state, work and report."""
     if world._build.ellipses is not None:
         raise UnsupportedFeature("a world with robots does not support elliptic friction.")
+    if world._build.model.pairing.special[ROLLING]:
+        raise UnsupportedFeature(
+            "a world with robots does not support rolling or spinning friction; leave it out of "
+            "the materials."
+        )
     if world._solver.compiled and not has_functions(world):
         return _run(world, count)
     if not world._solver.compiled:

@@ -9,14 +9,17 @@ are dealt out to one thread a core.
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import ArrayLike
 
+from drystone.constraints.joints.joint import Joint
 from drystone.errors import InputError
 from drystone.model.checks import float_array, integer, not_negative, shown
+from drystone.model.joint_arrays import DRIVE_POSITION
 from drystone.model.signatures import public
 from drystone.world import build
 from drystone.world.body import Body
@@ -33,8 +36,9 @@ class Batch:
     """`n` copies of `world`, stepped together.
 
     batch[i] is a copy, a World like any other. centres, rotations, velocities, spins, forces and
-    torques are arrays (n, bodies, ...) that can be read and written in place; call wake() after
-    writing if bodies may sleep.
+    torques are arrays (n, bodies, ...) that can be read and written in place, and so are targets,
+    stiffness and damping of the drives of joints (n, joints, 3); call wake() after writing if
+    bodies may sleep.
     """
 
     def __init__(self, world: Any, n: int) -> None:
@@ -50,9 +54,10 @@ class Batch:
         self._arrays = {
             name: np.repeat(getattr(state, name)[None], count, axis=0) for name in SHARED
         }
+        drive = world._build.model.joints.drive
+        self._arrays["drive"] = np.repeat(drive[None], count, axis=0)
         for i, copy in enumerate(self._worlds):
-            rows = {name: self._arrays[name][i] for name in SHARED}
-            copy._state = copy._state._replace(**rows)
+            self._link(i, copy)
         self._origin = np.array(world._origin)
 
     def __len__(self) -> int:
@@ -131,6 +136,25 @@ class Batch:
         """(n, bodies, 4) likewise."""
         return np.array([copy.orientations for copy in self._worlds])
 
+    @property
+    def targets(self) -> np.ndarray:
+        """(n, joints, 3) speed of the Motor, or target of the Servo, of each coordinate, in place.
+
+        They act from the next step on; joint.motor of a copy still says what it was made with, and
+        joint.set() writes that anew.
+        """
+        return self._arrays["drive"][:, :, :, 0]
+
+    @property
+    def stiffness(self) -> np.ndarray:
+        """(n, joints, 3) of the Servo of each coordinate, in place, likewise."""
+        return self._arrays["drive"][:, :, :, 1]
+
+    @property
+    def damping(self) -> np.ndarray:
+        """(n, joints, 3) likewise."""
+        return self._arrays["drive"][:, :, :, 2]
+
     def wake(self) -> None:
         """Wake all bodies, after forces or velocities were written."""
         for copy in self._worlds:
@@ -139,6 +163,7 @@ class Batch:
     def step(self, count: int = 1) -> np.ndarray:
         """Advance all copies by `count` steps; (n,) bool: whether the last one converged."""
         count = integer("Batch.step: count", count, 1)
+        self._take_drives()
 
         def run(copy) -> bool:
             done = 0
@@ -173,17 +198,36 @@ class Batch:
             copy.set_pair(material_a, material_b, friction=float(value))
             self._adopt(copy)
 
+    def set_gains(self, joint: Any, stiffness: ArrayLike, damping: ArrayLike = 0.0) -> None:
+        """Other gains of a joint's Servo in each copy (n,): stiffness and damping."""
+        j = self._joint_index(joint, "set_gains")
+        modes = self._worlds[0]._build.model.joints.drive_mode[j] == DRIVE_POSITION
+        if not modes.any():
+            raise InputError("set_gains: this joint has no Servo; give it one first.")
+        for array, what, values in (
+            (self.stiffness, "stiffness", stiffness), (self.damping, "damping", damping),
+        ):  # fmt: skip
+            given = self._values(what, values)
+            if not (np.isfinite(given) & (given >= 0.0)).all():
+                raise InputError(f"set_gains: {what} is {shown(values)}, must be >= 0.")
+            array[:, j, modes] = given[:, None]
+
     def set_joint(self, joint: Any, name: str, values: list) -> None:
         """Another limit, motor or friction of a joint in each copy: one value for each of them."""
-        world = self._worlds[0]
-        original = list(joint._owner()._joints).index(joint)
+        original = self._joint_index(joint, "set_joint")
         if len(values) != len(self):
             raise InputError(f"set_joint: {len(values)} values for {len(self)} copies.")
-        if original >= len(world.joints):
-            raise InputError("set_joint: this joint is not in the copies.")
         for copy, value in zip(self._worlds, values, strict=True):
             copy.joints[original].set(**{name: value})
             self._adopt(copy)
+
+    def _joint_index(self, joint: Any, verb: str) -> int:
+        if not isinstance(joint, Joint):
+            raise InputError(f"{verb}: {shown(joint)} is no joint; give a Hinge, Slider, ...")
+        index = list(joint._owner()._joints).index(joint)
+        if index >= len(self._worlds[0].joints):
+            raise InputError(f"{verb}: this joint is not in the copies.")
+        return index
 
     def _values(self, what: str, values: ArrayLike) -> np.ndarray:
         given = float_array(what, values)
@@ -199,8 +243,36 @@ class Batch:
         i = self._worlds.index(copy)
         for name in SHARED:
             self._arrays[name][i] = getattr(copy._state, name)
+        self._arrays["drive"][i] = copy._build.model.joints.drive
+        self._link(i, copy)
+
+    def _link(self, i: int, copy: Any) -> None:
+        """Let the arrays of copy `i` be rows of the common ones."""
         rows = {name: self._arrays[name][i] for name in SHARED}
         copy._state = copy._state._replace(**rows)
+        model = copy._build.model
+        joints = model.joints._replace(drive=self._arrays["drive"][i])
+        copy._build = replace(copy._build, model=model._replace(joints=joints))
+
+    def _take_drives(self) -> None:
+        """Check the drives, which may have been written in place, and let all rows be filled."""
+        mode, drive = self._worlds[0]._build.model.joints.drive_mode, self._arrays["drive"]
+        if not mode.any():
+            return
+        wrong = ~np.isfinite(drive[:, :, :, :3]).all(axis=3) | (drive[:, :, :, 1:3] < 0.0).any(
+            axis=3
+        )
+        wrong |= (mode == DRIVE_POSITION) & ~(drive[:, :, :, 1:3] > 0.0).any(axis=3)
+        if wrong.any():
+            i, j, k = np.argwhere(wrong)[0].tolist()
+            raise InputError(
+                f"Batch: the drive of joint {j} in copy {i} has target, stiffness, damping "
+                f"{drive[i, j, k, :3].tolist()}; numbers must be finite, a Servo needs one of the "
+                "last two > 0, and none may be below 0."
+            )
+        for copy in self._worlds:
+            copy._joint_work.filled[:] = np.nan
+            copy._inputs = object()  # snapshots of it hold them
 
 
 def _layer() -> str:

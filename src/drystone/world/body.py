@@ -35,7 +35,8 @@ class FixedBody:
     """A part of the fixed world, made by `World.add_fixed`. It never moves."""
 
     __slots__ = (
-        "_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_pose", "data",
+        "_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_pose",
+        "_surface", "data",
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +54,7 @@ class FixedBody:
         self._shape, self._material = shape, material
         self._group, self._mask = group, mask
         self._pose = pose  # position and orientation of the shape's frame
+        self._surface: tuple | None = None  # None: it was never set
         self.data: Any = None  # of the user; neither saved nor recorded
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -108,6 +110,20 @@ class FixedBody:
         single_body.set_bits(self, "mask", value)
 
     @property
+    def surface_velocity(self) -> np.ndarray:
+        """How its surface moves on it, as that of a conveyor belt, in the axes of the shape [m/s].
+
+        The part along the surface counts. Contacts stick to the moving surface, or slide on it; can
+        be changed while the world runs.
+        """
+        return frozen(self._surface or (0.0, 0.0, 0.0))
+
+    @surface_velocity.setter
+    def surface_velocity(self, value: ArrayLike) -> None:
+        self._owner()
+        single_body.set_surface(self, value)
+
+    @property
     def position(self) -> np.ndarray:
         return frozen(self._pose[0])
 
@@ -145,6 +161,7 @@ class Body:
     mass, inertia           [kg]; 3x3 about the centre of mass in the shape's axes [kg m²]
     angle                   in two dimensions: of the orientation, about y [rad]
     material, group, mask   what it is made of, what it is, what it touches
+    surface_velocity        of its surface on it, as of a conveyor, in the shape's axes [m/s]
     data                    whatever you like to keep with it; neither saved nor recorded
 
     All can be set; setting wakes the body and what touches it. Arrays are read-only copies.
@@ -152,7 +169,7 @@ class Body:
 
     __slots__ = (
         "_world", "_number", "_row", "_name", "_shape", "_material", "_kinematic",
-        "_group", "_mask", "_frame", "_start", "data",
+        "_group", "_mask", "_frame", "_start", "_surface", "data",
     )  # fmt: skip
 
     def __init__(
@@ -174,6 +191,7 @@ class Body:
         self._frame = frame
         self._start: Start | None = start  # None once the arrays hold the body
         self._row = -1  # its row in the arrays
+        self._surface: tuple | None = None  # None: it was never set
         self.data: Any = None  # of the user; neither saved nor recorded
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -224,6 +242,20 @@ class Body:
     def mask(self, value: int) -> None:
         self._owner()
         single_body.set_bits(self, "mask", value)
+
+    @property
+    def surface_velocity(self) -> np.ndarray:
+        """How its surface moves on it, as that of a conveyor belt, in the axes of the shape [m/s].
+
+        The part along the surface counts. Contacts stick to the moving surface, or slide on it; can
+        be changed while the world runs.
+        """
+        return frozen(self._surface or (0.0, 0.0, 0.0))
+
+    @surface_velocity.setter
+    def surface_velocity(self, value: ArrayLike) -> None:
+        self._owner()
+        single_body.set_surface(self, value)
 
     @property
     def number(self) -> int:

@@ -1,11 +1,12 @@
 """Model and State from the lists of a World, also anew while it runs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from drystone.constraints.elliptic_friction import Ellipses, build_ellipses
 from drystone.constraints.joints.pack import carry_state, pack_joints
+from drystone.errors import UnsupportedFeature
 from drystone.model.arrays import (
     COUNTER_BOXES_VALID,
     COUNTER_CACHED,
@@ -14,6 +15,7 @@ from drystone.model.arrays import (
     FIXED,
     KINEMATIC,
     PLANE,
+    ROLLING,
     Bodies,
     Model,
     Pairing,
@@ -22,11 +24,11 @@ from drystone.model.arrays import (
     new_state,
 )
 from drystone.model.frames import fill_inside
-from drystone.model.materials import pair_tables
+from drystone.model.materials import arm_table, is_elliptic, pair_tables
 from drystone.motion.sleeping import spread_waking
 from drystone.shapes import Entry, build_shapes, matrix_from_quaternion
 from drystone.shapes.two_dimensions.outline import build_outlines
-from drystone.solvers.supported_features import require_features
+from drystone.solvers.supported_features import MEANING, SPECIAL, require_features
 from drystone.world.inertial_frame import NO_ROTATION
 from drystone.world.robots.pack import carry_robots, pack_robots
 
@@ -48,6 +50,8 @@ class Build:
     shape_part: np.ndarray  # (ns,) which part of its owner's shape
     joints: tuple  # Ball, Hinge, ... as in model.joints
     ellipses: Ellipses | None  # None: friction is the same in all directions everywhere
+    materials: tuple  # of the rows of the tables of pairs
+    surface_row: dict  # number of a thing whose surface may move -> its row in the tables of pairs
 
 
 def choose_origin(bodies, fixed) -> tuple:
@@ -71,9 +75,11 @@ def _outer_centre(body):
 def build_model(world) -> Build:
     """All constant arrays, anew from the lists of `world`."""
     bodies, fixed = world._bodies, world._fixed
-    materials = {}  # in the order of first use -> row of the pair tables
+    # In the order of first use -> row of the pair tables; a surface that moves has its own.
+    materials = {}
     for thing in (*fixed, *bodies):
-        materials.setdefault(thing._material, len(materials))
+        materials.setdefault(material_key(thing), len(materials))
+    listed = [material for material, _ in materials]
     frames = [body._frame for body in bodies]
     entries, radius, owner, part = [], [], [], []
     _enter_fixed(fixed, materials, np.array(world._origin), entries, owner, part)
@@ -85,7 +91,7 @@ def build_model(world) -> Build:
     model = Model(
         build_shapes(entries),
         _body_arrays(bodies, frames, radius, world.dim),
-        Pairing(*pair_tables(materials, world._pairs), _excluded_keys(world)),
+        _pairing(world, materials, listed),
         pack_joints(
             world._joints, {body: row for row, body in enumerate(bodies)}.__getitem__, offset,
             rotation, world._origin, world._space.joint_kind,
@@ -95,9 +101,10 @@ def build_model(world) -> Build:
             world._robots, {body: row for row, body in enumerate(bodies)}, world._origin, rotation
         ),
     )  # fmt: skip
-    ellipses = build_ellipses(materials, world._pairs, (*fixed, *bodies), owner)
+    ellipses = build_ellipses(listed, world._pairs, (*fixed, *bodies), owner)
     if ellipses is not None:  # a file may hold what the world would have refused
         require_features(("elliptic",), world._solver)
+    require_special(model.pairing.special, world)
     return Build(
         model=model,
         numbers=np.array([body._number for body in bodies], dtype=np.int64),
@@ -108,13 +115,65 @@ def build_model(world) -> Build:
         shape_part=np.array(part, dtype=np.int64),
         joints=tuple(world._joints),
         ellipses=ellipses,
+        materials=tuple(listed),
+        surface_row={n: row for (_, n), row in materials.items() if n is not None},
     )
+
+
+def rewrite_pairs(world) -> bool:
+    """Write other values of pairs into the tables of a running world; False if that is not all."""
+    built = world._build
+    if world._stale or built is None or built.ellipses is not None:
+        return False
+    if any(is_elliptic(given.get("friction")) for given in world._pairs.values()):
+        return False
+    pairing = built.model.pairing
+    pairing.friction[:], pairing.restitution[:] = pair_tables(built.materials, world._pairs)
+    pairing.rolling[:] = arm_table(built.materials, world._pairs)
+    pairing.special[ROLLING] = pairing.rolling.any()
+    world._build = replace(built)  # by which snapshots know another world
+    return True
+
+
+def material_key(thing) -> tuple:
+    """Things of one key have one row in the tables of pairs."""
+    return thing._material, None if thing._surface is None else thing._number
+
+
+def _pairing(world, materials, listed) -> Pairing:
+    arms, surface = arm_table(listed, world._pairs), np.zeros((len(listed), 3))
+    for thing in (*world._fixed, *world._bodies):
+        if thing._surface is not None:
+            surface[materials[material_key(thing)]] = surface_inside(thing)
+    special = np.array([arms.any(), surface.any()], np.int32)
+    return Pairing(
+        *pair_tables(listed, world._pairs), _excluded_keys(world), arms, surface, special
+    )
+
+
+def surface_inside(thing) -> np.ndarray:
+    """Velocity of its surface in the axes of the arrays: world axes of what is fixed."""
+    if thing.is_fixed:
+        return matrix_from_quaternion(thing._pose[1]) @ np.array(thing._surface)
+    return matrix_from_quaternion(thing._frame.principal_rotation).T @ np.array(thing._surface)
+
+
+def require_special(special, world) -> None:
+    """Refuse what the solver, the stepper or robots of `world` do not know."""
+    asked = [name for name, is_there in zip(SPECIAL, special, strict=True) if is_there]
+    require_features(asked, world._solver)
+    if "rolling" in asked and (world._stepper != "time-stepping" or world._robots):
+        who = f"stepper {world._stepper!r}" if not world._robots else "a world with robots"
+        raise UnsupportedFeature(
+            f"{who} does not support {MEANING['rolling']}. Set them to 0, or use "
+            f"stepper='time-stepping' without robots."
+        )
 
 
 def _enter_fixed(fixed, materials, origin, entries, owner, part):
     for thing in fixed:
         at, matrix = np.array(thing._pose[0]) - origin, matrix_from_quaternion(thing._pose[1])
-        material = materials[thing._material]
+        material = materials[material_key(thing)]
         for k, piece in enumerate(thing._shape.parts()):
             place, axes = at + matrix @ piece.position, matrix @ piece.rotation
             if piece.kind == PLANE:
@@ -135,7 +194,7 @@ def _enter_bodies(bodies, materials, entries, radius, owner, part):
         pieces, reach = known
         radius.append(reach)
         material, group, mask, number = (
-            materials[body._material], body._group, body._mask, body._number
+            materials[material_key(body)], body._group, body._mask, body._number
         )  # fmt: skip
         for k, (piece, place, axes) in enumerate(pieces):
             entries.append(Entry(row, piece, place, axes, material, group, mask))
@@ -164,14 +223,18 @@ def _body_arrays(bodies, frames, radius, dim) -> Bodies:
     kinematic = np.array([body._kinematic for body in bodies], dtype=bool)
     mass = np.array([frame.mass for frame in frames], dtype=np.float64)
     inertia = np.array([frame.inertia for frame in frames], dtype=np.float64).reshape(n, 3)
-    free = np.array([0.0, 1.0, 0.0]) if dim == 2 else np.ones(3)  # axes about which it rotates
     return Bodies(
         kind=np.where(kinematic, KINEMATIC, DYNAMIC).astype(np.int32),
         inv_mass=np.where(kinematic, 0.0, 1.0 / mass),
-        inv_inertia=np.where(kinematic[:, None], 0.0, free / inertia),
+        inv_inertia=np.where(kinematic[:, None], 0.0, free_axes(dim) / inertia),
         inertia=inertia,
         radius=np.array(radius, dtype=np.float64),
     )
+
+
+def free_axes(dim: int) -> np.ndarray:
+    """1 for the axes about which bodies rotate."""
+    return np.array([0.0, 1.0, 0.0]) if dim == 2 else np.ones(3)
 
 
 def _excluded_keys(world) -> np.ndarray:

@@ -3,7 +3,7 @@
 from drystone.errors import InputError
 from drystone.model.checks import bits, flag, shown, text
 from drystone.world.body import Body, FixedBody, Start
-from drystone.world.edits.single_body import honour
+from drystone.world.edits.single_body import honour_material
 from drystone.world.inertial_frame import check_material
 
 
@@ -12,7 +12,7 @@ def make_fixed(world, shape, material, pose, name, group, mask) -> FixedBody:
     name, space = _new_name(world, name), world._space
     space.check_shape(shape, name)
     material = check_material(material, name)
-    honour(world, material.restitution, material.friction)
+    honour_material(world, material)
     group, mask = bits(f"{name}: group", group), bits(f"{name}: mask", mask)
     pose = space.vector(f"{name}: position", pose[0]), space.quaternion(name, *pose[1:])
     return FixedBody(world, world._next_number, name, shape, material, group, mask, pose)
@@ -39,7 +39,7 @@ def make_body(
     name, space = _new_name(world, name), world._space
     space.check_shape(shape, name)
     material = check_material(material, name)
-    honour(world, material.restitution, material.friction)
+    honour_material(world, material)
     start = Start(
         space.vector(f"{name}: position", pose[0]),
         space.quaternion(name, *pose[1:]),

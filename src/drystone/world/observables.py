@@ -65,13 +65,16 @@ class ContactTable:
     gap: np.ndarray  # (nc,) at the start of the step, negative when overlapping
     impulse: np.ndarray  # (nc, 3) on B over the step, world axes [N s]
     impulse_axes: np.ndarray  # (nc, 3) the same along normal, tangent 1, tangent 2
-    velocity: np.ndarray  # (nc, 3) of B seen from A after the step; normal, tangent 1, tangent 2
+    # (nc, 3) of B seen from A after the step, or of their surfaces; normal, tangent 1, tangent 2
+    velocity: np.ndarray
     friction: np.ndarray  # (nc,) coefficient; along tangent 1 if the friction is elliptic
     friction_2: np.ndarray  # (nc,) along tangent 2: the same unless the friction is elliptic
     dt: float
     slip_speed: float  # faster contacts count as slipping
     bodies: tuple[Body, ...]  # world.bodies at that step
     fixed_number: np.ndarray  # (nc,) FixedBody.number of the fixed thing that is touched, else -1
+    # (nc, 3) of rolling and spinning friction on B over the step, world axes [N m s]
+    torque_impulse: np.ndarray
 
     def __len__(self) -> int:
         return len(self.gap)
@@ -91,6 +94,11 @@ class ContactTable:
     def force(self) -> np.ndarray:
         """(nc, 3) on B, the mean over the step, world axes [N]."""
         return self.impulse / self.dt
+
+    @property
+    def torque(self) -> np.ndarray:
+        """(nc, 3) of rolling and spinning friction on B, the mean over the step [N m]."""
+        return self.torque_impulse / self.dt
 
     @property
     def status(self) -> np.ndarray:
@@ -164,6 +172,7 @@ def contact_table(world) -> ContactTable:
         slip_speed=SLIP_TOLERANCES * world.settings.tolerance,
         bodies=world.bodies,
         fixed_number=_fixed_numbers(world, raw.body, raw.point),
+        torque_impulse=raw.torque.copy(),
     )
 
 
@@ -215,6 +224,8 @@ def worst_contact(world) -> str:
         return "no contact"
     velocity = p.relative(work.motion.twist)
     velocity[:, 0] += p.bias
+    if p.surface is not None:
+        velocity[:, 1:] += p.surface
     errors = law_errors(p, work.rows.impulse[: p.contact_count], velocity)
     return contact_name(world, int(np.argmax(errors)))
 

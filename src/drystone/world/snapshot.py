@@ -1,7 +1,7 @@
 """Snapshots in memory, and copies of worlds: what save() and load() do, in microseconds."""
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,15 +31,17 @@ class Snapshot:
     """What a world was like at a step, to go back to: `world.restore(snapshot)`.
 
     It holds poses, velocities, coordinates and commands of robots, what muscles of characters
-    follow, forces of the user, sleep, and all caches (contacts with their impulses, pairs, joints),
-    so that what follows has the same bits each time.
+    follow, forces of the user, sleep, all caches (contacts with their impulses, pairs, joints), and
+    the settings of joints and surfaces, so that what follows has the same bits each time.
     """
 
-    __slots__ = ("_built", "_arrays", "_settings", "_unspent", "_info", "_time", "_characters")
+    __slots__ = (
+        "_built", "_arrays", "_settings", "_unspent", "_info", "_time", "_characters", "_inputs",
+    )  # fmt: skip
 
     def __init__(self, built: Any, arrays: tuple, settings: Any, rest: tuple) -> None:
         self._built, self._arrays, self._settings = built, arrays, settings
-        self._unspent, self._info, self._time, self._characters = rest
+        self._unspent, self._info, self._time, self._characters, self._inputs = rest
 
     @property
     def time(self) -> float:
@@ -62,6 +64,8 @@ class Snapshots:
     _info: Any
     _recorder: Any
     _characters: list
+    _inputs: object
+    _kept_inputs: Any
     time: Any
 
     def _synced(self) -> Any:
@@ -76,13 +80,14 @@ class Snapshots:
         for k, counter in _PARTS:
             arrays[k] = state[k][: state.counter[counter]].copy()
         characters = tuple(actor._kept() for actor in self._characters)
-        rest = (self._unspent, self._info, self.time, characters)
+        rest = (self._unspent, self._info, self.time, characters, inputs_of(self))
         return Snapshot(built, tuple(arrays), self._settings, rest)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this world: what follows has the same bits as it had then.
 
-        Bodies, fixed things and joints must be those of the snapshot; gravity is restored.
+        Bodies, fixed things and joints must be those of the snapshot; gravity, what joints were
+        set to and velocities of surfaces are restored.
         """
         if not isinstance(snapshot, Snapshot):
             raise InputError(f"restore: {shown(snapshot)} is no Snapshot; take world.snapshot().")
@@ -108,6 +113,7 @@ class Snapshots:
             state[k][: len(arrays[k])] = arrays[k]
         self._settings, self._unspent = snapshot._settings, snapshot._unspent
         self._info = snapshot._info
+        take_inputs(self, snapshot._inputs)
         for actor, kept in zip(self._characters, snapshot._characters, strict=True):
             actor._take(kept)
 
@@ -117,6 +123,51 @@ class Snapshots:
         Shapes and materials are shared, which nobody can change; a recording is not copied.
         """
         return copy_world(self)
+
+
+class Inputs(NamedTuple):
+    """What joints and surfaces are set to. `token` is a world's until one of them is set anew."""
+
+    token: object
+    tables: tuple  # copies of the arrays of _settable()
+    fields: tuple  # of each joint, what it was set to
+    surfaces: tuple  # of each thing
+
+
+def _settable(world) -> tuple:
+    """The arrays that joint.set() and surface_velocity write in place."""
+    joints, pairing = world._build.model.joints, world._build.model.pairing
+    return (
+        joints.limit, joints.drive_mode, joints.drive, joints.friction, joints.number,
+        pairing.surface, pairing.special,
+    )  # fmt: skip
+
+
+def inputs_of(world) -> Inputs:
+    """The inputs of `world` now: those of the last time while nothing was set since."""
+    known = world._kept_inputs
+    if known is None or known.token is not world._inputs or known.tables[0] is not world._build:
+        tables = (world._build, *(array.copy() for array in _settable(world)))
+        fields = tuple(vars(joint).copy() for joint in world._joints)
+        surfaces = tuple(thing._surface for thing in (*world._fixed, *world._bodies))
+        known = world._kept_inputs = Inputs(world._inputs, tables, fields, surfaces)
+    return known
+
+
+def take_inputs(world, kept: Inputs) -> None:
+    """Go back to the inputs of a snapshot of this very model."""
+    if kept.token is world._inputs:
+        return
+    for array, value in zip(_settable(world), kept.tables[1:], strict=True):
+        array[...] = value
+    for joint, fields in zip(world._joints, kept.fields, strict=True):
+        for name, value in fields.items():
+            object.__setattr__(joint, name, value)
+    for thing, surface in zip((*world._fixed, *world._bodies), kept.surfaces, strict=True):
+        thing._surface = surface
+    if world._joint_work is not None:
+        world._joint_work.filled[:] = np.nan
+    world._inputs, world._kept_inputs = kept.token, kept
 
 
 def copy_world(world) -> Any:
@@ -133,7 +184,7 @@ def copy_world(world) -> Any:
         memo[id(shared)] = shared
     left_out = (
         "_work", "_joint_work", "_robot_work", "_recorder", "_loop", "_state", "_implicit_problem",
-        "_penetration",
+        "_penetration", "_kept_inputs",
     )  # fmt: skip
     for name, value in vars(world).items():
         new.__dict__[name] = None if name in left_out else deepcopy(value, memo)

@@ -130,6 +130,8 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
         self._forces: list = []
         self._robots: list = []
         self._characters: list = []
+        self._inputs = object()  # another one whenever a joint or a surface was set in place
+        self._kept_inputs: Any = None  # see snapshot.inputs_of()
         self._excluded: set[tuple[int, int]] = set()  # numbers of bodies, lower first
         self._pairs: dict = {}  # (Material, Material) -> what differs from the rule
         self._mass_frames: dict = {}
@@ -225,12 +227,18 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
         material_b: Material,
         friction: float | tuple[float, float] | None = None,
         restitution: float | None = None,
+        rolling_friction: float | None = None,
+        spinning_friction: float | None = None,
     ) -> None:
         """Override friction and restitution where these two materials meet.
 
         friction    one number, or (along, across) the direction that one of the materials has
+        rolling_friction, spinning_friction   arms [m], see Material
         """
-        given = {"friction": friction, "restitution": restitution}
+        given = {
+            "friction": friction, "restitution": restitution,
+            "rolling_friction": rolling_friction, "spinning_friction": spinning_friction,
+        }  # fmt: skip
         body_edits.set_pair(self, material_a, material_b, given)
 
     def add_joint(self, joint: AnyJoint, collide: bool = False) -> AnyJoint:

@@ -95,7 +95,8 @@ def material_calls(p: Props) -> dict[str, Call]:
         world.step()
 
     full = {"density": 700.0, "friction": 0.3, "restitution": 0.3, "name": "wood",
-            "friction_direction": (1, 0, 0)}  # fmt: skip
+            "friction_direction": (1, 0, 0), "rolling_friction": 0.01,
+            "spinning_friction": 0.01}  # fmt: skip
     return {"Material": Call(ds.Material, full, slide)}
 
 
@@ -143,6 +144,13 @@ def joint_calls(p: Props) -> dict[str, Call]:
         "SpringDamper": Call(ds.SpringDamper, ends | {
             "point_a": (0, 0, 1), "point_b": (0, 0, 1.4), "stiffness": 10.0, "damping": 1.0,
             "length": 0.4}, hang),
+        "Gear": Call(ds.Gear, ends | {
+            "point_a": (0, 0, 1), "axis_a": up, "point_b": (1, 0, 1), "axis_b": up,
+            "ratio": -2.0}, hang),
+        "Rack": Call(ds.Rack, ends | {
+            "point": here, "axis": up, "direction": (1, 0, 0), "radius": 0.1}, hang),
+        "Coupling": Call(ds.Coupling, ends | free | {
+            "point": here, "axis": up, "motor": motor}, hang),
         "Motor": Call(
             ds.Motor, {"speed": 1.0, "max_torque": 2.0},
             lambda motor: hang(ds.Hinge(a, b, here, up, motor=motor))),

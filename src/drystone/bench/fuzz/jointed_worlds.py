@@ -24,7 +24,7 @@ def _unit(rng):
 
 def _any_joint(a, b, point, size, rng):
     """A joint of a random kind; the bodies stand where they stand."""
-    axis, kind = _unit(rng), rng.integers(7)
+    axis, kind = _unit(rng), rng.integers(9)
     if kind == 0:
         return ds.Ball(a, b, point)
     if kind == 1:
@@ -35,7 +35,11 @@ def _any_joint(a, b, point, size, rng):
         return ds.Distance(a, b, point + 0.3 * size, b.position + 0.1 * size)
     if kind == 4:
         return ds.Fixed(a, b)
-    return ds.Slider(a, b, axis) if kind == 5 else ds.Cylindrical(a, b, point, axis)
+    if kind == 5:
+        return ds.Rack(a, b, point, axis, _unit(rng), 0.1 * size)
+    if kind == 6:
+        return ds.Coupling(a, b, point, axis)
+    return ds.Slider(a, b, axis) if kind == 7 else ds.Cylindrical(a, b, point, axis)
 
 
 def _any_shape(size, rng):

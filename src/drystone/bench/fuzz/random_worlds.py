@@ -1,5 +1,6 @@
 """Random worlds: ground, bodies of all shapes, joints, forces, and settings at their edges."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import pi
 from typing import Any
@@ -120,11 +121,14 @@ def draw_material(rng: np.random.Generator, world: Any) -> ds.Material:
     if rng.random() < 0.03 and world.dim == 3 and type(world.solver).__name__ == "Prox":
         friction = (0.2, 0.8)
     bounces = rng.random() < 0.3
-    material = ds.Material(
+    arms = {}
+    if rng.random() < 0.15:
+        arms = {"rolling_friction": float(10 ** rng.uniform(-4, -1)),
+                "spinning_friction": float(10 ** rng.uniform(-4, -1))}  # fmt: skip
+    return ds.Material(
         density=float(10 ** rng.uniform(1.5, 4)), friction=friction,
-        restitution=float(rng.choice([0.2, 0.8, 1.0])) if bounces else 0.0,
+        restitution=float(rng.choice([0.2, 0.8, 1.0])) if bounces else 0.0, **arms,
     )  # fmt: skip
-    return material
 
 
 def draw_shape(rng: np.random.Generator, flat: bool) -> Any:
@@ -202,8 +206,11 @@ def _add_body(rng: np.random.Generator, made: Made) -> None:
         where["orientation"] = quaternion / np.linalg.norm(quaternion)
     try:
         body = world.add_body(shape, draw_material(rng, world), **where)
-    except UnsupportedFeature:  # a solver without restitution
+    except UnsupportedFeature:  # a solver without restitution or rolling friction
         body = world.add_body(shape, **where)
+    if rng.random() < 0.05:
+        with suppress(UnsupportedFeature):
+            body.surface_velocity = (float(rng.normal()), 0.0, 0.0)
     if not kinematic:
         made.guarded.append(body)
 
@@ -246,6 +253,9 @@ def draw_joint(rng: np.random.Generator, a: Any, b: Any) -> Any:
         lambda: ds.Universal(a, b, point, axis, other),
         lambda: ds.Cylindrical(a, b, point, axis),
         lambda: ds.Planar(a, axis, b),
+        lambda: ds.Gear(a, b, a.centre, axis, b.centre, other, float(rng.choice([-2.0, 0.5]))),
+        lambda: ds.Rack(a, b, point, axis, other, 0.1),
+        lambda: ds.Coupling(a, b, point, axis, **free),
     )
     return kinds[rng.integers(len(kinds))]()
 

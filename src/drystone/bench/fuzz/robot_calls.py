@@ -65,7 +65,23 @@ def robot_calls(p: Props) -> dict[str, Call]:
 
 def query_calls(p: Props) -> dict[str, Call]:
     w = p.world
+    hinge = w.add_joint(ds.Hinge(p.a, None, (0, 0, 0.5), (1, 0, 0), motor=ds.Servo(0.1, 5.0)))
+    batch = ds.Batch(w, 2)
+    step = batch.step
     return {
+        "Batch.set_mass": Call(
+            batch.set_mass, {"body": p.a, "values": [1.0, 2.0]}, lambda _: step()
+        ),
+        "Batch.set_friction": Call(
+            batch.set_friction,
+            {"material_a": p.a.material, "material_b": p.a.material, "values": [0.1, 0.2]},
+            lambda _: step(),
+        ),
+        "Batch.set_gains": Call(
+            batch.set_gains,
+            {"joint": hinge, "stiffness": [1.0, 2.0], "damping": 0.1},
+            lambda _: step(),
+        ),
         "World.ray_cast": Call(w.ray_cast, {"origin": (0, 0, 9), "direction": (0, 0, -1)}),
         "World.ray_casts": Call(
             w.ray_casts, {"origins": [(0, 0, 9.0)] * 2, "directions": [(0, 0, -1.0)] * 2}

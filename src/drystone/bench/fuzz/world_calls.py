@@ -61,7 +61,7 @@ def world_calls(p: Props) -> dict[str, Call]:
         "World.set_pair": Call(
             w.set_pair,
             {"material_a": ds.Material(), "material_b": ds.Material(name="x"), "friction": 0.3,
-             "restitution": 0.1}, stepped,
+             "restitution": 0.1, "rolling_friction": 0.01, "spinning_friction": 0.01}, stepped,
         ),
         "World.add_joint": Call(
             w.add_joint, {"joint": ds.Fixed(p.a, p.b), "collide": True}, stepped
@@ -112,6 +112,7 @@ def property_calls(p: Props) -> dict[str, Call]:
         "orientation": (1, 0, 0, 0), "angle": 0.1, "centre": (0, 0, 1), "velocity": (0, 0, 1),
         "spin": (0, 0, 1), "force": (0, 0, 1), "torque": (0, 0, 1), "asleep": True,
         "group": 3, "mask": 5, "material": ds.Material(friction=0.2),
+        "surface_velocity": (1, 0, 0),
     }  # fmt: skip
 
     def set_on(thing: Any, name: str) -> Call:
@@ -126,6 +127,7 @@ def property_calls(p: Props) -> dict[str, Call]:
     calls = {f"Body.{name}": set_on(p.a, name) for name in good}
     calls |= {f"new Body.{name}": set_on(fresh, name) for name in good}
     calls["removed Body.mass"] = set_on(p.gone, "mass")
+    calls["FixedBody.surface_velocity"] = set_on(p.ground, "surface_velocity")
     for name, value in (("gravity", (0, 0, -1)), ("solver", "nsgs"), ("tolerance", 1e-4)):
         good[name] = value
         calls[f"World.{name}"] = set_on(p.world, name)

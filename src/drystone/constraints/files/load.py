@@ -20,6 +20,8 @@ from drystone.constraints.problem import (
     FORMAT,
     FORMAT_VERSION,
     JOINTS_VERSION,
+    OPTIONAL,
+    SURFACE_VERSION,
     ContactProblem,
     check_problem,
 )
@@ -56,7 +58,8 @@ def _text(path: Path) -> str:
 def _read_open(file) -> ContactProblem | MatrixProblem:
     kind = read_attribute(file, "format", str) if "format" in file.attrs else ""
     if kind == FORMAT:
-        _check_version(file, JOINTS_VERSION if "joints" in file else FORMAT_VERSION)
+        version = JOINTS_VERSION if "joints" in file else FORMAT_VERSION
+        _check_version(file, SURFACE_VERSION if "surface" in file else version)
         return _read_contacts(file)
     if kind == MATRIX_FORMAT:
         _check_version(file, MATRIX_FORMAT_VERSION)
@@ -74,8 +77,7 @@ def _check_version(file, version: int) -> None:
 
 def _read_contacts(file) -> ContactProblem:
     names = [field.name for field in fields(ContactProblem) if field.name != "joints"]
-    if "friction_2" not in file:
-        names.remove("friction_2")
+    names = [name for name in names if name in file or name not in OPTIONAL]
     joints = None
     if "joints" in file:
         joints = JointBlocks(*(read_array(file, f"joints/{name}") for name in JointBlocks._fields))

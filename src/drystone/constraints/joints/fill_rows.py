@@ -6,6 +6,7 @@ Numba cannot call through a table of kernels that are cached, so each choice is 
 import numpy as np
 
 from drystone.constraints.joints.ball import Ball, fill_ball
+from drystone.constraints.joints.coupling import Coupling, fill_coupling
 from drystone.constraints.joints.cylindrical import Cylindrical, fill_cylindrical
 from drystone.constraints.joints.distance import Distance, fill_distance
 from drystone.constraints.joints.fixed import (
@@ -15,9 +16,11 @@ from drystone.constraints.joints.fixed import (
     fixed_errors,
     flat_fixed_errors,
 )
+from drystone.constraints.joints.gear import Gear, fill_gear
 from drystone.constraints.joints.hinge import Hinge, fill_flat_hinge, fill_hinge, hinge_errors
 from drystone.constraints.joints.planar import Planar, fill_planar
 from drystone.constraints.joints.position_error import joint_quaternions
+from drystone.constraints.joints.rack import Rack, fill_rack
 from drystone.constraints.joints.slider import Slider, fill_flat_slider, fill_slider
 from drystone.constraints.joints.spring_damper import SpringDamper, fill_spring
 from drystone.constraints.joints.universal import Universal, fill_universal, universal_errors
@@ -25,14 +28,17 @@ from drystone.errors import UnsupportedFeature
 from drystone.jit import inlined, inner_kernel, kernel
 from drystone.model.joint_arrays import (
     BALL,
+    COUPLING,
     CYLINDRICAL,
     DISTANCE,
     FIXED,
     FLAT_FIXED,
     FLAT_HINGE,
     FLAT_SLIDER,
+    GEAR,
     HINGE,
     PLANAR,
+    RACK,
     SLIDER,
     SPRING,
     UNIVERSAL,
@@ -41,7 +47,10 @@ from drystone.model.signatures import public
 
 # Every joint. Saved worlds (world/io/serialize_joints.py), spanning trees
 # (constraints/kinematic_trees.py) and two dimensions read their list here.
-JOINTS = (Hinge, Slider, Fixed, Distance, SpringDamper, Ball, Universal, Cylindrical, Planar)
+JOINTS = (
+    Hinge, Slider, Fixed, Distance, SpringDamper, Ball, Universal, Cylindrical, Planar, Gear, Rack,
+    Coupling,
+)  # fmt: skip
 for _joint in JOINTS:
     public(_joint)
 
@@ -174,6 +183,12 @@ def fill_joint(joints, j, position, rotation, dt, rows):
         fill_flat_slider(joints, j, r, position, rotation, dt, rows)
     elif kind == FLAT_FIXED:
         fill_flat_fixed(joints, j, r, position, rotation, dt, rows)
+    elif kind == GEAR:
+        fill_gear(joints, j, r, position, rotation, dt, rows)
+    elif kind == RACK:
+        fill_rack(joints, j, r, position, rotation, dt, rows)
+    elif kind == COUPLING:
+        fill_coupling(joints, j, r, position, rotation, dt, rows)
 
 
 @inner_kernel(inline="always")

@@ -90,20 +90,29 @@ def write_settings(table: Joints, j: int, joint) -> None:
 
     The number of rows must stay the same: pack anew where a limit, drive or friction is added.
     """
-    table.limit[j], table.drive_mode[j] = (-inf, inf), DRIVE_NONE
-    table.drive[j], table.friction[j], table.number[j] = 0.0, 0.0, 0.0
-    numbers = joint._numbers()
-    table.number[j, : len(numbers)] = numbers
-    for k, coordinate in enumerate(joint._coordinates()):
+    write_values(table, j, joint._coordinates(), joint._numbers())
+
+
+def write_values(table: Joints, j: int, coordinates: Sequence[Coordinate], numbers: tuple) -> None:
+    """write_settings() of a joint with these coordinates and numbers."""
+    count = len(coordinates)
+    if count < COORDINATES:
+        table.limit[j, count:], table.drive_mode[j, count:] = (-inf, inf), DRIVE_NONE
+        table.drive[j, count:], table.friction[j, count:] = 0.0, 0.0
+    table.number[j] = (*numbers, *[0.0] * (NUMBERS - len(numbers)))
+    for k, coordinate in enumerate(coordinates):
         table.limit[j, k] = coordinate.limits
         table.friction[j, k] = coordinate.friction
-        drive = coordinate.drive
-        if isinstance(drive, Motor):
-            table.drive_mode[j, k] = DRIVE_SPEED
-            table.drive[j, k] = drive.speed, 0.0, 0.0, drive.bound
-        elif isinstance(drive, Servo):
-            table.drive_mode[j, k] = DRIVE_POSITION
-            table.drive[j, k] = drive.target, drive.stiffness, drive.damping, drive.bound
+        table.drive_mode[j, k], table.drive[j, k] = drive_values(coordinate.drive)
+
+
+def drive_values(drive: Motor | Servo | None) -> tuple[int, tuple]:
+    """Mode and numbers of a drive, as in Joints.drive_mode and drive."""
+    if isinstance(drive, Motor):
+        return DRIVE_SPEED, (drive.speed, 0.0, 0.0, drive.bound)
+    if isinstance(drive, Servo):
+        return DRIVE_POSITION, (drive.target, drive.stiffness, drive.damping, drive.bound)
+    return DRIVE_NONE, (0.0, 0.0, 0.0, 0.0)
 
 
 def carry_state(old_list, old: Joints, old_state, new_list, new: Joints, new_state) -> None:

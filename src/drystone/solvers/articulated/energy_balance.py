@@ -14,8 +14,8 @@ rigid body first. What cannot be taken, because too little moves, is reported. I
 RATTLE, whose energy errs both ways, also get back what they have lost: the projection onto the
 surface of constant energy [Hairer2006].
 
-Islands with drives, with forces of elements or on kinematic bodies that move have other sources of
-energy, and are left alone.
+Islands with drives, with forces of elements, on kinematic bodies that move or on surfaces that do
+have other sources of energy, and are left alone.
 """
 
 from math import inf, sqrt
@@ -30,6 +30,7 @@ from drystone.model.arrays import (
     INFO_ENERGY_SHARE,
     INFO_WORST_ENERGY_MADE,
     KINEMATIC,
+    MOVING,
     NO_DRIFT,
 )
 from drystone.model.joint_arrays import ROW_DRIVE, ROW_FRICTION, ROW_SPRING
@@ -119,6 +120,16 @@ def _note_rows(g, joint_work, energy):
             energy[g, RETURNED] = 0.0
 
 
+@kernel
+def _note_surfaces(g, rows, energy):
+    """Whether a surface moves that touches the island."""
+    lo, hi = contacts_of(g, rows)
+    for r in range(lo, hi):
+        for k in range(3):
+            if rows.surface[r, k] != 0.0:
+                energy[g, BUDGET] = inf
+
+
 @stage
 def draw_budgets(joint_work, bodies, state, rows, groups, settings, motion):
     """What each articulated island may have as kinetic energy after the step; before the move."""
@@ -134,6 +145,8 @@ def draw_budgets(joint_work, bodies, state, rows, groups, settings, motion):
             energy[g, BUDGET] = inf  # schemes to be seen as they are
         energy[g, RETURNED] = 1.0 if joint_work.done[g] == BY_RATTLE else 0.0
         _note_rows(g, joint_work, energy)
+        if rows.special[MOVING] == 1:
+            _note_surfaces(g, rows, energy)
         for k in range(_list_bodies(g, bodies, state, rows, joint_work)):
             b = joint_work.body_list[k]
             # The velocities that a smooth step has begun with fit the joints; what did not is lost.

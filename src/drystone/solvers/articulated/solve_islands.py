@@ -44,6 +44,7 @@ from drystone.model.arrays import (
     HELD,
     MIDPOINT,
     RATTLED,
+    ROLLING,
 )
 from drystone.model.joint_arrays import (
     BALL,
@@ -78,11 +79,15 @@ from drystone.solvers.articulated.soft_rows import soften_rows
 from drystone.solvers.articulated.tree_contacts import solve_tree_contacts
 from drystone.solvers.articulated.tree_delassus import W_GROUP, WITH_DRIVES
 from drystone.solvers.gauss_seidel.joint_sweep import sweep_linked
+from drystone.solvers.gauss_seidel.rolling import add_torques, roll_rows, rolling_error
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, DEEPEST
 from drystone.solvers.newton.island_delassus import solve_by_newton
 
 DEFECT = 10.0  # what residual() may see of a stiffness_defect(), on long arms: some 5 times it
 LATE = 1.0 / 3.0  # of the step: when the forces are those that RATTLE finds
+# How often torques of rolling friction are found anew in a solve. What rolls is there at once; a
+# vehicle that is held by it alone takes the most.
+MOST_TURNS = 60
 FEW = 4  # contacts with which joints are solved to DEEPEST of the tolerance; with more, to DEEPER
 
 
@@ -254,6 +259,35 @@ def _climb_down(g, joints, bodies, state, rows, joint_work, settings, work, moti
 
 
 @kernel
+def _climb_rolling(g, joints, bodies, state, rows, joint_work, settings, work, motion):
+    """_climb_down(), again until the torques of rolling friction fit, which it takes as given.
+
+    They are part of the free velocities while it runs, and of the solved ones when it is done.
+    """
+    (lo, hi), mass, rolls = contacts_of(g, rows), motion.mass, rows.special[ROLLING] == 1
+    if rolls:
+        add_torques(lo, hi, 1.0, rows, mass, motion.twist)
+        roll_rows(lo, hi, rows, mass, motion.twist)
+        add_torques(lo, hi, 1.0, rows, mass, motion.free)
+    most, islands, steps, turn = 0, 0, 0, 0
+    while True:
+        error, sweeps, more, taken = _climb_down(
+            g, joints, bodies, state, rows, joint_work, settings, work, motion
+        )
+        most, islands, steps, turn = max(most, sweeps), max(islands, more), steps + taken, turn + 1
+        if not rolls:
+            break
+        off = rolling_error(lo, hi, rows, mass, motion.twist)
+        add_torques(lo, hi, -1.0, rows, mass, motion.free)
+        if not off > settings.tolerance or turn == MOST_TURNS:
+            error = off if not off <= error else error
+            break
+        roll_rows(lo, hi, rows, mass, motion.twist)
+        add_torques(lo, hi, 1.0, rows, mass, motion.free)
+    return error, most, islands, steps
+
+
+@kernel
 def _iterate(
     g, share, old, impacts, joints, bodies, state, rows, joint_work, settings, work, motion
 ):  # fmt: skip
@@ -275,7 +309,7 @@ def _iterate(
         )  # fmt: skip
         if k > 0 or stiff:
             solve_anew(g, rows, joint_work, motion)
-        error, sweeps, more, taken = _climb_down(
+        error, sweeps, more, taken = _climb_rolling(
             g, joints, bodies, state, rows, joint_work, settings, work, motion
         )
         most, islands, steps = max(most, sweeps), max(islands, more), steps + taken
@@ -371,7 +405,7 @@ def _solve_group(
             return error, sweeps, islands, steps
         _fill_again(g, joints, state, rows, joint_work, motion, settings.dt)
         solve_anew(g, rows, joint_work, motion)
-    return _climb_down(g, joints, bodies, state, rows, joint_work, settings, work, motion)
+    return _climb_rolling(g, joints, bodies, state, rows, joint_work, settings, work, motion)
 
 
 @stage
@@ -392,6 +426,9 @@ def solve_articulated(
             error, sweeps, more, taken = _solve_group(
                 g, impacts, joints, bodies, state, rows, joint_work, settings, work, motion
             )
+            if rows.special[ROLLING] == 1:
+                lo, hi = contacts_of(g, rows)
+                add_torques(lo, hi, 1.0, rows, motion.mass, motion.free)
         rows.group_residual[g], rows.group_sweeps[g] = error, sweeps
         islands, steps, most = islands + more, steps + taken, max(most, sweeps)
         if not error <= worst:

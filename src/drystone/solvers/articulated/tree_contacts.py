@@ -9,7 +9,7 @@ included.
 import numpy as np
 
 from drystone.constraints.contact_rows import inertia_times
-from drystone.constraints.coulomb import normal_velocity_at, push, velocity_at
+from drystone.constraints.coulomb import normal_velocity_at, push, slip_at
 from drystone.constraints.joint_rows import (
     contacts_of,
     nodes_of,
@@ -143,7 +143,7 @@ def _take_law(g, n, rows, joint_work, twist, own, island):
     for i in range(n):
         if i < hi - lo:
             r = lo + i
-            un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
+            un, u1, u2 = slip_at(r, rows, twist)
             island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + rows.bias[r], u1, u2
             for k in range(3):
                 own[i, k] = rows.impulse[r, k]

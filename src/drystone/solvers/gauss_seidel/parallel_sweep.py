@@ -10,9 +10,11 @@ the other (else what is left of the error always points to one side).
 import numpy as np
 from numba import prange
 
-from drystone.constraints.coulomb import push, solve_contact, velocity_at
+from drystone.constraints.coulomb import push, solve_contact, surface_slip, velocity_at
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.clock import ticks
+from drystone.model.arrays import MOVING, ROLLING
+from drystone.solvers.gauss_seidel.rolling import rolling_error
 from drystone.solvers.gauss_seidel.sweep import MANY_VISITS, bounded_limit, row_error, sweep_slab
 
 # Slabs of a large island for which it has two parts; with fewer, its parts would be too short for
@@ -68,6 +70,7 @@ def sweep_active(lo, hi, backward, window, accelerated, rows, sums, mass, twist)
     body, frame, arm, block, impulse = rows.body, rows.frame, rows.arm, rows.delassus, rows.impulse
     inverse, bias, friction, previous = rows.inverse, rows.bias, rows.friction, rows.previous
     worst, along, visits = 0.0, 0.0, 0
+    moving = rows.special[MOVING] == 1
     for i in range(hi - lo):
         r = hi - 1 - i if backward else lo + i
         a, b = body[r, 0], body[r, 1]
@@ -76,6 +79,9 @@ def sweep_active(lo, hi, backward, window, accelerated, rows, sums, mass, twist)
         visits += 1
         un, u1, u2 = velocity_at(r, body, frame, arm, twist)
         un += bias[r]
+        if moving:
+            s1, s2 = surface_slip(r, rows)
+            u1, u2 = u1 + s1, u2 + s2
         if accelerated:
             for k in range(3):
                 g = impulse[r, k]
@@ -106,7 +112,7 @@ def _sweep_run(k, backward, window, accelerated, rows, mass, twist):
     for j in range(last - first):
         i = last - 1 - j if backward else first + j
         lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
-        if rows.flat[0] == 1:
+        if rows.flat[0] == 1 or rows.special[ROLLING] == 1:
             rows.slab_change[i] = sweep_slab(i, backward, rows, mass, twist)
             rows.slab_sums[i, 1] = hi - lo
             continue
@@ -168,6 +174,9 @@ def _activate_wrong(i, now, least, rows, mass, twist):
                 b = rows.body[r, k]
                 if mass[b, 0] != 0.0:
                     twist[b, LAST_ACTIVE] = now
+    if rows.special[ROLLING] == 1:
+        lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
+        worst = max(worst, rolling_error(lo, hi, rows, mass, twist))
     rows.slab_change[i] = worst
 
 
@@ -270,7 +279,7 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist):
     """
     limit, end_of_time = bounded_limit(bounds, MANY_VISITS), bounds[2]
     end, huge = rows.run_first.shape[0], row_count > HUGE
-    may_accelerate = quick and rows.flat[0] == 0
+    may_accelerate = quick and rows.flat[0] == 0 and rows.special[ROLLING] == 0
     least = np.inf
     for b in range(twist.shape[0]):
         twist[b, LAST_ACTIVE] = 0.0

@@ -106,7 +106,7 @@ def solve_group(g, backward, rows, all_rows, mass, tolerance, bounds, quick, twi
         if change <= goal or sweeps >= limit or lost:
             residual = 0.0
             for i in range(first, last):
-                error = slab_error(i, rows, twist)
+                error = slab_error(i, rows, mass, twist)
                 if not error <= residual:
                     residual = error
             if residual <= tolerance or sweeps >= limit or lost or residual != residual:

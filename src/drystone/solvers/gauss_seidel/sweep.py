@@ -9,8 +9,17 @@ from math import sqrt
 
 import numpy as np
 
-from drystone.constraints.coulomb import contact_error, push, solve_contact, velocity_at
+from drystone.constraints.coulomb import (
+    contact_error,
+    push,
+    slip_at,
+    solve_contact,
+    surface_slip,
+    velocity_at,
+)
 from drystone.jit import inner_kernel, kernel
+from drystone.model.arrays import MOVING, ROLLING
+from drystone.solvers.gauss_seidel.rolling import roll_rows, rolling_error
 from drystone.solvers.gauss_seidel.sweep_2d import sweep_rows_2d
 
 # The solver stops on the tolerance. Where that is out of reach these bound the cost of a step: any
@@ -66,11 +75,14 @@ def sweep_rows(lo, hi, backward, rows, mass, twist):
     """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
     body, frame, arm, block, impulse = rows.body, rows.frame, rows.arm, rows.delassus, rows.impulse
     inverse, bias, friction = rows.inverse, rows.bias, rows.friction
-    worst = 0.0
+    worst, moving = 0.0, rows.special[MOVING] == 1
     for i in range(hi - lo):
         r = hi - 1 - i if backward else lo + i
         un, u1, u2 = velocity_at(r, body, frame, arm, twist)
         un += bias[r]
+        if moving:
+            s1, s2 = surface_slip(r, rows)
+            u1, u2 = u1 + s1, u2 + s2
         pn, p1, p2 = solve_contact(r, un, u1, u2, block, inverse, friction[r], impulse)
         dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
         if dn != 0.0 or d1 != 0.0 or d2 != 0.0:
@@ -85,7 +97,7 @@ def sweep_rows(lo, hi, backward, rows, mass, twist):
 def row_error(r, rows, twist):
     """contact_error() of row `r` [m/s]."""
     block, impulse = rows.delassus, rows.impulse
-    un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
+    un, u1, u2 = slip_at(r, rows, twist)
     rho = 3.0 / (block[r, 0] + block[r, 3] + block[r, 5])
     un += rows.bias[r]
     return contact_error(
@@ -122,11 +134,19 @@ def sweep_slab(i, backward, rows, mass, twist):
     """sweep_rows() for the rows of slab `i` (constraints/islands.py)."""
     lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
     if rows.flat[0] == 1:
-        return sweep_rows_2d(lo, hi, backward, rows, mass, twist)
-    return sweep_rows(lo, hi, backward, rows, mass, twist)
+        change = sweep_rows_2d(lo, hi, backward, rows, mass, twist)
+    else:
+        change = sweep_rows(lo, hi, backward, rows, mass, twist)
+    if rows.special[ROLLING] == 1:
+        change = max(change, roll_rows(lo, hi, rows, mass, twist))
+    return change
 
 
 @inner_kernel
-def slab_error(i, rows, twist):
-    """worst_error() for the rows of slab `i`."""
-    return worst_error(rows.slab_first[i], rows.slab_first[i + 1], rows, twist)
+def slab_error(i, rows, mass, twist):
+    """worst_error() for the rows of slab `i`, rolling and spinning friction included."""
+    lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
+    worst = worst_error(lo, hi, rows, twist)
+    if rows.special[ROLLING] == 1:
+        worst = max(worst, rolling_error(lo, hi, rows, mass, twist))
+    return worst

@@ -9,6 +9,7 @@ the divisor is positive wherever the contact does not stick.
 """
 
 from drystone.jit import inner_kernel, kernel
+from drystone.model.arrays import MOVING
 
 
 @kernel(inline="always")
@@ -43,7 +44,7 @@ def sweep_rows_2d(lo, hi, backward, rows, mass, twist):
     """Visit rows lo..hi once; returns the largest velocity that a visit had to correct [m/s]."""
     body, frame, arm, block, impulse = rows.body, rows.frame, rows.arm, rows.delassus, rows.impulse
     inverse, bias, friction = rows.inverse, rows.bias, rows.friction
-    worst = 0.0
+    worst, moving = 0.0, rows.special[MOVING] == 1
     for i in range(hi - lo):
         r = hi - 1 - i if backward else lo + i
         a, b = body[r, 0], body[r, 1]
@@ -52,6 +53,8 @@ def sweep_rows_2d(lo, hi, backward, rows, mass, twist):
         x = twist[b, 0] - twist[a, 0] + twist[b, 4] * bz - twist[a, 4] * az
         z = twist[b, 2] - twist[a, 2] - twist[b, 4] * bx + twist[a, 4] * ax
         un, u1 = nx * x + nz * z + bias[r], tx * x + tz * z
+        if moving:
+            u1 += tx * rows.surface[r, 0] + tz * rows.surface[r, 2]
         pn, p1 = _solve_contact_2d(r, un, u1, block, inverse, friction[r], impulse)
         dn, d1 = pn - impulse[r, 0], p1 - impulse[r, 1]
         if dn != 0.0 or d1 != 0.0:

@@ -25,7 +25,7 @@ import numpy as np
 from numba import float64, int64
 from numba.types import Tuple
 
-from drystone.constraints.coulomb import project_on_cone, push, velocity_at
+from drystone.constraints.coulomb import project_on_cone, push, slip_at
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.solvers.gauss_seidel.sweep import closing_speed, row_error
@@ -128,7 +128,7 @@ def _start_velocities(work, rows, free, twist):
             work.added[6 * i + k] = twist[b, k] - free[b, k]
     for i in range(work.row.shape[0]):
         r = work.row[i]
-        un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
+        un, u1, u2 = slip_at(r, rows, twist)
         work.velocity[i, 0], work.velocity[i, 1] = un + rows.bias[r], u1
         work.velocity[i, 2] = u2
 

@@ -9,7 +9,7 @@ ones.
 import numpy as np
 
 from drystone.constraints.contact_rows import inertia_times
-from drystone.constraints.coulomb import push, velocity_at
+from drystone.constraints.coulomb import push, slip_at
 from drystone.constraints.joint_rows import (
     joint_jacobian,
     joint_law,
@@ -192,7 +192,7 @@ def fill_island(lo, contacts, n, first_node, rows, joint_work, mass, free, links
             joint_law(joint_work, first_node + c - contacts, c, i, free, links, island)
             continue
         r = lo + c
-        un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, free)
+        un, u1, u2 = slip_at(r, rows, free)
         island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + rows.bias[r], u1, u2
         island.friction[i] = rows.friction[r]
         island.scale[i] = (rows.delassus[r, 0] + rows.delassus[r, 3] + rows.delassus[r, 5]) / 3.0

@@ -9,7 +9,7 @@ from math import sqrt
 
 import numpy as np
 
-from drystone.constraints.coulomb import invert_block, velocity_at
+from drystone.constraints.coulomb import invert_block, slip_at
 from drystone.constraints.joint_rows import SOFTNESS, row_velocity
 from drystone.constraints.reduced.mass_factor import spread_down_three
 from drystone.constraints.reduced.spatial import load6
@@ -205,7 +205,7 @@ def add_contact(r, robots, state, settings, bodies, work, scratch):
     least = 1e-12 * (own[i, 0] + own[i, 3] + own[i, 5]) + 1e-300
     own[i, 0], own[i, 3], own[i, 5] = own[i, 0] + least, own[i, 3] + least, own[i, 5] + least
     invert_block(i, own, problem.inverse)
-    un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.free)
+    un, u1, u2 = slip_at(r, rows, motion.free)
     bias = rows.bias[r]
     problem.bounce[i] = _bounce_of(r, rows, un, settings)
     island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + bias, u1, u2

@@ -10,7 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from drystone.constraints.coulomb import velocity_at
+from drystone.constraints.coulomb import slip_at, velocity_at
 from drystone.constraints.islands import TALLY_GROUPS
 from drystone.constraints.joint_rows import contacts_of
 from drystone.constraints.reduced.free_rates import (
@@ -89,7 +89,7 @@ def _energy_made(n, rows, motion, problem, island):
         if problem.kind[i] != BLOCK_CONTACT:
             continue
         r = problem.source[i, 0]
-        b0, b1, b2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.free)
+        b0, b1, b2 = slip_at(r, rows, motion.free)
         u0, u1, u2 = velocity_of(i, problem, island)
         made += 0.5 * p[i, 0] * (2.0 * b0 + u0 - island.q[i, 0])
         made += 0.5 * (p[i, 1] * (b1 + u1) + p[i, 2] * (b2 + u2))

@@ -26,7 +26,7 @@ from drystone.constraints.joint_rows import contacts_of
 from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import add, cross, dot, load, mad, sub
-from drystone.model.arrays import CARRIED, DEFAULT_DRIFT, KINEMATIC
+from drystone.model.arrays import CARRIED, DEFAULT_DRIFT, KINEMATIC, MOVING, ROLLING
 from drystone.motion.rigid_motion import (
     add_rigid_motion,
     centre_of,
@@ -200,12 +200,15 @@ def draw_balances(bodies, state, settings, rows, groups, struck, motion, listed)
 
     listed   scratch, a number for each body
     """
+    # Moving surfaces give energy, and rolling friction takes it, at contacts that do not slip.
+    special = rows.special[MOVING] == 1 or rows.special[ROLLING] == 1
+    plain = settings.drift == DEFAULT_DRIFT and not special
     for g in range(groups):
         lo, hi = contacts_of(g, rows)
         if hi == lo:
             continue
         rows.target[lo] = NOT_BALANCED
-        if hi - lo > MOST_BALANCED or rows.group_linked[g] == 1 or settings.drift != DEFAULT_DRIFT:
+        if hi - lo > MOST_BALANCED or rows.group_linked[g] > 0 or not plain:
             continue
         if _is_free(lo, hi, rows, bodies, motion):
             count = _list_bodies(lo, hi, rows, motion.mass, listed)

@@ -18,7 +18,13 @@ is excluded from the impact, or a joint would do work in it.
 from math import inf
 
 from drystone.constraints.contact_rows import fill_block
-from drystone.constraints.coulomb import invert_block, push, solve_contact, velocity_at
+from drystone.constraints.coulomb import (
+    invert_block,
+    push,
+    slip_at,
+    solve_contact,
+    velocity_at,
+)
 from drystone.constraints.islands import TALLY_GROUPS
 from drystone.constraints.joint_rows import push_joint_row, row_velocity
 from drystone.forces.free_velocity import set_rotation
@@ -307,7 +313,7 @@ def _solve_round(listed, rows, joint_work, motion, share, settings):
             r = rows.impact_list[i]
             if rows.target[r] > 0.0:
                 continue
-            un, u1, u2 = velocity_at(r, body, frame, arm, motion.twist)
+            un, u1, u2 = slip_at(r, rows, motion.twist)
             un, mu = un + rows.target[r], rows.friction[r]
             pn, p1, p2 = solve_contact(r, un, u1, u2, rows.delassus, rows.inverse, mu, impulse)
             dn, d1, d2 = pn - impulse[r, 0], p1 - impulse[r, 1], p2 - impulse[r, 2]
@@ -326,8 +332,8 @@ def _gain(listed, rows, motion, slack):
         r = rows.impact_list[i]
         if rows.target[r] > 0.0:
             continue
-        un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.twist)
-        vn, v1, v2 = velocity_at(r, rows.body, rows.frame, rows.arm, motion.before)
+        un, u1, u2 = slip_at(r, rows, motion.twist)
+        vn, v1, v2 = slip_at(r, rows, motion.before)
         energy += 0.5 * (
             rows.round_impulse[r, 0] * (un + vn)
             + rows.round_impulse[r, 1] * (u1 + v1)

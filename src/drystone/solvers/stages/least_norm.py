@@ -11,7 +11,7 @@ P and L being what the solver found. It is taken if all of them lie within their
 
 from math import sqrt
 
-from drystone.constraints.coulomb import velocity_at
+from drystone.constraints.coulomb import slip_at
 from drystone.constraints.joint_rows import contacts_of
 from drystone.jit import kernel
 from drystone.jit.stage import stage
@@ -31,7 +31,7 @@ def _lone_body(lo, hi, rows, mass, twist, tolerance):
         if (mass[one, 0] > 0.0) == (mass[two, 0] > 0.0):
             return -1
         b = two if mass[two, 0] > 0.0 else one
-        un, u1, u2 = velocity_at(r, rows.body, rows.frame, rows.arm, twist)
+        un, u1, u2 = slip_at(r, rows, twist)
         sticks = rows.bias[r] == 0.0 and un * un + u1 * u1 + u2 * u2 <= tolerance * tolerance
         if not sticks or (body >= 0 and b != body):
             return -1

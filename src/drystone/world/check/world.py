@@ -10,8 +10,10 @@ from drystone.model import capacity
 from drystone.model.arrays import FIXED, KINEMATIC, PLANE
 from drystone.model.capacity import for_new_work
 from drystone.model.finding import Finding
+from drystone.model.materials import ARMS
 from drystone.shapes import Mesh
 from drystone.steppers.time_stepping import run_steps
+from drystone.world.build import material_key
 from drystone.world.check import joints, terrain
 
 MASS_RATIO = 1e3  # heavier on lighter needs many sweeps
@@ -20,6 +22,7 @@ SIZES = (1e-3, 1e3)  # [m]; outside of it the unit was probably not the metre
 DENSITIES = (10.0, 30e3)  # [kg/m³]; from foam to osmium. Stone in g/cm³ is below
 STEPS = (1e-6, 1 / 30)  # [s]
 FRICTION = 2.0  # rubber on rock
+ARM = 0.3  # of rolling friction, of the radius of the body: a wheel in sand has a tenth
 TRAVEL = 0.5  # of its size that a body may move in one step
 ROTATION = 1.0  # [rad] in one step
 LISTED = 10  # findings of one kind; more are counted
@@ -30,10 +33,9 @@ def check_world(world) -> list[Finding]:
     world._synced()
     found = []
     for check in (
-        _settings, _names, _masks, _densities, _pairs, _sizes, _meshes, _speeds, _kinematic,
-        _ground, terrain.buried, _numbers, _quaternions, joints.far_joints, joints.degrees,
-        joints.poses,
-        joints.targets, joints.removed,
+        _settings, _names, _masks, _densities, _pairs, _arms, _surfaces, _sizes, _meshes, _speeds,
+        _kinematic, _ground, terrain.buried, _numbers, _quaternions, joints.far_joints,
+        joints.degrees, joints.poses, joints.targets, joints.removed,
     ):  # fmt: skip
         found += _shortened(check(world))
     if not any(finding.severity == "error" for finding in found):
@@ -118,7 +120,8 @@ def _densities(world):
 
 
 def _pairs(world):
-    materials = list(dict.fromkeys(thing.material for thing in (*world.fixed, *world.bodies)))
+    keys = dict.fromkeys(material_key(thing) for thing in (*world.fixed, *world.bodies))
+    materials = [material for material, _ in keys]
     pairing = world._build.model.pairing
     labels = [m.name or f"Material(friction={m.friction})" for m in materials]
     slippery = np.argwhere(np.triu(pairing.friction == 0.0))
@@ -145,6 +148,35 @@ def _pairs(world):
             "bounce for ever (restitution 1), a pile of them never comes to rest.",
             "Use a restitution below 1 if it should.",
         )
+
+
+def _arms(world):
+    """Arms of rolling friction beside the bodies that roll: a coefficient was probably meant."""
+    for body in world.bodies:
+        radius = world._build.model.bodies.radius[body.index]
+        for name in ARMS:
+            arm = getattr(body.material, name)
+            if arm > ARM * radius:
+                yield Finding(
+                    "warning",
+                    body.name,
+                    f"has a {name} of {arm:g} m, with a radius of {radius:.3g} m.",
+                    "It is an arm in metres; give the coefficient times the radius.",
+                )
+
+
+def _surfaces(world):
+    """Belts on which everything slips."""
+    pairing = world._build.model.pairing
+    for thing in (*world.fixed, *world.bodies):
+        row = world._build.surface_row.get(thing._number)
+        if row is not None and pairing.surface[row].any() and not pairing.friction[row].any():
+            yield Finding(
+                "hint",
+                thing.name,
+                "has a surface that moves, but no friction with anything.",
+                "It takes nothing along; give it a material with friction.",
+            )
 
 
 def _sizes(world):

@@ -47,9 +47,10 @@ def set_pair(world, material_a: Material, material_b: Material, given: dict) -> 
     pair = tuple(check_material(m, "set_pair") for m in (material_a, material_b))
     given = {key: value for key, value in given.items() if value is not None}
     given = checked_overrides({pair: given})[pair]
-    honour(world, given.get("restitution"), given.get("friction"))
+    honour(world, given)
     world._note("set_pair", [*pair, given])
     world._pairs.pop(pair[::-1], None)
     world._pairs[pair] = given
     build.wake_all(world._state)
-    world._stale = True
+    if not build.rewrite_pairs(world):
+        world._stale = True

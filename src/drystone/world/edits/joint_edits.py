@@ -1,10 +1,12 @@
 """What a world does with joints: add, remove, change and read them."""
 
+from math import inf
+
 import numpy as np
 
 from drystone.constraints.joint_rows import new_joint_work
 from drystone.constraints.joints.joint import Joint, NamedJoint
-from drystone.constraints.joints.pack import write_settings
+from drystone.constraints.joints.pack import drive_values, write_values
 from drystone.errors import InputError
 from drystone.model.checks import flag, shown
 from drystone.model.joint_arrays import DRIVE_POSITION, SPRING, JointRows
@@ -52,10 +54,13 @@ def remove_joints_of(world, body) -> None:
 def joint_changed(world, joint) -> None:
     """After joint.set(): the tables are made anew, and its bodies wake."""
     _own_joint(world, joint, "joint_changed")
-    require_features(features_of(joint), world._solver)
+    written = _rewrite(world, joint)
+    if not written:
+        require_features(features_of(joint), world._solver)
     if world._recorder is not None:
         world._note("set_joint", [list(world._joints).index(joint), joint])
-    if not _rewrite(world, joint):
+    world._inputs = object()
+    if not written:
         _touch(world, joint)
 
 
@@ -66,19 +71,13 @@ def _rewrite(world, joint) -> bool:
         return False
     built, work = world._build, world._joint_work
     joints, j = built.model.joints, _number(built, joint)
-    kind = world._space.joint_kind
-    rows = kind(joint)[1] if kind else joint.row_count
+    coordinates, kind = joint._coordinates(), world._space.joint_kind
+    rows = kind(joint)[1] if kind else joint._held_rows + sum(c.row_count() for c in coordinates)
     if rows != joints.row_first[j + 1] - joints.row_first[j]:
         return False
-    kept = [array[j].copy() for array in (joints.limit, joints.drive_mode, joints.drive)]
-    kept += [joints.friction[j].copy(), joints.number[j].copy()]
-    before = _treatment(joints, j)
-    write_settings(joints, j, joint)
-    if _treatment(joints, j) != before:
-        names = ("limit", "drive_mode", "drive", "friction", "number")
-        for name, value in zip(names, kept, strict=True):
-            getattr(joints, name)[j] = value
+    if _treatment(joints, j, len(coordinates)) != [_treated(c) for c in coordinates]:
         return False
+    write_values(joints, j, coordinates, joint._numbers())
     work.filled[j] = np.nan  # its rows are filled anew
     if world._state.asleep.any():
         for body in joint.bodies:
@@ -96,11 +95,21 @@ def _number(built, joint) -> int:
     return numbers[id(joint)]
 
 
-def _treatment(joints, j: int) -> tuple:
-    """What of its drives decides how constraints/kinematic_trees.py takes its tree."""
-    mode = joints.drive_mode[j].tolist()
-    bounded = np.isfinite(joints.drive[j, :, 3]).tolist()
-    return mode, bounded, (joints.friction[j] > 0.0).tolist()
+def _treatment(joints, j: int, count: int) -> list[tuple]:
+    """What of its `count` coordinates decides how constraints/kinematic_trees.py takes its tree."""
+    mode, friction = joints.drive_mode[j].tolist(), joints.friction[j].tolist()
+    bound, limit = joints.drive[j, :, 3].tolist(), joints.limit[j].tolist()
+    return [
+        (mode[k], bound[k] < inf, friction[k] > 0.0, limit[k][0] == limit[k][1])
+        for k in range(count)
+    ]
+
+
+def _treated(coordinate) -> tuple:
+    """The same of a coordinate as the user gave it."""
+    mode, values = drive_values(coordinate.drive)
+    lower, upper = coordinate.limits
+    return mode, values[3] < inf, coordinate.friction > 0.0, lower == upper
 
 
 def features_of(joint) -> tuple[str, ...]:

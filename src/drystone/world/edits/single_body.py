@@ -1,10 +1,13 @@
 """Edits of bodies: the body wakes, arrays are made anew where needed, recordings note it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.arrays import MOVING
 from drystone.model.checks import bits, flag, float_array, text
-from drystone.model.materials import is_elliptic
+from drystone.model.materials import ARMS, PAIR_KEYS, is_elliptic
 from drystone.model.rotation import rotation_matrices
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
@@ -66,8 +69,21 @@ def rename(body, name) -> None:
 def set_mass(body, mass: float) -> None:
     refuse_link(body, "mass")
     note_set(body, "mass", mass)
-    body._frame = with_mass(body._frame, mass)
-    changed(body)
+    frame = body._frame = with_mass(body._frame, mass)
+    world, row = body._world, body._row
+    if world._stale or body._start is not None:
+        changed(body)
+        return
+    # In place, in microseconds. Snapshots are known to be of another world by its Build.
+    world._build = built = replace(world._build)
+    bodies = built.model.bodies
+    built.mass[row], bodies.inertia[row] = frame.mass, frame.inertia
+    if not body._kinematic:
+        bodies.inv_mass[row] = 1.0 / frame.mass
+        bodies.inv_inertia[row] = build.free_axes(world.dim) / bodies.inertia[row]
+    if world._joint_work is not None:  # what elimination left holds for other masses
+        world._joint_work.filled[:] = np.nan
+    moved(body)
 
 
 def set_inertia(body, inertia) -> None:
@@ -142,14 +158,43 @@ def set_bits(thing, field: str, value) -> None:
 def set_material(thing, material) -> None:
     """Friction and restitution change with it; mass and inertia stay as they are."""
     material = check_material(material, thing._name)
-    honour(thing._world, material.restitution, material.friction)
+    honour_material(thing._world, material)
     note_set(thing, "material", material)
     thing._material = material
     changed(thing)
 
 
-def honour(world, restitution, friction) -> None:
-    """Refuse at once what the solver, or a world of two dimensions, cannot do."""
-    world._space.check_friction(friction)
-    asked = {"restitution": bool(restitution), "elliptic": is_elliptic(friction)}
+def set_surface(thing, value) -> None:
+    """See Body.surface_velocity. In place, once the thing has a row of its own in the tables."""
+    world = thing._world
+    value = world._space.vector(f"{thing._name}: surface_velocity", value)
+    if any(value):
+        build.require_special((0, 1), world)
+    note_set(thing, "surface_velocity", value)
+    thing._surface = value
+    row = None if world._stale else world._build.surface_row.get(thing._number)
+    if row is None:
+        changed(thing)
+        return
+    pairing = world._build.model.pairing
+    pairing.surface[row] = build.surface_inside(thing)
+    pairing.special[MOVING] = pairing.surface.any()
+    world._inputs = object()
+    build.wake_around(world._build, world._state, thing._number)
+
+
+def honour_material(world, material) -> None:
+    """honour() for all that a material says."""
+    honour(world, {name: getattr(material, name) for name in PAIR_KEYS})
+
+
+def honour(world, given: dict) -> None:
+    """Refuse at once what the solver, or a world of two dimensions, cannot do; see PAIR_KEYS."""
+    world._space.check_friction(given.get("friction"))
+    asked = {
+        "restitution": bool(given.get("restitution")),
+        "elliptic": is_elliptic(given.get("friction")),
+    }
     require_features([feature for feature in asked if asked[feature]], world._solver)
+    if any(given.get(name) for name in ARMS):
+        build.require_special((1, 0), world)

@@ -4,6 +4,7 @@ from math import inf
 
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import integer, shown
+from drystone.model.materials import ARMS
 from drystone.solvers.dispatch import is_force_method
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
@@ -101,6 +102,11 @@ def features_of(world) -> set[str]:
     materials = {thing._material for thing in (*world._fixed, *world._bodies)}
     if any(material.restitution for material in materials):
         asked.add("restitution")
+    if any(thing._surface is not None for thing in (*world._fixed, *world._bodies)):
+        asked.add("surfaces")
+    given = [*world._pairs.values(), *(vars(material) for material in materials)]
+    if any(values.get(name) for values in given for name in ARMS):
+        asked.add("rolling")
     if world._state is not None and world._build.ellipses is not None:
         asked.add("elliptic")
     return asked

@@ -24,7 +24,7 @@ from drystone.world.world import World
 
 SETTABLE = (
     "position", "orientation", "velocity", "spin", "force", "torque", "mass", "inertia", "asleep",
-    "name", "group", "mask", "material",
+    "name", "group", "mask", "material", "surface_velocity",
 )  # fmt: skip
 
 # Steps in one go during a replay; between two edits it makes no difference.

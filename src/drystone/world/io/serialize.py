@@ -10,7 +10,7 @@ import numpy as np
 
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import bits, choice, integer, positive, text, vector
-from drystone.model.materials import Material
+from drystone.model.materials import ARMS, Material
 from drystone.shapes import SHAPES, Compound, unit_quaternion
 from drystone.solvers import FORCE_METHODS, SOLVERS, find_solver
 from drystone.solvers.dispatch import is_force_method
@@ -60,7 +60,9 @@ def restore_shape(value: dict, get, depth: int = 0):
 
 
 def describe_material(material: Material) -> list:
-    return list(dataclasses.astuple(material))
+    values = list(dataclasses.astuple(material))
+    # As before there were these: such a file is read by older versions too.
+    return values if any(getattr(material, name) for name in ARMS) else values[: -len(ARMS)]
 
 
 def restore_material(value) -> Material:
