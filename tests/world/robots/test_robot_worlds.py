@@ -1,9 +1,12 @@
 """Worlds with robots do what other worlds do: save, record, copy, sleep, bounce, many at once."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import drystone as ds
+from two_threads import printed_by
 
 
 def rod(name, mass=1.0):
@@ -213,3 +216,29 @@ def test_a_push_on_a_link_moves_the_whole_robot():
     assert mass @ placed.qd == pytest.approx(jacobian[:3].T @ [0, 0, 0.3])
     momentum = sum(body.mass * body.velocity for body in placed.links.values())
     assert momentum == pytest.approx([0, 0, 0.3], abs=1e-12)
+
+
+PILE = """
+import sys, numba
+sys.path[:0] = sys.argv[1:]
+import drystone as ds
+from test_robot_worlds import cart
+for threads in (1, 2):
+    numba.set_num_threads(threads)
+    world = ds.World(dt=4e-3, sleeping=False)
+    world.add_fixed(ds.Plane())
+    for k in range(147):
+        place = 0.21 * (k % 7), 0.21 * (k // 7 % 7), 0.1 + 0.201 * (k // 49)
+        world.add_body(ds.Box(0.2, 0.2, 0.2), position=place)
+    world.add_robot(cart(), position=(0.2, 0.2, 0), q=[0, 0, 0.8, 1, 0, 0, 0, 0])
+    world.run(0.3)
+    print(world.hash())
+"""
+
+
+@pytest.mark.slow
+def test_robots_on_a_pile_have_the_same_bits_for_one_thread_and_two():
+    one, two = printed_by(
+        PILE, Path(__file__).parent, Path(__file__).parents[2] / "helpers"
+    ).split()
+    assert one == two
