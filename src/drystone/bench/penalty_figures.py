@@ -9,8 +9,8 @@ robots              steps a second of diff-drive and humanoid-26, beside `lemke`
 
 Each writes NAME.csv, and the first two NAME.png. The source leaves open how deep the cube begins,
 how it is turned, and the mass of the ground, which counts in its rule for gains (III C). IV-A gives
-gains, those of 50 kg in all; Fig. 12 a cube of 10 kg. A ground of 255 kg (SAGGING) is a fit of one
-number: it gives the mean penetration of IV-B.
+gains, those of 50 kg in all; Fig. 12 a cube of 10 kg. A ground of 255 kg (SAGGING) was chosen so
+that the mean penetration comes near to that of IV-B.
 """
 
 from dataclasses import replace
