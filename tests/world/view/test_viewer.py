@@ -122,6 +122,7 @@ def _drag_by_mouse(viewer, browser, pictures):
     wait_until(
         lambda: np.linalg.norm(viewer.do(lambda world: world["box 3"].position) - start) > 0.5
     )
+    browser.wait("new Promise((done) => setTimeout(() => done(true), 1500))")
     browser.picture(pictures / "3-dragged.png")
     browser.mouse("mouseReleased", x - 160, y - 32)
     wait_until(lambda: viewer.pointer.dragging is None)

@@ -78,9 +78,11 @@ class LivePanel:
         if self._count % REFRESH and self.viewer.playing:
             return
         world = self.viewer.world
+        asleep = int(np.count_nonzero(world.state.asleep))  # their contacts are not counted
         self._clock.content = (
             f"t = **{world.time:.3f} s**, {len(world)} bodies, "
             f"{world.info.contacts if world.info else 0} contacts"
+            + (f", {asleep} asleep" if asleep else "")
         )
         self._picked.content = described(self.viewer)
         self._plots.update(self.viewer.history)
