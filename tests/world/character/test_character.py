@@ -6,6 +6,8 @@ import pytest
 import drystone as ds
 from drystone.world.character.clips.walking import walk_on_the_spot
 
+pytestmark = pytest.mark.slow  # every one runs a figure for seconds
+
 
 def placed(clip, dt=1 / 240, **options):
     world = ds.World(dt=dt, sleeping=False)

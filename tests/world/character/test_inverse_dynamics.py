@@ -102,6 +102,7 @@ def test_two_ways_agree(walk):
     assert np.abs(a.torque).max() > 1.0
 
 
+@pytest.mark.slow
 def test_two_ways_agree_on_captured_clips(captured):
     clip = captured.smoothed()
     figure = ds.Figure.from_clip(clip)
@@ -112,6 +113,7 @@ def test_two_ways_agree_on_captured_clips(captured):
     np.testing.assert_allclose(a.root_force, b.root_force, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_walking_pushes_the_ground_as_the_textbook_says(captured):
     """The mean is the weight; a full stance has two humps, a valley below the weight between."""
     if captured.name != "02_01":
