@@ -169,7 +169,8 @@ class RobotMotion:
         """The step was good: its coordinates are those of the robot now."""
         own = self.placed._slices
         state.robot_q[own["robot_q"]] = self.q
-        state.robot_v[own["robot_v"]] = self.v
+        asleep = state.asleep[self.rows].any()  # in this very step
+        state.robot_v[own["robot_v"]] = 0.0 if asleep else self.v
         robots = self.world._build.model.robots
         place_bodies(self.placed._row, robots, state, self.world._robot_work)
 
