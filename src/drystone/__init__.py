@@ -87,6 +87,7 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.io.recording import Recording as Recording
     from drystone.world.io.replay import Replay as Replay
     from drystone.world.io.replay import replay as replay
+    from drystone.world.io.snapshot import Snapshot as Snapshot
     from drystone.world.observables import ContactTable as ContactTable
     from drystone.world.observables import Energy as Energy
     from drystone.world.observables import Momentum as Momentum
@@ -100,7 +101,6 @@ if TYPE_CHECKING:  # the same names, for type checkers and editors
     from drystone.world.robots.description import RobotJoint as RobotJoint
     from drystone.world.robots.placed import PlacedRobot as PlacedRobot
     from drystone.world.robots.robot import Robot as Robot
-    from drystone.world.snapshot import Snapshot as Snapshot
     from drystone.world.view.replay_viewer import ReplayViewer as ReplayViewer
     from drystone.world.view.viewer import Viewer as Viewer
     from drystone.world.world import World as World
@@ -114,7 +114,7 @@ _HOME = {
     "FixedBody": "world.body",
     "World": "world.world",
     "Batch": "world.batch",
-    "Snapshot": "world.snapshot",
+    "Snapshot": "world.io.snapshot",
     "ClosestPoints": "world.queries.distance",
     "RayHit": "world.queries.rays",
     "RayHits": "world.queries.rays",

@@ -354,8 +354,10 @@ def test_other_wrong_calls_get_a_sentence():
 
 def test_what_is_not_there_says_so():
     world = box_world()
-    with pytest.raises(ds.InputError, match="stepper is 'rk4', which is unknown"):
-        ds.World(stepper="rk4")
+    with pytest.raises(ds.InputError, match="stepper is 'rk5', which is unknown"):
+        ds.World(stepper="rk5")
+    with pytest.raises(ds.UnsupportedFeature, match="rk4"):
+        ds.World(stepper="rk4")  # of penalty forces, and the solver gives impulses
     with pytest.raises(ds.UnsupportedFeature):
         world.exclude(world["crate"], world["ground"])
 

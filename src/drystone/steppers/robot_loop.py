@@ -6,13 +6,11 @@ in finalize       end_robots, store_robots: coordinates, loops closed, links pla
 """
 
 from drystone import timestep
-from drystone.constraints.error_measures import measure_rows
 from drystone.constraints.reduced.closing import end_robots, store_robots
 from drystone.constraints.reduced.free_rates import predict_robots
 from drystone.jit import inlined, kernel
 from drystone.jit.clock import ticks
 from drystone.model.arrays import (
-    INFO_CONTACTS,
     INFO_EXCESS,
     INFO_NEAR,
     INFO_NEWTON_ISLANDS,
@@ -24,7 +22,7 @@ from drystone.model.arrays import (
 )
 from drystone.model.state_hash import hash_state
 from drystone.solvers.reduced.solve_robots import solve_robots
-from drystone.timestep import DONE, NOT_FINITE, STAGES
+from drystone.timestep import DONE, NOT_FINITE, STAGES, measure_step
 
 MORE_BLOCKS = NOT_FINITE + 1  # the scratch of robots is too small: see solvers/reduced/scratch.py
 
@@ -118,9 +116,5 @@ def advance_robots(model, robots, state, settings, work, joint_work, elements, s
         store_robots(robots, state, scratch)
         if settings.hashing == 1:
             log.hashes[done] = hash_state(state)
-    measure_rows(
-        int(log.info[INFO_CONTACTS]), work.rows.body, work.rows.frame, work.rows.arm,
-        work.rows.bias, work.rows.friction, work.rows.impulse, work.motion.twist,
-        work.motion.free, log.measures,
-    )  # fmt: skip
+    measure_step(log.info, log.measures, work.rows, work.motion)
     return steps, DONE

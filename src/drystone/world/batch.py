@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 
 from drystone.constraints.joints.joint import Joint
 from drystone.errors import InputError
-from drystone.model.checks import float_array, integer, not_negative, shown
+from drystone.model.checks import float_array, integer, not_negative, of_kind, shown
 from drystone.model.joint_arrays import DRIVE_POSITION
 from drystone.model.signatures import public
 from drystone.world import build
 from drystone.world.body import Body
-from drystone.world.snapshot import copy_world
+from drystone.world.io.snapshot import copy_world
 
 # Arrays of a state that never grow.
 SHARED = (
@@ -186,6 +186,7 @@ class Batch:
 
     def set_mass(self, body: Body, values: ArrayLike) -> None:
         """Another mass for a body in each copy (n,) [kg]; its inertia grows alike."""
+        of_kind("set_mass: body", body, Body, "a body of the world that was copied")
         index, given = body.index, self._values("mass", values)
         for copy, value in zip(self._worlds, given, strict=True):
             copy.bodies[index].mass = value

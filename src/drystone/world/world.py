@@ -34,12 +34,12 @@ from drystone.world.dimension import space_of
 from drystone.world.edits import body_edits, force_edits, joint_edits, solver_edits
 from drystone.world.fork import refuse_forked
 from drystone.world.hands import Hands
+from drystone.world.io.snapshot import Snapshots
 from drystone.world.new_bodies import make_body, make_fixed
 from drystone.world.queries.verbs import Queries
 from drystone.world.readings import Readings
 from drystone.world.robots.adding import WithRobots, place_fresh
 from drystone.world.run import complain, fail, run_world
-from drystone.world.snapshot import Snapshots
 from drystone.world.unresolved import name_pairs
 
 POLICIES = ("ignore", "warn", "raise")

@@ -200,9 +200,10 @@ def draw_balances(bodies, state, settings, rows, groups, struck, motion, listed)
 
     listed   scratch, a number for each body
     """
-    # Moving surfaces give energy, and rolling friction takes it, at contacts that do not slip.
+    # Other solvers than `auto` are left as their papers have them. Moving surfaces give energy, and
+    # rolling friction takes it, at contacts that do not slip.
     special = rows.special[MOVING] == 1 or rows.special[ROLLING] == 1
-    plain = settings.drift == DEFAULT_DRIFT and not special
+    plain = settings.newton == 1 and settings.drift == DEFAULT_DRIFT and not special
     for g in range(groups):
         lo, hi = contacts_of(g, rows)
         if hi == lo:
