@@ -90,6 +90,7 @@ def test_everything_public_is_called(tmp_path):
         "ForceState", "Recorder", "Replay", "Lcp", "MixedLcp", "LcpResult", "MixedResult",
         "Trajectory", "Barriers", "energy_line_velocity", "Dragging", "Viewer", "ReplayViewer",
         "Snapshot", "ClosestPoints", "RayHit", "RayHits", "PlacedRobot", "CharacterRun",
+        "Fall", "Torques",
     }  # fmt: skip
     props = Props(write_small_files(tmp_path), tmp_path)
     called = " ".join(name for make, _ in GROUPS.values() for name in make(props))

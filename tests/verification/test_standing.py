@@ -112,8 +112,12 @@ def test_a_tonne_on_light_boxes_stands_under_auto(light):
 
 
 def test_projected_gauss_seidel_sinks_under_a_tonne_and_says_so():
-    """NEWTON, VRIPHYS paper, Fig. 10: 150 iterations do not carry the heavy box."""
+    """NEWTON, VRIPHYS paper, Fig. 10: 150 iterations do not carry the heavy box.
+
+    It sinks ten times as deep as the same stack may with `auto`; no deeper, because overlaps are
+    pushed out.
+    """
     world = loaded_stack(1, ds.SOLVERS["pgs"](max_iterations=150))
     infos = [world.step() for _ in range(60)]
-    assert max(info.penetration for info in infos) > 5e-3
+    assert max(info.penetration for info in infos) > 1e-3
     assert sum(info.converged for info in infos) < 10

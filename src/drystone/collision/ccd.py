@@ -188,6 +188,19 @@ def _boxes_meet(box, s, t, grow):
 
 
 @kernel
+def _overlaps(a, b, state, near, near_count):
+    """Whether shapes a and b had contacts that overlapped when the step began."""
+    for k in range(near_count):
+        p = near.pair[k]
+        if state.pair[p, 0] == a and state.pair[p, 1] == b:
+            first = near.slot_first[k]
+            for c in range(first, first + near.slot_count[k]):
+                if near.slot[c, 6] < 0.0:
+                    return True
+    return False
+
+
+@kernel
 def _stop_overruns(shapes, outlines, bodies, pairing, state, settings, work):
     """Stop bodies that were struck before what lies beyond their near pairs; how many pairs."""
     boxes, ccd = work.boxes, work.ccd
@@ -208,6 +221,9 @@ def _stop_overruns(shapes, outlines, bodies, pairing, state, settings, work):
                 continue
             a, b, j = min(s, t), max(s, t), shapes.body[t]
             if has_mesh_toi(shapes, a, b):  # as far as was looked at
+                # What overlaps is pushed out, by the way that its contacts know.
+                if _overlaps(a, b, state, work.near, int(work.log.info[INFO_NEAR])):
+                    continue
                 share = max(0.0, 1.0 - beyond / (beyond + boxes.reach[s]))
             else:
                 skin = settings.skin * min(shapes.radius[a], shapes.radius[b])

@@ -182,7 +182,7 @@ BROKEN = {
         replace("height_m = 4.0", "height_m = 4.0\ninclination_deg = 90"), "inclination_deg"),
     "rolling resistance below zero": (
         replace('preset = "stone:carbonate"', 'preset = "stone:carbonate"\nrolling = -0.1'),
-        "rolling can be -0.1, must be >= 0"),
+        "rolling can be -0.1, must be from 0 to 1000"),
     "frequency of one source alone": (
         replace('[[sources]]\nname = "cliff"', '[[sources]]\nname = "more"\n'
                 'points = [[2600100, 1200300]]\n\n[[sources]]\nname = "cliff"\n'
@@ -235,7 +235,7 @@ BROKEN = {
                     "restitution can be 1.2, must be from 0 to 1"),
     "negative friction": (
         replace("friction = { uniform = [0.5, 0.7] }", "friction = { normal = [0.5, 0.1] }"),
-        "friction can be -inf, must be >= 0. Cut it off with min and max"),
+        "friction can be -inf, must be from 0 to 1e.06. Cut it off with min and max"),
     "distribution": (replace("uniform = [0.5, 0.7]", "unifrom = [0.5, 0.7]"),
                      "Did you mean 'uniform'"),
     "unknown key": (replace("capacity_kj", "capacity_kJ"), "Did you mean 'capacity_kj'"),

@@ -54,6 +54,16 @@ def character_calls(p: Props) -> dict[str, Call]:
             {"figure": figure, "clip": clip, "rate": 30.0, "ground": True, "friction": 0.8,
              "gravity": (0, 0, -9.81), "method": "multipliers", "phase": 0.5},
         ),
+        "feedforward": Call(
+            ds.feedforward,
+            {"figure": figure, "clip": clip, "dt": 1 / 60, "gravity": (0, 0, -9.81)},
+        ),
+        "run_character": Call(
+            ds.run_character,
+            {"clip": clip, "root": "follow", "disturbances": (), "seconds": 0.05, "dt": 1 / 60,
+             "mass": 70.0, "gains": None, "cutoff": None, "friction": 0.8, "record": None,
+             "every": 4, "progress": None},
+        ),
         "Gains": Call(
             ds.Gains,
             {"frequency": 14.0, "ratio": 1.0, "effort": 0.0, "joints": {"left_knee": (10.0, 1.0)}},

@@ -122,7 +122,7 @@ def draw_material(rng: np.random.Generator, world: Any) -> ds.Material:
         friction = (0.2, 0.8)
     bounces = rng.random() < 0.3
     arms = {}
-    if rng.random() < 0.15:
+    if rng.random() < 0.15 and "rolling" in getattr(world.solver, "supports", ()):
         arms = {"rolling_friction": float(10 ** rng.uniform(-4, -1)),
                 "spinning_friction": float(10 ** rng.uniform(-4, -1))}  # fmt: skip
     return ds.Material(

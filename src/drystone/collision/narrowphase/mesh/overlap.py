@@ -317,10 +317,11 @@ def _way_of(shapes, pair, loops, segments, k, small, work):
 
 
 @kernel
-def _add_side(shapes, pair, x, n, shift, size, small, count, work):
+def _add_side(shapes, pair, x, n, deep, shift, size, small, count, work):
     """Add the contact that the overlap at x, left along n, would have if B were moved by `shift`,
     should it push B back: the other side of a groove, in which links lie that pull at each other.
-    With one side alone they slip along it in every step. Returns the number of contacts."""
+    With one side alone they slip along it in every step. `deep` is how deep the overlap is. Returns
+    the number of contacts."""
     moved = mesh_pair(shapes, pair.a, pair.b, pair.r, add(pair.t, shift))
     segments = find_contours(shapes, moved, MOST_SEGMENTS, work)
     if segments == 0:
@@ -339,7 +340,9 @@ def _add_side(shapes, pair, x, n, shift, size, small, count, work):
     if depth <= 0.0 or dot(side, n) < SAME_WAY or back > -TILTED * norm(shift):
         return count
     gap, x = -depth - back, mad(middle, shift, -0.5)
-    if gap > norm(shift):  # not in this step
+    # Not in this step; or deeper than the overlap itself, which is the shortest way out: it is the
+    # contour of another place, as of a pin that was moved farther than it has play in its bore.
+    if gap > norm(shift) or gap < -deep:
         return count
     for i in range(count):
         if dot((work.rows[i, 3], work.rows[i, 4], work.rows[i, 5]), side) > SAME_SIDE:
@@ -377,6 +380,7 @@ def add_overlaps(shapes, pair, count, reach, work):
             work.way[ways, 0], work.way[ways, 1], work.way[ways, 2] = middle
             work.way[ways, 3], work.way[ways, 4], work.way[ways, 5] = n
             work.way[ways, 6], work.way[ways, 7] = length, min(reach, SIDEWAYS * depth)
+            work.way[ways, 8] = depth
             ways += 1
             if not _is_known(work.rows, known, middle, n, depth, length):
                 count = _write(work.rows, count, middle, n, depth)
@@ -386,8 +390,9 @@ def add_overlaps(shapes, pair, count, reach, work):
         for k in range(4):
             shift = scale(one if k < 2 else other, far if k % 2 == 0 else -far)
             count = _add_side(
-                shapes, pair, load(work.way, i), n, shift, work.way[i, 6], small, count, work
-            )
+                shapes, pair, load(work.way, i), n, work.way[i, 8], shift, work.way[i, 6], small,
+                count, work,
+            )  # fmt: skip
     return count, unresolved
 
 

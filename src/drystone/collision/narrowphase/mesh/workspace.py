@@ -53,7 +53,7 @@ class Workspace(NamedTuple):
     contour: np.ndarray  # (MOST_SEGMENTS, SEGMENT_COLUMNS) see intersection.py
     loop: np.ndarray  # (MOST_LOOPS, LOOP_COLUMNS)
     queue: np.ndarray  # (MOST_SEGMENTS,)
-    way: np.ndarray  # (MOST_LOOPS, 8) how overlaps are left, see overlap.py
+    way: np.ndarray  # (MOST_LOOPS, 9) how overlaps are left, see overlap.py
 
 
 @inner_kernel
@@ -92,5 +92,5 @@ def make_workspace():
         np.empty((MOST_MESH_CANDIDATES, 4)), np.empty((STACK, 2), np.int32), np.empty((STACK, 2)),
         np.empty(2 * BATCH, np.int32), np.empty(BATCH), np.empty(COLUMNS),
         np.empty((MOST_SEGMENTS, SEGMENT_COLUMNS)), np.empty((MOST_LOOPS, LOOP_COLUMNS)),
-        np.empty(MOST_SEGMENTS, np.int32), np.empty((MOST_LOOPS, 8)),
+        np.empty(MOST_SEGMENTS, np.int32), np.empty((MOST_LOOPS, 9)),
     )  # fmt: skip
