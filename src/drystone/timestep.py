@@ -27,7 +27,7 @@ from drystone.constraints.islands import (
     find_islands,
     order_contacts,
 )
-from drystone.constraints.joint_rows import contacts_of, start_joints
+from drystone.constraints.joint_rows import start_joints
 from drystone.forces.apply import settle_forces, total_forces
 from drystone.forces.free_velocity import free_twists
 from drystone.jit import inlined, kernel
@@ -84,11 +84,7 @@ from drystone.solvers.articulated.solve_islands import (
     store_joints,
 )
 from drystone.solvers.articulated.stabilization import stabilize_joints
-from drystone.solvers.gauss_seidel.rolling import add_torques, roll_rows, rolling_error
-from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows, worst_share
-from drystone.solvers.gauss_seidel.sweep import is_bounded
-from drystone.solvers.newton.by_bodies import LARGE_GOAL
-from drystone.solvers.newton.island_delassus import finish_groups
+from drystone.solvers.gauss_seidel.solve_islands import push_all, worst_share
 from drystone.solvers.stages.carried_contacts import (
     carry_islands,
     carry_islands_solids,
@@ -98,6 +94,7 @@ from drystone.solvers.stages.carried_contacts import (
 from drystone.solvers.stages.contact_balance import draw_balances, settle_balances
 from drystone.solvers.stages.impact import solve_impacts, solve_impacts_solids
 from drystone.solvers.stages.least_norm import share_evenly
+from drystone.solvers.stages.solve_contacts import solve_contacts
 
 STAGES = (
     "forces", "broadphase", "narrowphase", "contacts", "constraints", "impacts", "rattle", "solve",
@@ -115,10 +112,6 @@ DONE, MORE_PAIRS, MORE_SLOTS, MORE_CONTACTS, NOT_FINITE = range(5)
 # A step that begins with a contact deeper than so many skins is not converged: 1 % of the radius of
 # the smaller body, with the default skin.
 DEEP_SKINS = 333.0
-
-# How often Newton's method, which takes torques of rolling friction as given, and sweeps, which
-# have both, may take turns in a step.
-MOST_TURNS = 3
 
 
 @kernel
@@ -284,53 +277,6 @@ def rattle(model, outlines, state, settings, work, joint_work):
 
 
 @kernel
-def _roll_groups(groups, rows, motion, visit):
-    """Visit the torques of all groups without joints, or measure how far they are off [m/s]."""
-    worst = 0.0
-    for g in range(groups):
-        if rows.group_linked[g] == 0:
-            lo, hi = contacts_of(g, rows)
-            if visit:
-                off = roll_rows(lo, hi, rows, motion.mass, motion.twist)
-            else:
-                off = rolling_error(lo, hi, rows, motion.mass, motion.twist)
-            if not off <= worst:  # also takes a NaN
-                worst = off
-    return worst
-
-
-@kernel(inline="always")
-def _solve_contacts(backward, bounds, state, settings, work, groups, count):
-    """Gauss-Seidel sweeps, and Newton where they stall; sweeps, residual, and that of torques."""
-    motion, rows, info, torques = work.motion, work.rows, work.log.info, 0.0
-    newton = settings.newton == 1  # then sweeps give up where it would be quicker
-    rolls, turn = rows.special[ROLLING] == 1, 0
-    if rolls:  # the torques that go with the warm start
-        _roll_groups(groups, rows, motion, True)
-    while True:
-        sweeps, residual = solve_rows(
-            rows, groups, count, backward, motion.mass, settings.tolerance,
-            settings.relative_tolerance, bounds, newton and not rolls, motion.twist,
-        )  # fmt: skip
-        if rolls:  # from here on torques are given loads
-            add_torques(0, count, 1.0, rows, motion.mass, motion.free)
-            rows.special[ROLLING] = 0
-        if newton and residual > LARGE_GOAL * settings.tolerance and not is_bounded(bounds):
-            sweeps, residual = finish_groups(
-                rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
-                bounds, work.island, motion.twist, info,
-            )  # fmt: skip
-        if not rolls:
-            break
-        rows.special[ROLLING], turn = 1, turn + 1
-        torques = _roll_groups(groups, rows, motion, False)
-        if torques <= settings.tolerance or turn == MOST_TURNS or torques != torques:
-            break
-        add_torques(0, count, -1.0, rows, motion.mass, motion.free)
-    return sweeps, residual, torques
-
-
-@kernel
 def solve(model, state, settings, work, joint_work):
     """Impulses: Gauss-Seidel sweeps, and Newton where they stall."""
     since, motion, rows, island, info = ticks(), work.motion, work.rows, work.island, work.log.info
@@ -340,7 +286,7 @@ def solve(model, state, settings, work, joint_work):
     if settings.budget_time > 0.0:
         end_of_time = since + np.uint64(settings.budget_time * work.log.clock[TICKS_PER_SECOND])
     bounds = (settings.max_sweeps, settings.budget_sweeps, end_of_time)
-    sweeps, residual, torques = _solve_contacts(
+    sweeps, residual, torques = solve_contacts(
         backward, bounds, state, settings, work, groups, count
     )
     # Else nothing has changed; and what is shared anew would bear other torques.
