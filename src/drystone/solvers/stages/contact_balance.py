@@ -40,9 +40,11 @@ from drystone.motion.rigid_motion import (
 LARGEST_ANGLE = 0.15  # [rad] by which a body may rotate in a step in which it swings
 ROUNDING = 1e-13  # share of the kinetic energy that is not worth a correction
 MOST_BALANCED = 64  # contacts of an island; larger ones are piles
-# [rad] in a step. Bodies that rotate less are at rest or rock, and lose 4e-6 of their energy;
-# a chain of rings that hangs had its rocking fed, to 7 mJ in ten seconds, with 1e-4.
-LEAST_ANGLE = 2e-3
+LEAST_ANGLE = 1e-4  # [rad] in a step: bodies that rotate less are at rest, and keep their bits
+# Islands of more bodies get energy back only if one rotates by this angle in the step [rad]: what
+# one loses goes to all, and five rings that hang from each other rocked themselves up, by 7 mJ in
+# ten seconds.
+MOST_SWINGING, ROCKING = 2, 5e-4
 # Approaches up to so many times what rotation explains, and this share of what gravity adds in a
 # step, are no impacts. On a circle it is once; where a pendulum turns round there is no rotation.
 EXPLAINED, FALLEN = 3.0, 0.25
@@ -181,10 +183,10 @@ def _on_static(lo, hi, rows, bodies):
 
 
 @kernel
-def _turns(lo, hi, rows, twist, dt):
-    """Whether any body of rows lo..hi rotates: seen before anything that takes longer, for most
-    islands are at rest."""
-    least = (LEAST_ANGLE / dt) ** 2
+def _turns(lo, hi, rows, twist, dt, angle):
+    """Whether any body of rows lo..hi rotates by so much in the step: seen before anything that
+    takes longer, for most islands are at rest."""
+    least = (angle / dt) ** 2
     for r in range(lo, hi):
         for side in range(2):
             b = rows.body[r, side]
@@ -206,6 +208,7 @@ def draw_balances(bodies, state, settings, rows, groups, struck, motion, listed)
     # rolling friction takes it, at contacts that do not slip.
     special = rows.special[MOVING] == 1 or rows.special[ROLLING] == 1
     plain = settings.newton == 1 and settings.drift == DEFAULT_DRIFT and not special
+    dt = settings.dt
     for g in range(groups):
         lo, hi = contacts_of(g, rows)
         if hi == lo:
@@ -220,15 +223,18 @@ def draw_balances(bodies, state, settings, rows, groups, struck, motion, listed)
             for k in range(3):
                 rows.round_impulse[lo, k] = momentum[k]
             rows.target[lo] = FREE
-        elif _turns(lo, hi, rows, state.twist, settings.dt) and _on_static(lo, hi, rows, bodies):
+        elif _turns(lo, hi, rows, state.twist, dt, LEAST_ANGLE) and _on_static(
+            lo, hi, rows, bodies
+        ):
             count = _list_bodies(lo, hi, rows, motion.mass, listed)
             if not _is_plain(count, state, motion, struck, listed):
                 continue
             work = _friction_work(lo, hi, rows, motion, state, settings)
             given = _energy_given(count, bodies, state, motion, settings, listed)
             smooth = work > -inf
+            rocks = count > MOST_SWINGING and not _turns(lo, hi, rows, state.twist, dt, ROCKING)
             rows.round_impulse[lo, 0] = given + work if smooth else given
-            rows.target[lo] = SWINGS if smooth else TURNS
+            rows.target[lo] = SWINGS if smooth and not rocks else TURNS
 
 
 @kernel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import not_negative, positive, vector
+from drystone.model.checks import not_negative, of_kind, positive, things, vector
 from drystone.model.files import make_folder
 from drystone.model.materials import Material
 from drystone.model.signatures import public
@@ -127,6 +127,8 @@ def run_character(
     record    a recording is written there, with poses every `every` steps
     progress  called as progress(steps done, steps in all)
     """
+    of_kind("run_character: clip", clip, Clip, "a Clip")
+    disturbances = things("run_character: disturbances", disturbances, Disturbance)
     clip = clip if cutoff is None else clip.smoothed(cutoff)
     figure = Figure.from_clip(clip, mass)
     for d in disturbances:
