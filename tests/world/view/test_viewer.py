@@ -139,7 +139,8 @@ def _throw_by_mouse(viewer, browser, pictures):
     browser.mouse("mousePressed", x, y)
     browser.mouse("mouseReleased", x, y)
     wait_until(lambda: viewer.do(len) == 5)
-    wait_until(lambda: viewer.do(lambda world: world["box 3"].position[2]) < 2.5)
+    # It comes down by one box, 3.5 to 2.5 m, even if the struck one leaves without the others.
+    wait_until(lambda: viewer.do(lambda world: world["box 3"].position[2]) < 3.0)
     browser.picture(pictures / "4-struck.png")
 
 
