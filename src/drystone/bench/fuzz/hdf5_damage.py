@@ -44,7 +44,7 @@ def _damage_attribute(rng: np.random.Generator, owner: Any) -> str:
         del owner.attrs[name]
         return f"attribute {name} gone"
     if text and rng.random() < 0.7:
-        said = value if isinstance(value, bytes) else value.encode()
+        said = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
         changed = damage_json(rng, said) if said[:1] in b"{[" else damage_text(rng, said)
         owner.attrs[name] = changed.decode("utf-8", "replace").replace("\0", "")
         return f"attribute {name} edited"
@@ -112,7 +112,7 @@ def _damage_dataset(rng: np.random.Generator, file: h5py.File, name: str) -> str
         return f"{name} left"
     value = dataset[()]
     if isinstance(value, bytes | str):
-        said = value if isinstance(value, bytes) else value.encode()
+        said = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
         return _replace(file, name, damage_json(rng, said), "text edited")
     if how <= 2 and np.size(value):
         flat = np.array(value).reshape(-1)
