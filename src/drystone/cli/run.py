@@ -137,7 +137,7 @@ def summary_table(name, f) -> Table:
     for label, value in rows.items():
         table.add_row(label, value)
     total = sum(f["stages_ms"].values()) or 1.0
-    stages = [f"{k} {v:.3f} ms ({100 * v / total:.0f} %)" for k, v in f["stages_ms"].items()]
+    stages = [f"{k} {1e3 * v:.2f} µs ({100 * v / total:.0f} %)" for k, v in f["stages_ms"].items()]
     table.add_row("time per stage", "\n".join(stages))
     return table
 
