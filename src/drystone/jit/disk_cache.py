@@ -32,7 +32,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from drystone.jit.folders import cache_folder, folders, kernel_digest
-from drystone.jit.linking import LateLibrary, libraries
+from drystone.jit.linking import LateLibrary, libraries, to_prepare
 
 log = logging.getLogger("drystone.jit")
 
@@ -216,7 +216,7 @@ def _rebuild(context, name: str, payload: tuple) -> CompileResult | None:
     library = _load(context, *code) if runs else _late_library(context.codegen(), name, payload)
     if library is None:
         return None
-    library._reload_init.update(prepare)
+    library._reload_init = to_prepare(library) | set(prepare)
     result = CompileResult(
         typing_context=context.typing_context,
         target_context=context,

@@ -7,6 +7,7 @@ written, but never one that a running process holds.
 """
 
 import atexit
+import glob
 import hashlib
 import logging
 import os
@@ -35,8 +36,8 @@ _HOUR = 3600.0
 
 _CHECKED = "-checked"  # ends the names of folders of code with bounds checks
 _IN_USE = "in-use"  # held with a shared lock by every process that uses the folder
-_IMPORT = re.compile(rb"^ *from drystone\.?([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-_NAME = re.compile(rb"\w+")
+_IMPORT = re.compile(rb"from drystone\.?([\w.]*) import (\([^)]*\)|[^\n]*)")
+_NAME = re.compile(r"\w+")
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]*\b")
 _VERSION_NAME = re.compile(r"[0-9a-f]{16}(-checked)?")
 _OURS = re.compile(r".+\.(kernel|part|done)|in-use")
@@ -63,18 +64,37 @@ def compiled_sources(package: Path) -> dict[Path, bytes]:
     found = {path for path, source in sources.items() if b"kernel" in source}
     ahead = list(found)
     while ahead:
-        for module, names in _IMPORT.findall(sources[ahead.pop()]):
+        for place, names in _imports(sources[ahead.pop()]):
             if _CONSTANT.search(names):
-                place = package.joinpath(*module.decode().split("."))
-                new = {place.with_suffix(".py"), place / "__init__.py"} & sources.keys() - found
+                new = {f"{place}.py", f"{place}/__init__.py"} & sources.keys() - found
                 found |= new
                 ahead.extend(new)
-    return {path: source for path, source in sources.items() if path in found}
+    return {package / path[1:]: source for path, source in sources.items() if path in found}
 
 
 @cache
-def _sources(package: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in sorted(package.rglob("*.py"))}
+def _sources(package: Path) -> dict[str, bytes]:
+    """All sources of the package by their paths in it, which begin with a slash.
+
+    Paths are text here: every start asks for the digests of thirty files of six hundred, and to
+    compare objects of pathlib took a fifth of it.
+    """
+    root = str(package)
+    paths = glob.glob("**/*.py", root_dir=root, recursive=True)
+    sources = {}
+    for path in sorted(path.replace(os.sep, "/") for path in paths):
+        with open(os.path.join(root, path), "rb") as file:
+            sources[f"/{path}"] = file.read()
+    return sources
+
+
+@cache
+def _imports(source: bytes) -> list[tuple[str, bytes]]:
+    """Of each import of ours: the module, as the path of its file without its end; the names."""
+    return [
+        ("".join(f"/{part}" for part in module.decode().split(".") if part), names)
+        for module, names in _IMPORT.findall(source)
+    ]
 
 
 @cache
@@ -85,35 +105,34 @@ def kernel_digest(path: str) -> str:
     compiled of the rest is taken over. Of a file that is not ours: all sources, and itself.
     """
     package = Path(__file__).parents[1]
-    start = Path(path)
     digest = hashlib.blake2b(digest_size=8)
     digest.update(numba.__version__.encode())
-    graph, sources = _import_graph(package)
+    graph, hashes = _import_graph(package)
+    start = path.removeprefix(str(package)).replace(os.sep, "/")
     if start not in graph:
-        digest.update(source_digest().encode() + start.read_bytes())
+        digest.update(source_digest().encode() + Path(path).read_bytes())
         return digest.hexdigest()
-    found, ahead = {start}, [start, *package.joinpath("jit").glob("*.py")]
+    found, ahead = {start}, [start, *(file for file in graph if file.startswith("/jit/"))]
     while ahead:
-        new = graph.get(ahead.pop(), set()) - found
+        new = graph[ahead.pop()] - found
         found |= new
         ahead.extend(new)
     for each in sorted(found):
-        digest.update(sources[each])
+        digest.update(hashes[each])
     return digest.hexdigest()
 
 
 @cache
-def _import_graph(package: Path) -> tuple[dict[Path, set[Path]], dict[Path, bytes]]:
+def _import_graph(package: Path) -> tuple[dict[str, set[str]], dict[str, bytes]]:
     """Which files each file of the package imports, and a hash of each."""
     sources = _sources(package)
-    graph: dict[Path, set[Path]] = {}
+    graph: dict[str, set[str]] = {}
     for path, source in sources.items():
-        places = set()
-        for module, names in _IMPORT.findall(source):
-            place = package.joinpath(*module.decode().split("."))
-            places |= {place, place / "__init__"}
-            places |= {place / name.decode() for name in _NAME.findall(names)}
-        graph[path] = {place.with_suffix(".py") for place in places} & sources.keys()
+        files = graph[path] = set()
+        for place, names in _imports(source):
+            files |= {f"{place}.py", f"{place}/__init__.py"}
+            files |= {f"{place}/{name}.py" for name in _NAME.findall(names.decode())}
+        files.intersection_update(sources)
     hashes = {
         path: hashlib.blake2b(source, digest_size=16).digest() for path, source in sources.items()
     }

@@ -30,6 +30,7 @@ class LateLibrary(JITCodeLibrary):
 
     def __init__(self, codegen, name):
         super().__init__(codegen, name)
+        self._reload_init = set()
         self._own_names, self._machine, self.name_on_disk = (), None, None
 
     @property
@@ -45,7 +46,7 @@ class LateLibrary(JITCodeLibrary):
         self._raise_if_finalized()
         self._linking_libraries = list(dict.fromkeys(self._linking_libraries))
         for library in self._linking_libraries:
-            self._reload_init.update(library._reload_init)
+            self._reload_init |= to_prepare(library)
             self._dynamic_globals.extend(library._dynamic_globals)
         self._finalize_dynamic_globals()
         self._own_names = _share(self._final_module)
@@ -155,6 +156,11 @@ class _Codegen:
 
     def __getattr__(self, name):
         return getattr(self._library._codegen, name)
+
+
+def to_prepare(library) -> set:
+    """What must have run in a process before this code does; Numba 0.62 does not keep it yet."""
+    return getattr(library, "_reload_init", set())
 
 
 def _own_module(library):

@@ -12,18 +12,15 @@ from drystone.model.arrays import (
     ContactList,
     ContactRows,
     Graph,
-    Island,
-    IslandWork,
-    Links,
     Log,
     Model,
     Motion,
     Near,
-    NewtonWork,
     State,
     Work,
     joined_bodies,
 )
+from drystone.model.island_arrays import Island, IslandWork, Links, NewtonWork
 from drystone.model.robot_state import robot_bodies
 
 

@@ -93,8 +93,8 @@ class RobotScratch(NamedTuple):
     tree: RobotWork
     rows: RobotRows
     problem: TiedProblem
-    island: Any  # arrays.Island: the same problem with its matrix, where it is not too large
-    newton: Any  # arrays.NewtonWork
+    island: Any  # island_arrays.Island: the same problem with its matrix, if not too large
+    newton: Any  # island_arrays.NewtonWork
     touched: np.ndarray  # (nt,) int32: 1 if a contact of this step has one of its links
     folded: np.ndarray  # (na,) int32: 1 if a servo is part of the mass matrix, not a row
     pulled: np.ndarray  # (na,) impulse of such a servo in this step [N m s], [N s]

@@ -14,8 +14,8 @@ import numpy as np
 
 from drystone.jit import kernel
 from drystone.jit.table import table
-from drystone.model.arrays import Island, NewtonWork
 from drystone.model.capacity import new_island, newton_work
+from drystone.model.island_arrays import Island, NewtonWork
 from drystone.solvers.gauss_seidel.anderson import (
     AndersonWork,
     accelerate,
