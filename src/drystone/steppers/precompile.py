@@ -44,11 +44,12 @@ from drystone.model import arrays, capacity
 from drystone.model.arrays import Settings
 from drystone.motion import displacement, finalize, sleeping, stabilization
 from drystone.shapes.tables import build_shapes
-from drystone.solvers.articulated import rattle
+from drystone.solvers.articulated import rattle, rattle_island
 from drystone.solvers.articulated.energy_balance import balance_energies, draw_budgets
 from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
 from drystone.solvers.articulated.stabilization import stabilize_joints
+from drystone.solvers.articulated.substeps import integrate_substeps
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.gauss_seidel.sweep import sweeps_alone
 from drystone.solvers.newton.by_bodies import solve_by_bodies
@@ -303,6 +304,12 @@ def run_joint_solver() -> None:
     _solve_by_newton(empty_joint_work())
     *linked, settings, island, motion = _linked_arguments()
     solve_articulated(*linked, 0, settings, island, motion)
+    joint_work, joints, bodies, state, rows, _, settings, island, motion = _linked_arguments()
+    group = (joints, bodies, state, rows, joint_work)
+    # They cannot run on nothing: they look at one group.
+    rattle_island.shake_island.prepare(np.int64(0), *group, settings, island, motion, 0.0)
+    rattle_island.project_group.prepare(np.int64(0), *group, island, motion, 0.0)
+    integrate_substeps.prepare(np.int64(0), 0.0, *group, settings, island, motion)
     rattle.rattle_islands(*_linked_arguments())
 
 
