@@ -182,6 +182,12 @@ def _empty_world():
     return model, state, capacity.allocate(model)
 
 
+def _prepare(stage, *args) -> None:
+    """Compile a stage without a call; what is not compiled at all is a function as it stands."""
+    if not numba.config.DISABLE_JIT:
+        stage.prepare(*args)
+
+
 def run_geometry() -> None:
     """Collision stages and islands, on nothing."""
     model, state, work = _empty_world()
@@ -209,8 +215,16 @@ def load_terrain() -> None:
     """Contacts with terrain, which cannot run on nothing: it looks at one pair."""
     model, state, work = _empty_world()
     a = t = first = np.int32(0)
-    terrain_contacts.prepare(
-        model.shapes, work.boxes.pose, a, t, 0.0, work.near.slot, first, np.zeros((256, 4))
+    _prepare(
+        terrain_contacts,
+        model.shapes,
+        work.boxes.pose,
+        a,
+        t,
+        0.0,
+        work.near.slot,
+        first,
+        np.zeros((256, 4)),
     )
 
 
@@ -307,9 +321,9 @@ def run_joint_solver() -> None:
     joint_work, joints, bodies, state, rows, _, settings, island, motion = _linked_arguments()
     group = (joints, bodies, state, rows, joint_work)
     # They cannot run on nothing: they look at one group.
-    rattle_island.shake_island.prepare(np.int64(0), *group, settings, island, motion, 0.0)
-    rattle_island.project_group.prepare(np.int64(0), *group, island, motion, 0.0)
-    integrate_substeps.prepare(np.int64(0), 0.0, *group, settings, island, motion)
+    _prepare(rattle_island.shake_island, np.int64(0), *group, settings, island, motion, 0.0)
+    _prepare(rattle_island.project_group, np.int64(0), *group, island, motion, 0.0)
+    _prepare(integrate_substeps, np.int64(0), 0.0, *group, settings, island, motion)
     rattle.rattle_islands(*_linked_arguments())
 
 
