@@ -13,9 +13,15 @@ HUGE = float(np.finfo(float).max)
 SERVO = ds.Servo(0.3, stiffness=5.0, damping=0.1)
 
 
-def chain(folder, motor=None, loop=False, ground=None, hung=True):
+def chain(folder, motor=None, loop=False, ground=None, hung=True, top=False):
     """Two boxes on hinges, that hang on the fixed world or fall freely onto the ground."""
     world = ds.World(sleeping=False, checkpoint_folder=folder)
+    if top:  # beside them a gyroscope, whose step is cut into substeps
+        disc = world.add_body(
+            ds.Cylinder(0.1, 0.02), position=(5.1, 0, 0), orientation=(0.5**0.5, 0, 0.5**0.5, 0),
+            spin=(300, 0, 0),
+        )  # fmt: skip
+        world.add_joint(ds.Ball(None, disc, (5, 0, 0)))
     if ground is not None:
         world.add_fixed(ds.Plane(), position=(0, 0, ground))
     boxes = [
@@ -47,6 +53,7 @@ CASES = {
     "tree with a servo": (dict(motor=SERVO), spoil_drive),
     "free tree with a servo": (dict(motor=SERVO, hung=False), spoil_drive),
     "loop": (dict(loop=True), spoil_velocity),
+    "substeps": (dict(top=True), spoil_velocity),
     "motor": (dict(motor=ds.Motor(1.0)), spoil_drive),
     "contact": (dict(motor=SERVO, hung=False, ground=1.9), spoil_drive),
 }

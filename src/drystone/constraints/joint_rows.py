@@ -20,7 +20,7 @@ from drystone.model.joint_arrays import JointRows, Joints, joint_rows
 # for it lies below the tolerance by orders of magnitude.
 SOFTNESS = 1e-11
 
-BY_RATTLE, BY_SECANT = 1, 2  # JointWork.done
+BY_RATTLE, BY_SECANT, BY_SUBSTEPS = 1, 2, 3  # JointWork.done
 
 
 @table
@@ -37,7 +37,7 @@ class JointWork(NamedTuple):
     row_list: np.ndarray  # (rows,) int32: rows of the blocks in that list
     row_first: np.ndarray  # (nodes + 1,) int32: first of each block of that list in row_list
     island_group: np.ndarray  # (n + 1,) int32: group of an island with joints, -1 for others
-    done: np.ndarray  # (n + 2,) int32: for groups integrated smoothly, BY_RATTLE or BY_SECANT
+    done: np.ndarray  # (n + 2,) int32: for groups integrated smoothly, BY_RATTLE ...
     residual: np.ndarray  # (n + 2,) of these [m/s], [rad/s]
     stabilize: np.ndarray  # (n + 2,) int32: 1 for groups with position errors after the step
     curve: np.ndarray  # (rows, 3) State.joint_curve of this step, stored when it is finalized
@@ -50,6 +50,9 @@ class JointWork(NamedTuple):
     smooth: np.ndarray  # (n + 2,) int32: 1 for groups that RATTLE declined but that move smoothly
     kept_linear: np.ndarray  # (rows, 3) rows of the solve while stabilization.py uses others
     kept_angular: np.ndarray  # (rows, 6)
+    kept_state: np.ndarray  # (n + 1, 13) poses and velocities at the start of substeps
+    kept_value: np.ndarray  # (nj, 3) coordinates likewise
+    moving: np.ndarray  # (n + 1,) int32: bodies of a group, kinematic ones too
     energy: np.ndarray  # (n + 2, 4) of groups: see solvers/articulated/energy_balance.py [J]
     body_list: np.ndarray  # (n + 1,) int32: scratch, bodies of a group
     stamp: np.ndarray  # (n + 2,) int64: last visit of each body, and the number of this visit
@@ -106,6 +109,9 @@ def new_joint_work(joints: Joints, table) -> JointWork:
         smooth=np.zeros(bodies + 2, np.int32),
         kept_linear=np.zeros((joints.row_first[-1], 3)),
         kept_angular=np.zeros((joints.row_first[-1], 6)),
+        kept_state=np.zeros((bodies + 1, 13)),
+        kept_value=np.zeros((len(joints.kind), 3)),
+        moving=np.zeros(bodies + 1, np.int32),
         energy=np.zeros((bodies + 2, 4)),
         body_list=np.zeros(bodies + 1, np.int32),
         stamp=np.zeros(bodies + 2, np.int64),

@@ -9,6 +9,7 @@ from drystone.constraints.joint_blocks import block_impulses, joint_blocks
 from drystone.constraints.problem import ContactProblem
 from drystone.model.arrays import (
     FIXED,
+    FLAG_PARTS,
     INFO_CONTACTS,
     INFO_IMPACTS,
     MOVING,
@@ -33,6 +34,12 @@ class ContactArrays(NamedTuple):
     friction_2: np.ndarray  # (nc,) along tangent 2; the same unless the friction is elliptic
 
 
+def parts_of(work: Work) -> int:
+    """In how many parts the last step was taken (steppers/cut_step.py). Work holds the last of
+    them; as impulses over the step those count whose forces act in it."""
+    return max(1, int(work.log.flag[FLAG_PARTS]))
+
+
 def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> ContactArrays:
     """Copies of the contacts of the last step, sorted by pair of shapes."""
     count = int(work.log.info[INFO_CONTACTS])
@@ -48,10 +55,11 @@ def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> Con
     impulse = rows.impulse[:count].copy()
     if work.log.info[INFO_IMPACTS] > 0:
         impulse += rows.impact_impulse[:count]
+    impulse *= parts_of(work)
     torque = np.zeros((count, 3))
     if rows.special[ROLLING] == 1:
         frame = rows.frame[:count].reshape(count, 3, 3)
-        torque = np.einsum("ck,ckx->cx", rows.torque[:count], frame)[order]
+        torque = parts_of(work) * np.einsum("ck,ckx->cx", rows.torque[:count], frame)[order]
     return ContactArrays(
         body=np.where(body == len(state.position), FIXED, body),
         point=work.contact_list.place[:count, :3].copy(),
@@ -68,7 +76,8 @@ def contact_arrays(model: Model, state: State, work: Work, ellipses=None) -> Con
 def last_problem(
     model: Model, state: State, work: Work, ellipses=None, joint_work=None
 ) -> ContactProblem:
-    """The contact problem of the last step; without `joint_work` that of the contacts alone.
+    """The contact problem of the last step, or of the last part of it; without `joint_work` that of
+    the contacts alone.
 
     Joints of islands that RATTLE moved (solvers/articulated/solve_islands.py) stand in it as they
     are after the step.

@@ -4,7 +4,7 @@ The gyroscopic torque is not here: motion/integrate.py rotates every body along 
 which conserves momentum and energy, so no torque of that kind is ever added to a velocity.
 """
 
-from drystone.jit import inner_kernel, kernel
+from drystone.jit import inner_kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import rotation_matrix, world_inertia
 from drystone.model.arrays import KINEMATIC
@@ -23,24 +23,23 @@ def set_rotation(b, rotation, bodies, matrices, mass):
         mass[b, 1 + k] = tensor[k]
 
 
-@kernel
-def _free_range(lo, hi, bodies, state, force, settings, matrices, mass, twist):
-    dt = settings.dt
-    for b in range(lo, hi):
-        q = state.rotation
-        set_rotation(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, matrices, mass)
-        for k in range(6):
-            twist[b, k] = state.twist[b, k]
-        m = bodies.inv_mass[b]
-        if bodies.kind[b] == KINEMATIC or state.asleep[b] == 1:
-            continue
-        twist[b, 0] += dt * (settings.gravity_x + m * force[b, 0])
-        twist[b, 1] += dt * (settings.gravity_y + m * force[b, 1])
-        twist[b, 2] += dt * (settings.gravity_z + m * force[b, 2])
-        x, y, z = force[b, 3], force[b, 4], force[b, 5]
-        twist[b, 3] += dt * (mass[b, 1] * x + mass[b, 2] * y + mass[b, 3] * z)
-        twist[b, 4] += dt * (mass[b, 2] * x + mass[b, 4] * y + mass[b, 5] * z)
-        twist[b, 5] += dt * (mass[b, 3] * x + mass[b, 5] * y + mass[b, 6] * z)
+@inner_kernel
+def free_twist(b, bodies, state, force, settings, dt, matrices, mass, twist):
+    """Rotation matrix, world inverse mass and free twist of body `b` over `dt`."""
+    q = state.rotation
+    set_rotation(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, matrices, mass)
+    for k in range(6):
+        twist[b, k] = state.twist[b, k]
+    m = bodies.inv_mass[b]
+    if bodies.kind[b] == KINEMATIC or state.asleep[b] == 1:
+        return
+    twist[b, 0] += dt * (settings.gravity_x + m * force[b, 0])
+    twist[b, 1] += dt * (settings.gravity_y + m * force[b, 1])
+    twist[b, 2] += dt * (settings.gravity_z + m * force[b, 2])
+    x, y, z = force[b, 3], force[b, 4], force[b, 5]
+    twist[b, 3] += dt * (mass[b, 1] * x + mass[b, 2] * y + mass[b, 3] * z)
+    twist[b, 4] += dt * (mass[b, 2] * x + mass[b, 4] * y + mass[b, 5] * z)
+    twist[b, 5] += dt * (mass[b, 3] * x + mass[b, 5] * y + mass[b, 6] * z)
 
 
 @stage
@@ -48,7 +47,8 @@ def free_twists(bodies, state, settings, motion):
     """Rotation matrices, world inverse masses and free twists; the last row is the fixed world."""
     n = bodies.kind.shape[0]
     mass, twist, matrices = motion.mass, motion.free, motion.rotation_matrix
-    _free_range(0, n, bodies, state, motion.force, settings, matrices, mass, twist)
+    for b in range(n):
+        free_twist(b, bodies, state, motion.force, settings, settings.dt, matrices, mass, twist)
     for k in range(7):
         mass[n, k] = 0.0
     for k in range(6):

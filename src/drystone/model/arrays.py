@@ -453,7 +453,9 @@ class Work(NamedTuple):
     log: Log
 
 
-FLAG_PLACED, FLAG_COLLIDED = range(2)
+# WHOLE: 1 if a step may be said to be TOO_LONG; PARTS: in how many the last one was taken, 0 or 1
+# if it was whole.
+FLAG_PLACED, FLAG_COLLIDED, FLAG_WHOLE, FLAG_PARTS = range(4)
 TICKS_PER_SECOND = 11  # entry of Log.clock, written where Settings.budget_time asks for it
 # JOINT_ERROR: of joints after the step [m]; ENERGY_MADE: by it, in islands with joints [J]; SHAREs,
 # and the EXCESS of the residual, are those of what is tolerated.

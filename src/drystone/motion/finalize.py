@@ -2,7 +2,7 @@
 
 from math import isfinite
 
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import load, rotate_quaternion, rotation_matrix
 from drystone.model.arrays import COUNTER_STEP, HELD, KINEMATIC, RATTLED
@@ -55,14 +55,19 @@ def _rotate_body(b, bodies, state, motion, dt):
         rotation[b, k] = q[k]
 
 
+@inner_kernel
+def move_body(b, bodies, state, motion, dt):
+    """Velocity and pose of body `b` after its displacement over `dt`."""
+    for k in range(3):
+        state.position[b, k] += dt * motion.move[b, k]
+        state.twist[b, k] = motion.twist[b, k]
+    _rotate_body(b, bodies, state, motion, dt)
+
+
 @stage
 def move_bodies(bodies, state, motion, dt):
     """Velocities and poses of the step that has just been solved."""
     for b in range(state.position.shape[0]):
-        if state.asleep[b] == 1:
-            continue
-        for k in range(3):
-            state.position[b, k] += dt * motion.move[b, k]
-            state.twist[b, k] = motion.twist[b, k]
-        _rotate_body(b, bodies, state, motion, dt)
+        if state.asleep[b] == 0:
+            move_body(b, bodies, state, motion, dt)
     state.counter[COUNTER_STEP] += 1

@@ -44,11 +44,12 @@ from drystone.model import arrays, capacity
 from drystone.model.arrays import Settings
 from drystone.motion import displacement, finalize, sleeping, stabilization
 from drystone.shapes.tables import build_shapes
-from drystone.solvers.articulated import rattle
+from drystone.solvers.articulated import rattle, rattle_island
 from drystone.solvers.articulated.energy_balance import balance_energies, draw_budgets
 from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
 from drystone.solvers.articulated.stabilization import stabilize_joints
+from drystone.solvers.articulated.substeps import integrate_substeps
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.gauss_seidel.sweep import sweeps_alone
 from drystone.solvers.newton.by_bodies import solve_by_bodies
@@ -181,6 +182,12 @@ def _empty_world():
     return model, state, capacity.allocate(model)
 
 
+def _prepare(stage, *args) -> None:
+    """Compile a stage without a call; what is not compiled at all is a function as it stands."""
+    if not numba.config.DISABLE_JIT:
+        stage.prepare(*args)
+
+
 def run_geometry() -> None:
     """Collision stages and islands, on nothing."""
     model, state, work = _empty_world()
@@ -208,8 +215,16 @@ def load_terrain() -> None:
     """Contacts with terrain, which cannot run on nothing: it looks at one pair."""
     model, state, work = _empty_world()
     a = t = first = np.int32(0)
-    terrain_contacts.prepare(
-        model.shapes, work.boxes.pose, a, t, 0.0, work.near.slot, first, np.zeros((256, 4))
+    _prepare(
+        terrain_contacts,
+        model.shapes,
+        work.boxes.pose,
+        a,
+        t,
+        0.0,
+        work.near.slot,
+        first,
+        np.zeros((256, 4)),
     )
 
 
@@ -303,6 +318,12 @@ def run_joint_solver() -> None:
     _solve_by_newton(empty_joint_work())
     *linked, settings, island, motion = _linked_arguments()
     solve_articulated(*linked, 0, settings, island, motion)
+    joint_work, joints, bodies, state, rows, _, settings, island, motion = _linked_arguments()
+    group = (joints, bodies, state, rows, joint_work)
+    # They cannot run on nothing: they look at one group.
+    _prepare(rattle_island.shake_island, np.int64(0), *group, settings, island, motion, 0.0)
+    _prepare(rattle_island.project_group, np.int64(0), *group, island, motion, 0.0)
+    _prepare(integrate_substeps, np.int64(0), 0.0, *group, settings, island, motion)
     rattle.rattle_islands(*_linked_arguments())
 
 

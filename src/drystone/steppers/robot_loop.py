@@ -22,9 +22,9 @@ from drystone.model.arrays import (
 )
 from drystone.model.state_hash import hash_state
 from drystone.solvers.reduced.solve_robots import solve_robots
-from drystone.timestep import DONE, NOT_FINITE, STAGES, measure_step
+from drystone.timestep import DONE, NOT_FINITE, STAGES, TOO_LONG, measure_step
 
-MORE_BLOCKS = NOT_FINITE + 1  # the scratch of robots is too small: see solvers/reduced/scratch.py
+MORE_BLOCKS = TOO_LONG + 1  # the scratch of robots is too small: see solvers/reduced/scratch.py
 
 _CONSTRAINTS, _SOLVE, _FINALIZE = (STAGES.index(x) for x in ("constraints", "solve", "finalize"))
 

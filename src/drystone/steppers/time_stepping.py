@@ -13,8 +13,19 @@ from drystone.constraints.last_step import last_impulse, last_problem
 from drystone.constraints.residual import measure
 from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
-from drystone.model.arrays import HELD, INFO_CONTACTS, INFO_WANTED, Model, Settings, State, Work
+from drystone.model.arrays import (
+    FLAG_WHOLE,
+    HELD,
+    INFO_CONTACTS,
+    INFO_WANTED,
+    Model,
+    Settings,
+    State,
+    Work,
+)
+from drystone.model.state_hash import hash_state
 from drystone.steppers.body_velocities import BodyVelocityStep
+from drystone.steppers.cut_step import take_parts
 from drystone.steppers.driver import (
     Step,
     compile_once,
@@ -25,7 +36,7 @@ from drystone.steppers.driver import (
     part,
 )
 from drystone.steppers.step_report import StepReport, step_report
-from drystone.timestep import DONE, NOT_FINITE, advance
+from drystone.timestep import DONE, NOT_FINITE, TOO_LONG, advance
 
 
 def take_steps(world, count: int):
@@ -92,6 +103,7 @@ def run_steps(
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
+    work.log.flag[FLAG_WHOLE] = int(len(model.shapes.wide_box) > 0)
     note_clock_rate(settings, work)
     done, hashes, loop = 0, [], loop or Loop()
     while True:
@@ -99,6 +111,16 @@ def run_steps(
         done += ran
         if settings.hashing:
             hashes.append(work.log.hashes[:ran].copy())
+        if status == TOO_LONG:
+            state, work, status = take_parts(
+                loop, model, state, settings, work, joint_work, elements
+            )
+            if status == DONE:
+                done += 1
+                if settings.hashing:
+                    hashes.append(np.array([hash_state(state)], np.uint64))
+            if status == DONE and done < count:
+                continue
         if status in (DONE, NOT_FINITE):
             break
         state, work = grow(state, work, status, int(work.log.info[INFO_WANTED]))

@@ -18,9 +18,6 @@ from drystone.forces.free_velocity import set_rotation
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import cross, dot, mul, rotation_matrix, scale
 
-# dt² F r / I: above it RATTLE, explicit in the direction of the arms, is not exact; it is stable
-# below 4. The secants that take over cost four times as much (S9, 50 links of 0.2 kg: 0.37).
-STABLE = 1.0
 LEAST = 0.02  # K / I from which on it is worth adding
 
 
@@ -57,18 +54,18 @@ def _stiffness_ratio(j, side, joints, rows, inv_inertia, dt):
 
 
 @inner_kernel
-def is_stiff(first, last, joints, joint_work, inv_inertia, dt):
-    """Whether joints of the blocks first .. last pull so hard that RATTLE would not be exact."""
-    before = -1
+def stiffest(first, last, joints, joint_work, inv_inertia, dt):
+    """The largest dt² F r / I of the joints of the blocks first .. last."""
+    before, worst = -1, 0.0
     for d in range(first, last):
         j = joint_work.node_joint[joint_work.node_list[d]]
-        if j == before:
-            continue
+        if j != before:
+            for side in range(2):
+                ratio = _stiffness_ratio(j, side, joints, joint_work.rows, inv_inertia, dt)
+                if not ratio <= worst:
+                    worst = ratio
         before = j
-        for side in range(2):
-            if _stiffness_ratio(j, side, joints, joint_work.rows, inv_inertia, dt) > STABLE:
-                return True
-    return False
+    return worst
 
 
 @kernel

@@ -61,7 +61,7 @@ from drystone.solvers.articulated.geometric_stiffness import (
     stiffen_bodies,
     stiffness_defect,
 )
-from drystone.solvers.articulated.rattle import mark_bodies
+from drystone.solvers.articulated.rattle_island import mark_bodies
 from drystone.solvers.articulated.secant import (
     CLOSED,
     MAX_ROUNDS,

@@ -7,6 +7,7 @@ import numpy as np
 from drystone.constraints.joint_rows import new_joint_work
 from drystone.constraints.joints.joint import Joint, NamedJoint
 from drystone.constraints.joints.pack import drive_values, write_values
+from drystone.constraints.last_step import parts_of
 from drystone.errors import InputError
 from drystone.model.checks import flag, shown
 from drystone.model.joint_arrays import DRIVE_POSITION, SPRING, JointRows
@@ -119,10 +120,12 @@ def features_of(joint) -> tuple[str, ...]:
 
 
 def rows_of(world, joint) -> JointRows:
-    """Copies of the rows of `joint` in the last step."""
+    """Copies of the rows of `joint` in the last step; of one taken in parts, of the last of them,
+    as if its forces acted over the whole step."""
     j, lo, hi = _span(world, joint)
     rows = world._joint_work.rows
     mine = {name: np.array(array[lo:hi]) for name, array in rows._asdict().items()}
+    mine["impulse"] *= parts_of(world._work)
     return JointRows(**mine | {"value": rows.value[j : j + 1].copy()})
 
 
