@@ -58,6 +58,26 @@ class Drawing(NamedTuple):
         centre = (low + high) / 2
         return centre, float(np.linalg.norm(high - low) / 2 + np.median(sizes))
 
+    def at(self, time: float) -> np.ndarray:
+        """(n, 7) poses at `time` [s], between two frames too."""
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        k = min(max(k, 0), len(self.times) - 1)
+        if k + 1 >= len(self.times) or time <= self.times[k]:
+            return self.pose[k]
+        share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
+        return between(self.pose[k], self.pose[k + 1], share)
+
+
+def between(a: np.ndarray, b: np.ndarray, s: float) -> np.ndarray:
+    """(n, 7) the share `s` of the way from poses `a` to `b`; rotations the shorter way.
+
+    Who is not there in one of them (NaN) is as in `a`.
+    """
+    sign = np.where((a[:, 3:] * b[:, 3:]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+    out = a + s * (np.hstack([b[:, :3], sign * b[:, 3:]]) - a)
+    out[:, 3:] /= np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
+    return np.where(np.isnan(out), a, out)
+
 
 def drawing_of_world(world) -> Drawing:
     """The world as it is now: one frame."""
