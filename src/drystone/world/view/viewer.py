@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from drystone.model.checks import flag
+from drystone.errors import InputError
+from drystone.model.checks import flag, shown
 from drystone.model.rotation import matrix_from_quaternion
+from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.world.export.drawing import drawing_of_world
 from drystone.world.run import stage_seconds
@@ -49,7 +51,7 @@ def wait_for_end(viewer: Any) -> None:
 
 
 @public
-class Viewer:
+class Viewer(Settable):
     """A world that is looked at in the browser; `World.view` makes one.
 
     url      of the page
@@ -57,6 +59,14 @@ class Viewer:
 
     While it runs the world belongs to the viewer's thread: use `do` to change it.
     """
+
+    url: str
+    world: Any
+    gallery: dict
+    picked: list  # bodies, the last one picked last
+    follow: bool  # whether the camera follows it
+    history: deque
+    pointer: Any
 
     def __init__(
         self,
@@ -70,10 +80,10 @@ class Viewer:
         self.world = world
         self.gallery = gallery or {}
         self._view = view  # from where the camera looks at first
-        self.picked: list = []  # bodies, the last one picked last
+        self.picked = []
         self.follow = False
         self._followed: tuple[int, np.ndarray] | None = None  # row, and the centre in its axes
-        self.history: deque = deque(maxlen=HISTORY)
+        self.history = deque(maxlen=HISTORY)
         self._server, self.url = start_server(host, port, token, "Drystone")
         self._loop = Loop(self._advance, self._show, self._is_watched, self._complain)
         self._sender = Sender(self._is_watched, self._send)
@@ -82,7 +92,7 @@ class Viewer:
         self._sampled = 0.0  # when the plots got their last point
         self._stages: dict = {}
         self._panel: Any = None
-        self.pointer: Any = None
+        self.pointer = None
         self._set_up()
         self._server.on_client_connect(self._welcome)
         self._loop.start()
@@ -106,6 +116,8 @@ class Viewer:
 
     def do(self, command: Callable[[Any], object]) -> object:
         """command(world) between two steps; returns what it returns."""
+        if not callable(command):
+            raise InputError(f"do: {shown(command)} is no function; give one of the world.")
         return self._loop.call(lambda: command(self.world))
 
     @property
