@@ -40,10 +40,10 @@ def pictures(tmp_path):
 
 
 def click(browser, label):
-    """On the button of that name, by the mouse."""
+    """On the button, box or folder of that name, by the mouse."""
     x, y = browser.wait(
         f"""(() => {{
-          const found = [...document.querySelectorAll('button, label')].find(
+          const found = [...document.querySelectorAll('button, label, .mantine-Paper-root')].find(
             (b) => b.innerText.trim() === {label!r} && b.getBoundingClientRect().width);
           if (!found) return null;
           const box = found.getBoundingClientRect();

@@ -29,6 +29,13 @@ class Geometry(NamedTuple):
         """(m, 3)"""
         return np.arange(len(self.vertices)).reshape(-1, 3)
 
+    def shared(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices and faces (m, 3) that share the corners in which normals agree: who finds
+        normals by himself sees what is round as round, and edges as edges."""
+        both = np.hstack([self.vertices / (self.radius or 1.0), self.normals]).round(6)
+        _, first, where = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        return self.vertices[first], where.reshape(-1, 3)
+
 
 class Drawing(NamedTuple):
     """Everything that is needed to draw, at each of the frames."""

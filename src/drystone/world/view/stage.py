@@ -47,15 +47,15 @@ class Stage:
             if not len(rows):
                 continue
             at, turn, size = _instances(drawing.pose[0, rows])
+            vertices, faces = geometry.shared()
             handle = scene.add_batched_meshes_simple(
                 f"/bodies/{k}",
-                vertices=geometry.vertices.astype(np.float32),
-                faces=geometry.faces.astype(np.uint32),
+                vertices=vertices.astype(np.float32),
+                faces=faces.astype(np.uint32),
                 batched_wxyzs=turn,
                 batched_positions=at,
                 batched_scales=size,
                 batched_colors=_painted(drawing.colour[rows]),
-                flat_shading=not _is_round(geometry),
                 side="double",
                 lod="off",
             )
@@ -78,16 +78,16 @@ class Stage:
         scene = self.server.scene
         for j, (k, where, _) in enumerate(self.drawing.fixed):
             geometry = self.drawing.geometry[k]
+            vertices, faces = geometry.shared()
             scene.add_mesh_simple(
                 f"/fixed/{j}",
-                geometry.vertices.astype(np.float32),
-                geometry.faces.astype(np.uint32),
+                vertices.astype(np.float32),
+                faces.astype(np.uint32),
                 color=rgb(FIXED),
                 # Walls of a container would hide what is in it.
                 opacity=0.35 if len(geometry.vertices) == 36 else None,
                 wxyz=where[3:],
                 position=where[:3],
-                flat_shading=True,
                 side="double",
             )
         for j, (point, normal) in enumerate(self.drawing.planes):
@@ -174,12 +174,6 @@ def _instances(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _painted(colours: np.ndarray) -> np.ndarray:
     """Darker than they are: the lights of the page bleach them."""
     return (0.9 * colours).astype(np.uint8)
-
-
-def _is_round(geometry) -> bool:
-    """Whether corners of a triangle have different normals."""
-    normals = geometry.normals.reshape(-1, 3, 3)
-    return bool((np.abs(normals - normals[:, :1]) > 1e-6).any())
 
 
 def _along(normal: np.ndarray) -> np.ndarray:
