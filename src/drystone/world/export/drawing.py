@@ -13,7 +13,7 @@ from drystone.shapes import matrix_from_quaternion
 
 # Colours of bodies in turn (sRGB, 0 to 255); a ball that strikes is of steel.
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
-STEEL, FIXED, GROUND = "#3d4652", "#8d9aa5", "#e4e0d8"
+STEEL, FIXED, GROUND = "#4f5b69", "#8d9aa5", "#e4e0d8"
 STRIKERS = ("ball", "cue")
 
 

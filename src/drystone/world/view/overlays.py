@@ -98,7 +98,11 @@ class Overlays:
             "boxes",
             len(edges),
             lambda name: self.server.scene.add_line_segments(
-                name, edges.astype(np.float32), np.tile(np.array(BOX, np.uint8), (len(edges), 2, 1))
+                name,
+                edges.astype(np.float32),
+                np.tile(np.array(BOX, np.uint8), (len(edges), 2, 1)),
+                thickness=2.0,
+                thickness_units="screen",
             ),
         )
 
@@ -121,7 +125,11 @@ class Overlays:
             "joints",
             len(lines),
             lambda name: self.server.scene.add_line_segments(
-                name, np.array(lines, np.float32), np.array(colours, np.uint8)
+                name,
+                np.array(lines, np.float32),
+                np.array(colours, np.uint8),
+                thickness=5.0,
+                thickness_units="screen",
             ),
         )
 

@@ -108,6 +108,7 @@ class LivePanel:
         speed = self.gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1 x")
         speed.on_update(lambda _: viewer._set_speed(SPEEDS[speed.value]))
         if viewer.gallery:
+            self.gui.add_markdown("[All scenes, with pictures](/gallery)")
             choice = self.gui.add_dropdown("gallery", tuple(viewer.gallery))
             summary = self.gui.add_markdown(viewer.gallery[choice.value][0])
 

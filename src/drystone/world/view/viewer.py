@@ -14,6 +14,7 @@ from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.world.export.drawing import drawing_of_world
 from drystone.world.run import stage_seconds
+from drystone.world.view.gallery import Gallery
 from drystone.world.view.loop import Loop
 from drystone.world.view.overlays import Overlays
 from drystone.world.view.panels import LivePanel
@@ -84,7 +85,10 @@ class Viewer(Settable):
         self.follow = False
         self._followed: tuple[int, np.ndarray] | None = None  # row, and the centre in its axes
         self.history = deque(maxlen=HISTORY)
-        self._server, self.url = start_server(host, port, token, "Drystone")
+        pages = Gallery(self.gallery, lambda name: self._ask(lambda: self._load(name)))
+        self._server, self.url = start_server(
+            host, port, token, "Drystone", pages if self.gallery else None
+        )
         self._loop = Loop(self._advance, self._show, self._is_watched, self._complain)
         self._sender = Sender(self._is_watched, self._send)
         self._debt = 0.0  # simulated seconds that are due
