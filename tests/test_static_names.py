@@ -98,8 +98,8 @@ def test_every_public_name_is_there_and_a_misspelt_one_is_guessed():
         ds.Wolrd  # noqa: B018
 
 
-@pytest.mark.parametrize("command", ("--version", "--help", "scenes"))
-def test_scenes_are_listed_without_numba(command):
+@pytest.mark.parametrize("command", ("--version", "--help", "scenes", "solvers"))
+def test_scenes_and_solvers_are_listed_without_numba(command):
     code = (
         "import sys\nfrom drystone.cli import app\n"
         f"try: app([{command!r}])\nexcept SystemExit as end: assert not end.code\n"

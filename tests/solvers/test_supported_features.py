@@ -10,6 +10,7 @@ import scipy.sparse
 from typer.testing import CliRunner
 
 import drystone as ds
+from drystone import solvers
 from drystone.bench.solver_comparison import LIMITS
 from drystone.cli import app
 from drystone.constraints.matrix_problem import MatrixProblem
@@ -32,6 +33,12 @@ class Plain:
 
     def solve(self, problem, impulse):
         raise AssertionError("must not be asked")
+
+
+def test_what_is_listed_is_what_the_classes_say():
+    assert {name: (cls().law, cls.supports) for name, cls in SOLVERS.items()} == {
+        name: (solver.law, solver.supports) for name, solver in solvers.LISTED.items()
+    }
 
 
 def matrix_problem(dim=3, friction_2=None):

@@ -86,6 +86,61 @@ def test_a_live_run_with_all_verbs_replays_with_the_same_hash_at_every_step(tmp_
     assert outcome.world.solver == world.solver
 
 
+def walker(world):
+    """A figure that walks on the spot, led by its root."""
+    from drystone.world.character.clips.walking import walk_on_the_spot
+
+    clip = walk_on_the_spot(1.0)
+    return world.add_character(ds.Figure.from_clip(clip, mass=70), clip, name="walker")
+
+
+def arm():
+    links = [
+        ds.Link(
+            name, 1.0, (0, 0, -0.5), (0.1, 0.1, 0.01),
+            shapes=[ds.LinkShape(ds.Capsule(0.1, 0.8), (0, 0, -0.5))],
+        )
+        for name in ("upper", "lower")
+    ]  # fmt: skip
+    joints = [
+        ds.RobotJoint("shoulder", "revolute", "upper", axis=(0, 1, 0)),
+        ds.RobotJoint("elbow", "revolute", "lower", "upper", position=(0, 0, -1), axis=(0, 1, 0)),
+    ]
+    return ds.Robot(links, joints, [ds.Actuator("motor", "elbow", max_force=20)], name="arm")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("who", ("robot", "character"))
+def test_so_does_one_with_a_robot_or_a_character_and_it_can_be_looked_at(tmp_path, who):
+    world = stack(3)
+    if who == "character":
+        walker(world)
+    with ds.record(world, tmp_path / "live.h5", every=4):
+        if who == "robot":
+            placed = world.add_robot(arm(), position=(2.0, 0, 3.5), q=(0.5, 0.2))
+            placed.control = [3.0]
+        held = "arm/lower" if who == "robot" else world.bodies[-1].name
+        world.run(0.1)
+        with world.drag(held, target=world[held].position + (0.2, 0, 0.3)):
+            world.run(0.1)
+        pole = world.attract((3, 0, 1), strength=5e3)
+        world.run(0.1)
+        world.remove(pole)
+        world.throw((-5, 0, 1), (1, 0, 0.1), speed=20)
+        world.throw((-5, 0, 2), (1, 0, 0.1), speed=20, name="second")
+        world.run(0.3)
+    outcome = ds.replay(tmp_path / "live.h5")
+    assert outcome.verified and not outcome.complaint and outcome.steps == world.step_count
+    assert outcome.world.hash() == world.hash()
+    with ds.Recording(tmp_path / "live.h5") as recording:
+        path = recording.export(tmp_path / "live.glb")
+        assert recording.export(tmp_path / "live.html").stat().st_size > 10_000
+    import trimesh
+
+    # Links and bones are bodies: each is a mesh of the file.
+    assert len(trimesh.load(path).graph.nodes_geometry) == len(world)
+
+
 def test_a_changed_material_takes_effect_while_the_world_runs():
     """On a slope of 20 degrees a block stays with friction 0.5 and slides with 0.1."""
     world = ds.World(sleeping=False)

@@ -187,14 +187,13 @@ def compare(
 @plainly
 def list_solvers() -> None:
     """What each solver solves, and what it supports."""
-    from drystone.solvers import SOLVERS
-    from drystone.solvers.supported_features import FEATURES, MEANING, capabilities
+    from drystone.solvers import FEATURES, LISTED, MEANING
     from drystone.world.io.text_table import text_table
 
     rows = [
-        {"solver": name, "law": SOLVERS[name]().law}
-        | {feature: "yes" if able else "no" for feature, able in row.items()}
-        for name, row in capabilities().items()
+        {"solver": name, "law": solver.law}
+        | {feature: "yes" if feature in solver.supports else "no" for feature in FEATURES}
+        for name, solver in LISTED.items()
     ]
     columns = [(key, key, "{}") for key in ("solver", "law", *FEATURES)]
     results.print(text_table(rows, columns), markup=False, soft_wrap=True)

@@ -12,9 +12,10 @@ FIRST_SCENE = "box-stack"  # of the gallery
 
 
 def gallery() -> dict:
-    """All scenes, for the viewer: {name: (summary, a function that builds it)}."""
+    """All scenes, for the viewer: {name: (summary, a function that builds it, from where)}."""
     return {
-        name: (f"{scene.summary}. {scene.expect}.", scene.build) for name, scene in SCENES.items()
+        name: (f"{scene.summary}. {scene.expect}.", scene.build, scene.view)
+        for name, scene in SCENES.items()
     }
 
 
@@ -27,7 +28,7 @@ def view_scene(name: str, options: dict, record: Path | None, every: int, port: 
     options = {k: scene.read_option(k, v) if isinstance(v, str) else v for k, v in options.items()}
     world = scene.build(**options)
     with record_world(world, record, every=every) if record is not None else nullcontext():
-        view_world(world, port, "127.0.0.1", None, True, True, gallery())
+        view_world(world, port, "127.0.0.1", None, True, True, gallery(), scene.view)
 
 
 def view_anything(what: str | None, port: int, host: str, token: str | None) -> None:
@@ -42,8 +43,8 @@ def view_anything(what: str | None, port: int, host: str, token: str | None) -> 
         with Recording(what) as recording:
             wait_for_end(ReplayViewer(recording, port, host, token))
         return
-    world = find_scene(what or FIRST_SCENE).build()
-    view_world(world, port, host, token, True, False, gallery())
+    scene = find_scene(what or FIRST_SCENE)
+    view_world(scene.build(), port, host, token, True, False, gallery(), scene.view)
 
 
 def export_file(path: Path, out: Path, frame: int, screen) -> None:

@@ -94,5 +94,6 @@ SCENES = [
         expect="the wall stands by friction alone until the ball breaks through it",
         ours="nsgs needs 3,300 sweeps from zero for 1e-8 m/s while the wall stands (step 480)",
         picture_time=1.95,
+        view=(0.5, -1.0, 0.25),
     )
 ]

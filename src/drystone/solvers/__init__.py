@@ -4,26 +4,54 @@ Beside them stand the methods that find forces and solve no contact problem (FOR
 """
 
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from drystone.model.signatures import public
 
 SOLVERS: dict[str, type[Any]]
 
+# What a problem may ask of a solver.
+MEANING = {
+    "joints": "joints",
+    "limits": "limits of joints",
+    "restitution": "restitution",
+    "elliptic": "elliptic friction",
+    "rolling": "rolling and spinning friction",
+    "surfaces": "surfaces that move on their bodies",
+    "2d": "two-dimensional problems",
+    "matrix": "problems given by their matrix alone",
+}
+FEATURES = tuple(MEANING)
+
+
+class Listed(NamedTuple):
+    """A solver as `drystone solvers` lists it; that needs no kernels, so it does not import it."""
+
+    place: str  # module and class
+    law: str  # what it solves, unless its options say otherwise
+    supports: frozenset[str]  # as its class says, which is what counts; a test compares them
+
+
+def _listed(place: str, law: str, supports: str) -> Listed:
+    return Listed(place, law, frozenset(supports.split()))
+
+
 # Where the class of each solver is. They are imported, and SOLVERS, {name: class}, is made of them,
 # when they are first asked for: the step needs other files of this folder, but neither Lemke nor
 # SuperLU.
-_HOME = {
-    "auto": "auto.Auto",
-    "nsgs": "nsgs.Nsgs",
-    "prox-newton": "prox_newton.ProxNewton",
-    "prox": "prox.Prox",
-    "pgs": "pgs.Pgs",
-    "pgs-sm": "pgs_sm.PgsSm",
-    "fischer-newton": "fischer_newton.FischerNewton",
-    "lemke": "lemke.Lemke",
-    "ffd": "ffd.solver.Ffd",
+_MOST = "restitution surfaces 2d matrix"
+LISTED = {
+    "auto": _listed("auto.Auto", "coulomb", f"joints limits rolling {_MOST}"),
+    "nsgs": _listed("nsgs.Nsgs", "coulomb", f"joints limits rolling {_MOST}"),
+    "prox-newton": _listed("prox_newton.ProxNewton", "coulomb", f"joints limits {_MOST}"),
+    "prox": _listed("prox.Prox", "coulomb", f"elliptic {_MOST}"),
+    "pgs": _listed("pgs.Pgs", "pyramid", _MOST),
+    "pgs-sm": _listed("pgs_sm.PgsSm", "pyramid", _MOST),
+    "fischer-newton": _listed("fischer_newton.FischerNewton", "pyramid", _MOST),
+    "lemke": _listed("lemke.Lemke", "polyhedral", _MOST),
+    "ffd": _listed("ffd.solver.Ffd", "feasible", "restitution elliptic 2d"),
 }
+_HOME = {name: listed.place for name, listed in LISTED.items()}
 # Methods that find contact forces from how deep bodies overlap: for World(solver=...) alone.
 FORCE_METHODS = {"penalty": "penalty.options.Penalty"}
 

@@ -23,7 +23,7 @@ def make_solver(solver: Any, tolerance: float | None = None) -> Any:
     """The solver of that name, or the given one, with `tolerance` [m/s] if there is any."""
     if isinstance(solver, str):
         solver = _by_name(solver)
-    elif (
+    elif isinstance(solver, type) or (
         not is_force_method(solver)
         and type(solver) not in solvers.SOLVERS.values()
         and not isinstance(solver, own.OwnSolver)

@@ -13,20 +13,10 @@ import numpy as np
 from drystone import solvers
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.errors import InputError, UnsupportedFeature
+from drystone.solvers import FEATURES, MEANING
 
 # What rows of a step have in arrays.ContactRows.special, in that order.
 SPECIAL = ("rolling", "surfaces")
-FEATURES = ("joints", "limits", "restitution", "elliptic", *SPECIAL, "2d", "matrix")
-MEANING = {
-    "joints": "joints",
-    "limits": "limits of joints",
-    "restitution": "restitution",
-    "elliptic": "elliptic friction",
-    "rolling": "rolling and spinning friction",
-    "surfaces": "surfaces that move on their bodies",
-    "2d": "two-dimensional problems",
-    "matrix": "problems given by their matrix alone",
-}
 
 DOCUMENT = Path("docs") / "solvers" / "README.md"
 BEGIN = "<!-- table: written by python -m drystone.solvers.supported_features -->"

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.constraints.joints.joint import Joint
-from drystone.errors import InputError
+from drystone.errors import AttributeMistake, InputError
 from drystone.model.checks import float_array, integer, not_negative, of_kind, shown
 from drystone.model.joint_arrays import DRIVE_POSITION
+from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.world import build
 from drystone.world.body import Body
@@ -30,9 +31,15 @@ SHARED = (
     "position", "rotation", "twist", "force", "robot_q", "robot_v", "robot_tau", "robot_control"
 )  # fmt: skip
 
+# Names under which a user finds arrays that can be written in place.
+WRITABLE = (
+    "centres", "rotations", "velocities", "spins", "forces", "torques", "q", "qd", "taus",
+    "controls", "targets", "stiffness", "damping",
+)  # fmt: skip
+
 
 @public
-class Batch:
+class Batch(Settable):
     """`n` copies of `world`, stepped together.
 
     batch[i] is a copy, a World like any other. centres, rotations, velocities, spins, forces and
@@ -59,6 +66,13 @@ class Batch:
         for i, copy in enumerate(self._worlds):
             self._link(i, copy)
         self._origin = np.array(world._origin)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in WRITABLE:
+            raise AttributeMistake(
+                f"Batch.{name} is an array of all copies: write into it, batch.{name}[:] = ..."
+            )
+        super().__setattr__(name, value)
 
     def __len__(self) -> int:
         return len(self._worlds)

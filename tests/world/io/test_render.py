@@ -7,7 +7,7 @@ import drystone as ds
 
 pytest.importorskip("pyvista", reason="pictures need pyvista: pip install 'drystone[render]'")
 from drystone.world.export.drawing import GROUND, drawing_of_world, rgb
-from drystone.world.io.movie import pose_at, write_movie
+from drystone.world.io.movie import write_movie
 from drystone.world.io.render import VIEW_ANGLE, frame_scene
 
 
@@ -84,6 +84,6 @@ def test_between_two_frames_rotations_go_the_shorter_way():
     b[:, 3:] = (-1, 0, 0, 0)  # the same rotation
     b[:, 0] += 1.0
     both = drawing._replace(times=np.array([0.0, 1.0]), pose=np.stack([a, b]))
-    middle = pose_at(both, 0.5)
+    middle = both.at(0.5)
     assert middle[:, 0] == pytest.approx(a[:, 0] + 0.5)
     assert np.abs(middle[:, 3]) == pytest.approx(1.0)

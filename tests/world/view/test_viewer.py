@@ -18,14 +18,18 @@ import drystone as ds
 pytest.importorskip("viser", reason="the viewer needs viser: pip install 'drystone[view]'")
 from browser import CHROMIUM, Browser, wait_until
 from drystone.model.rotation import matrix_from_quaternion
+from drystone.world.export.drawing import drawing_of_world
 from drystone.world.view.replay_viewer import ReplayViewer
+from drystone.world.view.sender import Sender
 from drystone.world.view.server import Guard, start_server
+from drystone.world.view.stage import Stage
+from drystone.world.view.viewer import Viewer
 
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed here")
 
 
-def stack(count=4):
-    world = ds.World(dt=1 / 120)
+def stack(count=4, dt=1 / 120):
+    world = ds.World(dt=dt)
     world.add_fixed(ds.Plane())
     for k in range(count):
         world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5 + 1.05 * k), name=f"box {k}")
@@ -40,10 +44,11 @@ def pictures(tmp_path):
 
 
 def click(browser, label):
-    """On the button of that name, by the mouse."""
+    """On the button, box or folder of that name, by the mouse."""
     x, y = browser.wait(
         f"""(() => {{
-          const found = [...document.querySelectorAll('button, label')].find(
+          const all = document.querySelectorAll('button, label, .mantine-Paper-root');
+          const found = [...all].findLast(
             (b) => b.innerText.trim() === {label!r} && b.getBoundingClientRect().width);
           if (!found) return null;
           const box = found.getBoundingClientRect();
@@ -148,6 +153,91 @@ def _throw_by_mouse(viewer, browser, pictures):
     browser.picture(pictures / "4-struck.png")
 
 
+def hinged():
+    """Two bodies on a hinge that swing, and one that slides."""
+    world = stack(2)
+    a = world.add_body(ds.Capsule(0.2, 1.0), position=(2.5, 0, 2), name="post")
+    b = world.add_body(ds.Sphere(0.4), position=(3.3, 0, 2), name="bob")
+    world.add_joint(ds.Hinge(a, None, point=(2.5, 0, 2.7), axis=(0, 1, 0)))
+    world.add_joint(ds.Ball(a, b, point=(2.9, 0, 2)))
+    world.add_body(ds.Box(1, 1, 0.5), position=(-3, 0, 0.25), velocity=(4, 0, 0), name="slider")
+    world.run(0.1)
+    return world
+
+
+@needs_browser
+@pytest.mark.slow
+def test_folders_open_and_every_toggle_shows_its_part(pictures):
+    viewer = hinged().view(port=0, block=False)
+    panel, nodes = viewer._panel, lambda: viewer._overlays._nodes
+    try:
+        with Browser() as browser:
+            browser.open(viewer.url)
+            wait_until(lambda: viewer._server.get_clients())
+            browser.wait("document.querySelectorAll('canvas').length > 0")
+
+            def opened(folder, inside):
+                found = f"document.body.innerText.includes({inside!r})"
+                click_until(browser, folder, lambda: browser.run(found))
+
+            opened("Show", "contact normals")
+            for name in ("points", "normals", "forces", "boxes", "joints"):
+                panel._toggles[name].value = True
+                wait_until(lambda name=name: name in nodes())
+            colour = np.array(viewer._stage.batches[0][0].batched_colors)
+            panel._toggles["islands"].value = True
+            wait_until(
+                lambda: (np.asarray(viewer._stage.batches[0][0].batched_colors) != colour).any()
+            )
+            browser.picture(pictures / "7-everything.png")
+            for name in panel._toggles:
+                panel._toggles[name].value = False
+            wait_until(lambda: not nodes())
+            viewer.play()
+            wait_until(lambda: len(viewer.history) > 3)
+            opened("Plots", "time per stage")
+            browser.picture(pictures / "8-plots.png")
+            for folder, inside in (
+                ("Hands", "a click throws a ball"),
+                ("Build", "Weld the two picked"),
+                ("Physics", "friction of all"),
+                ("File", "Record from here"),
+            ):
+                opened(folder, inside)
+    finally:
+        viewer.stop()
+
+
+@needs_browser
+@pytest.mark.slow
+def test_the_gallery_draws_scenes_and_opens_one(pictures):
+    scenes = {
+        "three boxes": ("Three boxes, one on the other", lambda: stack(3), (-0.6, -1.0, 0.45)),
+        "hinged <b>": ("A hinge & a slider", hinged, (0.0, -1.0, 0.2)),
+    }
+    viewer = Viewer(stack(4), 0, gallery=scenes)
+    try:
+        with Browser() as browser:
+            browser.open(f"{viewer.url}/gallery")
+            browser.wait("document.querySelectorAll('article').length === 2")
+            browser.wait(
+                "[...document.querySelectorAll('iframe')].filter((frame) => "
+                "frame.contentWindow.drystone && frame.contentWindow.drystone.drawn).length === 2"
+            )
+            browser.picture(pictures / "9-gallery.png")
+            browser.run("document.querySelectorAll('a.open')[1].click()")
+            wait_until(lambda: viewer.do(len) == 5)
+            browser.wait("location.pathname === '/'")
+            browser.run("document.title")
+        site = {"Sec-Fetch-Site": "cross-site"}
+        assert ask(f"{viewer.url}/gallery/three%20boxes/open", **site) == 404
+        assert ask(f"{viewer.url}/gallery/nothing") == 404
+        assert ask(f"{viewer.url}/gallery", Host="evil.example") == 403
+        assert viewer.do(len) == 5
+    finally:
+        viewer.stop()
+
+
 @needs_browser
 @pytest.mark.slow
 def test_a_recording_plays_and_scrubbing_jumps(tmp_path, pictures):
@@ -248,6 +338,19 @@ def test_a_wrong_token_is_refused_and_a_right_one_is_kept_as_a_cookie():
         server.stop()
 
 
+def test_nothing_is_handed_to_the_relay_of_viser(monkeypatch):
+    from viser import _tunnel
+
+    made = []
+    monkeypatch.setattr(_tunnel, "ViserTunnel", lambda *given: made.append(given))
+    server, _ = start_server("127.0.0.1", 0, None, "test")
+    try:
+        server.request_share_url()
+        assert not made
+    finally:
+        server.stop()
+
+
 def test_other_addresses_need_a_token():
     with pytest.raises(ds.InputError, match="which others can reach: give a token"):
         start_server("0.0.0.0", 0, None, "test")
@@ -290,6 +393,57 @@ def test_nobody_connected_costs_next_to_nothing():
         assert spent["view_s"] < 0.1 * spent["step_s"] and spent["frames"] == 0
     finally:
         viewer.stop()
+
+
+@pytest.mark.parametrize("speed, dt", ((0.1, 1 / 60), (0.25, 0.05), (1.0, 1 / 240)))
+def test_a_slow_motion_of_long_steps_moves_too(speed, dt):
+    viewer = stack(1, dt).view(port=0, block=False)
+    try:
+        viewer._set_speed(speed)
+        viewer.play()
+        wait_until(lambda: viewer.do(lambda world: world.step_count) > 1)
+    finally:
+        viewer.stop()
+
+
+def test_between_two_steps_that_take_long_what_is_shown_goes_evenly():
+    shown = []
+    sender = Sender(lambda: True, lambda pose: shown.append(pose[0, 0]))
+    start, end = np.zeros((1, 7)), np.zeros((1, 7))
+    start[0, 3] = end[0, 3] = 1.0
+    end[0, 0] = 1.0
+    sender.start()
+    try:
+        sender.give(start, True)
+        wait_until(lambda: shown)
+        sender._since -= 0.5  # as if the step had taken half a second
+        sender.give(end, True)
+        wait_until(lambda: shown[-1] == 1.0)
+    finally:
+        sender.stop()
+    assert shown == sorted(shown) and len(shown) > 4
+    assert any(0.0 < x < 1.0 for x in shown)
+
+
+def test_what_stands_is_not_sent_again():
+    server, _ = start_server("127.0.0.1", 0, None, "test")
+    try:
+        stage = Stage(server, drawing_of_world(hinged()))
+        pose = stage.drawing.pose[0].copy()
+        before = [np.array(handle.batched_positions) for handle, _ in stage.batches]
+        pose[:, 0] += 1e-9
+        stage.move(pose)
+        after = [np.array(handle.batched_positions) for handle, _ in stage.batches]
+        assert all((a == b).all() for a, b in zip(before, after, strict=True))
+        pose[0, 0] += 0.1
+        stage.move(pose)
+        moved = [
+            (np.array(handle.batched_positions) != b).any()
+            for (handle, _), b in zip(stage.batches, before, strict=True)
+        ]
+        assert sum(moved) == 1
+    finally:
+        server.stop()
 
 
 def test_build_switch_save_and_reset_through_the_panel(tmp_path):

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from drystone.model.signatures import public
-
 if TYPE_CHECKING:
     from drystone.world.character.character import Character
     from drystone.world.character.clips.clip import Clip
@@ -12,7 +10,6 @@ if TYPE_CHECKING:
     from drystone.world.character.torques import Torques
 
 
-@public
 class WithCharacters:
     """Characters of a world."""
 

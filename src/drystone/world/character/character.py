@@ -13,6 +13,7 @@ from drystone.constraints.joints.swing_twist import SwingTwist
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import choice, flag, of_kind, positive, shown, vector
 from drystone.model.materials import Material
+from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.shapes import Sphere
 from drystone.world.body import Body
@@ -143,13 +144,20 @@ def _start(figure: Figure, bodies: list[Body], start: Sample) -> None:
 
 
 @public
-class Character:
+class Character(Settable):
     """A figure that follows a clip; World.add_character() makes one.
 
     figure, motion   what it is, and what it follows
     torques          of its clip, by inverse dynamics
     bodies           of the bones, in their order
     """
+
+    figure: Figure
+    motion: Motion
+    torques: Torques
+    root: str
+    bodies: tuple[Body, ...]
+    gains: Gains
 
     def __init__(
         self,

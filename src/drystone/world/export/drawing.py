@@ -13,7 +13,7 @@ from drystone.shapes import matrix_from_quaternion
 
 # Colours of bodies in turn (sRGB, 0 to 255); a ball that strikes is of steel.
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
-STEEL, FIXED, GROUND = "#3d4652", "#8d9aa5", "#e4e0d8"
+STEEL, FIXED, GROUND = "#4f5b69", "#8d9aa5", "#e4e0d8"
 STRIKERS = ("ball", "cue")
 
 
@@ -28,6 +28,13 @@ class Geometry(NamedTuple):
     def faces(self) -> np.ndarray:
         """(m, 3)"""
         return np.arange(len(self.vertices)).reshape(-1, 3)
+
+    def shared(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices and faces (m, 3) that share the corners in which normals agree: who finds
+        normals by himself sees what is round as round, and edges as edges."""
+        both = np.hstack([self.vertices / (self.radius or 1.0), self.normals]).round(6)
+        _, first, where = np.unique(both, axis=0, return_index=True, return_inverse=True)
+        return self.vertices[first], where.reshape(-1, 3)
 
 
 class Drawing(NamedTuple):
@@ -57,6 +64,26 @@ class Drawing(NamedTuple):
         low, high = np.percentile(place, 2, axis=0), np.percentile(place, 98, axis=0)
         centre = (low + high) / 2
         return centre, float(np.linalg.norm(high - low) / 2 + np.median(sizes))
+
+    def at(self, time: float) -> np.ndarray:
+        """(n, 7) poses at `time` [s], between two frames too."""
+        k = int(np.searchsorted(self.times, time, side="right")) - 1
+        k = min(max(k, 0), len(self.times) - 1)
+        if k + 1 >= len(self.times) or time <= self.times[k]:
+            return self.pose[k]
+        share = (time - self.times[k]) / (self.times[k + 1] - self.times[k])
+        return between(self.pose[k], self.pose[k + 1], share)
+
+
+def between(a: np.ndarray, b: np.ndarray, s: float) -> np.ndarray:
+    """(n, 7) the share `s` of the way from poses `a` to `b`; rotations the shorter way.
+
+    Who is not there in one of them (NaN) is as in `a`.
+    """
+    sign = np.where((a[:, 3:] * b[:, 3:]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+    out = a + s * (np.hstack([b[:, :3], sign * b[:, 3:]]) - a)
+    out[:, 3:] /= np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
+    return np.where(np.isnan(out), a, out)
 
 
 def drawing_of_world(world) -> Drawing:

@@ -51,26 +51,12 @@ def write_movie(
         options = {} if path.suffix.lower() == ".gif" else {"macro_block_size": 16}
         with imageio.get_writer(part, fps=fps, **options) as film:
             for k in range(count):
-                scene.move(pose_at(drawing, times[0] + k * speed / fps))
+                scene.move(drawing.at(times[0] + k * speed / fps))
                 film.append_data(plotter.screenshot(None, return_img=True))
                 if progress is not None:
                     progress(k + 1, count)
         plotter.close()
         return write_file(path, read_file(part), "the film cannot be written there")
-
-
-def pose_at(drawing, time: float) -> np.ndarray:
-    """(n, 7) between two frames; rotations the shorter way."""
-    times, poses = drawing.times, drawing.pose
-    k = int(np.clip(np.searchsorted(times, time, side="right") - 1, 0, len(times) - 1))
-    if k + 1 >= len(times):
-        return poses[-1]
-    a, b = poses[k], poses[k + 1]
-    s = (time - times[k]) / (times[k + 1] - times[k])
-    sign = np.where((a[:, 3:] * b[:, 3:]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
-    out = a + s * (np.hstack([b[:, :3], sign * b[:, 3:]]) - a)
-    out[:, 3:] /= np.linalg.norm(out[:, 3:], axis=1, keepdims=True)
-    return np.where(np.isnan(out), a, out)
 
 
 def _imageio():

@@ -30,6 +30,8 @@ from drystone.world.world import World
 if TYPE_CHECKING:
     from drystone.world.io.replay import Replay
 
+ADDING = ("add_body", "add_fixed", "add_robot")  # edits that bring things with numbers
+
 
 @public
 class Recording:
@@ -207,14 +209,15 @@ class Recording:
 
     def bodies(self) -> dict[int, Body]:
         """Every body that ever was in the recording, by its number: for shapes and names."""
+        from drystone.world.io.replay import apply_edit
+
         world = self.start()
-        found = {body.number: body for body in world.bodies}
+        # Whatever takes a number is added again, so that links of robots get theirs.
         with self._reading():
             for edit in self.journal():
-                if edit["edit"] == "add_body":
-                    body = restored_body(world, edit["value"])
-                    found[body.number] = body
-        return found
+                if edit["edit"] in ADDING:
+                    apply_edit(world, edit, self.path)
+        return {body.number: body for body in world.bodies}
 
     def export(self, path: str | Path, frame: int = -1) -> Path:
         """Write it for another program, by the ending of `path`: .html (plays offline), .glb

@@ -17,12 +17,14 @@ from drystone.model.files import as_path, write_file
 from drystone.model.rotation import rotation_matrices
 from drystone.world.export.drawing import FIXED, GROUND, Drawing, drawing_of_world, rgb
 
-SHADOW, SKY = "#bdb7ab", "#ffffff"
+SHADOW, SKY = "#b3ac9f", "#c9d8e6"
 FORCE = "#d03b2a"
-SUN = np.array([-0.62, -0.42, 0.66])  # where the light comes from, z up
+# Where the light comes from, z up: low and from the side, so that what is rough shows it.
+SUN = np.array([-0.72, -0.44, 0.54])
 VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, so that verticals stay upright
 FROM = (-0.6, -1.0, 0.45)  # from where the camera looks, unless told
 MARGIN = 0.93  # of the picture that the scene fills
+CLEAR = 0.1  # share of the ground that is drawn, about the middle, without haze
 # A body this many times farther from the middle than nearly all others is left out of the frame.
 FAR = 3.0
 MOST_PIXELS = 16384  # of a side
@@ -110,10 +112,15 @@ class Scene:
 
     def _add_fixed(self, pv, plotter) -> None:
         reach = 25.0 * self._view.distance
+        opaque = np.append(rgb(GROUND), 255).astype(np.uint8)
         for point, normal in self._planes:
             below = self._view.target - normal * (normal @ (self._view.target - point))
-            ground = pv.Disc(center=below, inner=0, outer=reach, normal=normal, c_res=90)
-            plotter.add_mesh(ground, color=GROUND, lighting=False)
+            ground = pv.Disc(center=below, inner=0, outer=reach, normal=normal, r_res=50, c_res=90)
+            far = np.linalg.norm(ground.points - below, axis=1) / reach
+            paint = np.tile(opaque, (len(far), 1))
+            # It ends in haze, without an edge against the sky.
+            paint[:, 3] = 255 * np.clip((0.5 - far) / (0.5 - CLEAR), 0.0, 1.0)
+            plotter.add_mesh(ground, scalars=paint, rgba=True, lighting=False)
         for k, where, _ in self._drawing.fixed:
             geometry = self._drawing.geometry[k]
             axes = rotation_matrices(where[3:])

@@ -135,7 +135,7 @@ class _Run:
                 if complaint:
                     return complaint
             while self.edits and self.edits[0]["step"] <= self.first + self.done:
-                _apply(self.world, self.edits.pop(0), self.recording.path)
+                apply_edit(self.world, self.edits.pop(0), self.recording.path)
             if self.done >= len(self.wanted):
                 more = verify and frame < len(self.recording)
                 return f"{self.recording.path}: has more frames than steps." if more else ""
@@ -199,7 +199,7 @@ class _Run:
         return ""
 
 
-def _apply(world, line: dict, path) -> None:
+def apply_edit(world, line: dict, path) -> None:
     """Do again what the user did."""
     try:
         edit, value = line["edit"], line["value"]

@@ -13,7 +13,6 @@ from drystone.model.rotation import (
     rotation_matrices,
     unit_quaternion,
 )
-from drystone.model.signatures import public
 from drystone.shapes import Compound, Sphere
 from drystone.world.robots.placed import PlacedRobot, stand
 from drystone.world.robots.robot import Robot
@@ -23,7 +22,6 @@ from drystone.world.robots.robot import Robot
 LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-6
 
 
-@public
 class WithRobots:
     """Robots of a world."""
 

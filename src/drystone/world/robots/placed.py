@@ -11,6 +11,7 @@ from drystone.constraints.reduced.closing import gap_of, place_bodies
 from drystone.errors import InputError
 from drystone.model.checks import float_array
 from drystone.model.robot_scratch import new_robot_work
+from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.world import build
 from drystone.world.body import Body
@@ -18,7 +19,7 @@ from drystone.world.robots.robot import Robot
 
 
 @public
-class PlacedRobot:
+class PlacedRobot(Settable):
     """A robot in a world, made by `World.add_robot`.
 
     q, qd     coordinates and rates; can be set, which places all links
@@ -37,7 +38,6 @@ class PlacedRobot:
             "robot_control": np.zeros(len(robot.actuators)),
         }  # fmt: skip
         self._fresh = False  # its bodies are to be placed
-        self.nv = robot.nv
 
     def __deepcopy__(self, memo: dict) -> "PlacedRobot":
         """That of a copied world: the description is shared, which nobody can change."""
@@ -56,6 +56,11 @@ class PlacedRobot:
     @property
     def name(self) -> str:
         return self._robot.name
+
+    @property
+    def nv(self) -> int:
+        """Degrees of freedom."""
+        return self._robot.nv
 
     @property
     def q(self) -> np.ndarray:

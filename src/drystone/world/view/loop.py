@@ -8,12 +8,28 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from queue import Empty, SimpleQueue
-from time import perf_counter, sleep
+from time import perf_counter, sleep, thread_time
 
 from drystone.errors import DrystoneError
 
 FRAME = 1 / 36  # [s] between two frames that are sent: 30 a second reach a busy machine
 MOST = 0.75  # share of that which may be spent on steps, so that commands are heard
+
+
+class Pace:
+    """Beats of a clock: what comes late is not made up for, but a late one delays no other."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._due = seconds, perf_counter()
+
+    def wait(self) -> None:
+        """Sleep until the next beat."""
+        now = perf_counter()
+        self._due += self._seconds
+        if self._due > now:
+            sleep(self._due - now)
+        elif now - self._due > self._seconds:
+            self._due = now
 
 
 class Loop:
@@ -29,9 +45,9 @@ class Loop:
         self._advance, self._show, self._is_watched = advance, show, is_watched
         self._complain = complain
         self.playing, self.speed = False, 1.0
-        self.frames = 0  # sent so far
-        self.view_seconds = 0.0  # spent on showing
-        self.step_seconds = 0.0  # spent on steps
+        self.frames = 0  # shown so far
+        self.view_seconds = 0.0  # of CPU that this thread spent on showing
+        self.step_seconds = 0.0  # and on steps
         self._queue: SimpleQueue = SimpleQueue()
         self._stopped = threading.Event()
         self._changed = True
@@ -69,23 +85,22 @@ class Loop:
         return answer[0]
 
     def _run(self) -> None:
-        before = perf_counter()
+        before, pace = perf_counter(), Pace(FRAME)
         while not self._stopped.is_set():
             self._take_commands()
-            start = perf_counter()
+            start, begun = perf_counter(), thread_time()
             if self.playing:
                 if not self._guarded(partial(self._advance, start - before, MOST * FRAME)):
                     self.playing = False
                 self._changed = True
-            before, stepped = start, perf_counter()
-            self.step_seconds += stepped - start
+            before, stepped = start, thread_time()
+            self.step_seconds += stepped - begun
             if self._changed and self._is_watched():
                 self._guarded(self._show)
                 self.frames += 1
                 self._changed = False
-            end = perf_counter()
-            self.view_seconds += end - stepped
-            sleep(max(0.0, FRAME - (end - start)))
+            self.view_seconds += thread_time() - stepped
+            pace.wait()
 
     def _take_commands(self) -> None:
         while True:

@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from drystone.constraints.joints.joint import Joint
+from drystone.model.rotation import matrix_from_quaternion
 from drystone.world.view.stage import ASLEEP, AWAKE, ISLANDS, PICKED, Stage, box_edges, reaches
 
 STICK, SLIP, APART = (40, 110, 200), (220, 60, 40), (150, 150, 150)
+PAINT = {"stick": STICK, "slip": SLIP, "separate": APART}
 NORMAL, BOX, JOINT, ERROR = (60, 60, 60), (120, 120, 120), (90, 60, 170), (220, 60, 40)
 
 # Label of each toggle, in the order of the panel.
@@ -27,16 +30,22 @@ class Overlays:
         self.on: set[str] = set()
         self._nodes: dict = {}
         self._painted = False
+        self._drawn: tuple = ()  # step, toggles and pick that are shown
+        self._pose = np.zeros((0, 7))  # and of which poses
 
     def draw(self, world, pose: np.ndarray, picked: int | None) -> None:
-        """After a step, or a change of the toggles."""
-        wanted = {"points", "normals", "forces"} & self.on
-        table = world.contacts() if wanted else None
-        self.stage.see_through(bool(wanted - {"points"}))
-        self._contacts(table, world)
+        """After a step, a change of the world or of the toggles, or a pick."""
+        belongs = (world.step_count, frozenset(self.on), picked)
+        if belongs == self._drawn and np.array_equal(pose, self._pose, equal_nan=True):
+            return
+        self._drawn, self._pose = belongs, pose
+        arrows = {"points", "normals", "forces"} & self.on
+        table = world.contacts() if arrows or "islands" in self.on else None
+        self.stage.see_through(bool(arrows - {"points"}) or "joints" in self.on)
+        self._contacts(table if arrows else None, world)
         self._boxes(pose)
         self._joints(world)
-        self._colours(world, picked)
+        self._colours(world, table, picked)
 
     def clear(self) -> None:
         for node in self._nodes.values():
@@ -47,9 +56,8 @@ class Overlays:
         size = 0.02 * self.stage.radius
         points = table.point if table is not None else np.zeros((0, 3))
         colours = np.zeros((len(points), 3), np.uint8)
-        if len(points):
-            paint = {"stick": STICK, "slip": SLIP, "separate": APART}
-            colours[:] = [paint[status] for status in table.status]
+        for status, paint in PAINT.items() if table is not None else ():
+            colours[table.status == status] = paint
         self._put(
             "points",
             len(points),
@@ -90,34 +98,48 @@ class Overlays:
             "boxes",
             len(edges),
             lambda name: self.server.scene.add_line_segments(
-                name, edges.astype(np.float32), np.tile(np.array(BOX, np.uint8), (len(edges), 2, 1))
+                name,
+                edges.astype(np.float32),
+                np.tile(np.array(BOX, np.uint8), (len(edges), 2, 1)),
+                thickness=2.0,
+                thickness_units="screen",
             ),
         )
 
     def _joints(self, world) -> None:
-        """An axis at each joint, and a red line where its two points have come apart."""
+        """The axis of each joint, and a red line where its two points have come apart."""
         lines, colours = [], []
+        reach = 0.1 * self.stage.radius
         for joint in world.joints if "joints" in self.on else ():
             a, b = joint.anchor_a, joint.anchor_b
-            axis = getattr(joint, "axis", None)
-            along = 0.1 * self.stage.radius * np.array((0, 0, 1) if axis is None else axis, float)
-            lines += [(a - along / 2, a + along / 2), (a, b)]
+            along = reach * _axis(joint)
+            lines += [(a - along, a + along), (a, b)]
             colours += [(JOINT, JOINT), (ERROR, ERROR)]
+        for robot in world.robots if "joints" in self.on else ():
+            for joint in robot.robot.joints:
+                link = robot.link(joint.child)
+                along = reach * (matrix_from_quaternion(link.orientation) @ np.array(joint.axis))
+                lines.append((link.position - along, link.position + along))
+                colours.append((JOINT, JOINT))
         self._put(
             "joints",
             len(lines),
             lambda name: self.server.scene.add_line_segments(
-                name, np.array(lines, np.float32), np.array(colours, np.uint8)
+                name,
+                np.array(lines, np.float32),
+                np.array(colours, np.uint8),
+                thickness=5.0,
+                thickness_units="screen",
             ),
         )
 
-    def _colours(self, world, picked: int | None) -> None:
+    def _colours(self, world, table, picked: int | None) -> None:
         colours = None
         if self.on & {"sleep", "islands"} or picked is not None:
             colours = self.stage.drawing.colour.copy()
             state = world.state
             if "islands" in self.on:
-                island = island_of(world)
+                island = island_of(world, table)
                 colours[: len(island)] = np.array(ISLANDS)[island % len(ISLANDS)]
             elif "sleep" in self.on:
                 asleep = state.asleep.astype(bool)
@@ -140,19 +162,32 @@ class Overlays:
 _REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
-def island_of(world) -> np.ndarray:
-    """(n,) number of the island of each body: bodies joined by contacts or joints."""
+def _axis(joint: Joint) -> np.ndarray:
+    """Unit vector along the axis of `joint` now; upwards if it has none."""
+    if not hasattr(joint, "axis"):
+        return np.array((0.0, 0.0, 1.0))
+    own = matrix_from_quaternion(joint.attachment.frames[0])[:, 0]
+    body = joint.bodies[0]
+    return own if body is None else matrix_from_quaternion(body.orientation) @ own
+
+
+def island_of(world, table) -> np.ndarray:
+    """(n,) number of the island of each body: bodies joined by contacts, joints or a robot.
+
+    table   of world.contacts()
+    """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    count, table = len(world), world.contacts()
-    both = (table.body_a >= 0) & (table.body_b >= 0)
-    a, b = table.body_a[both].tolist(), table.body_b[both].tolist()
-    row = {body: k for k, body in enumerate(world.bodies)}
+    count, both = len(world), (table.body_a >= 0) & (table.body_b >= 0)
+    pairs = list(zip(table.body_a[both].tolist(), table.body_b[both].tolist(), strict=True))
     for joint in world.joints:
-        ends = [row[body] for body in joint.bodies if body is not None]
+        ends = [body.index for body in joint.bodies if body is not None]
         if len(ends) == 2:
-            a.append(ends[0])
-            b.append(ends[1])
+            pairs.append((ends[0], ends[1]))
+    for robot in world.robots:
+        links = [body.index for body in robot.links.values()]
+        pairs += list(zip(links[1:], links[:-1], strict=True))
+    a, b = np.array(pairs, dtype=int).reshape(-1, 2).T
     graph = coo_matrix((np.ones(len(a)), (a, b)), shape=(count, count))
     return connected_components(graph, directed=False)[1]

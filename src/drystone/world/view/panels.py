@@ -108,6 +108,7 @@ class LivePanel:
         speed = self.gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1 x")
         speed.on_update(lambda _: viewer._set_speed(SPEEDS[speed.value]))
         if viewer.gallery:
+            self.gui.add_markdown("[All scenes, with pictures](/gallery)")
             choice = self.gui.add_dropdown("gallery", tuple(viewer.gallery))
             summary = self.gui.add_markdown(viewer.gallery[choice.value][0])
 
@@ -261,17 +262,15 @@ def described(viewer: Any) -> str:
     if not viewer.picked:
         return "Click a body."
     body, table = viewer.picked[-1], viewer.world.contacts()
-    mine = (table.body_a == body.index) | (table.body_b == body.index)
-    names = {
-        (b if a == body.name else a)
-        for a, b, touches in zip(table.name_a, table.name_b, mine, strict=True)
-        if touches
-    }
+    mine = np.flatnonzero((table.body_a == body.index) | (table.body_b == body.index))
+    others = np.where(table.body_a == body.index, table.body_b, table.body_a)[mine]
+    bodies = viewer.world.bodies
+    names = {bodies[k].name if k >= 0 else "the fixed world" for k in others.tolist()}
     v, w = np.linalg.norm(body.velocity), np.linalg.norm(body.spin)
     x, y, z = body.position
     asleep = ", asleep" if body.asleep else ""
     return (
         f"**{body.name}**: {type(body.shape).__name__}, {body.mass:.4g} kg{asleep}\n\n"
         f"at ({x:.3f}, {y:.3f}, {z:.3f}) m, {v:.3g} m/s, {w:.3g} rad/s\n\n"
-        f"{int(mine.sum())} contacts, with {', '.join(sorted(names)[:6]) or 'nothing'}"
+        f"{len(mine)} contacts, with {', '.join(sorted(names)[:6]) or 'nothing'}"
     )

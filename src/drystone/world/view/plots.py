@@ -47,6 +47,7 @@ def _chart(gui: Any, title: str, names: tuple[str, ...]) -> Any:
         tuple(series),
         title=title,
         scales={"x": {"time": False, "auto": True}, "y": {"auto": True}},
+        axes=({}, {"size": 64}),  # [pixels] for labels: a wall has millions of joules
         legend={"show": len(names) > 1},
         aspect=2.2,
     )

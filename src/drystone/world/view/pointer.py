@@ -121,7 +121,9 @@ class Pointer:
             self._line = None
         if self.dragging is not None and self.dragging.held:
             ends = np.array([[self.dragging.point, self.dragging.target]], np.float32)
-            self._line = self.server.scene.add_line_segments("/spring", ends, SPRING)
+            self._line = self.server.scene.add_line_segments(
+                "/spring", ends, SPRING, thickness=4.0, thickness_units="screen"
+            )
 
     def _flat(self, place: Any) -> tuple:
         """In two dimensions everything happens in the plane y = 0."""

@@ -11,7 +11,7 @@ from drystone.world.view.loop import Loop
 from drystone.world.view.panels import SPEEDS
 from drystone.world.view.plots import Plots
 from drystone.world.view.server import start_server
-from drystone.world.view.stage import PICKED, Stage
+from drystone.world.view.stage import FROM, PICKED, Stage, aim, look_at
 
 
 @public
@@ -33,7 +33,7 @@ class ReplayViewer:
         self._picked: int | None = None
         self._loop = Loop(self._advance, self._show, self._is_watched, self._say)
         self._fill_panel()
-        self._aim()
+        aim(self._server, self._stage, FROM)
         for handle, _ in self._stage.batches:
             handle.on_click(self._clicked)
         self._server.on_client_connect(lambda _: self._loop.ask(lambda: None))
@@ -114,13 +114,6 @@ class ReplayViewer:
             )  # fmt: skip
             Plots(gui).update([(*row, {}) for row in rows])
 
-    def _aim(self) -> None:
-        away, camera = np.array([-0.6, -1.0, 0.45]), self._server.initial_camera
-        away *= 2.6 * self._stage.radius / np.linalg.norm(away)
-        camera.position = tuple(self._stage.centre + away)
-        camera.look_at = tuple(self._stage.centre)
-        camera.up = (0.0, 0.0, 1.0)
-
     def _clicked(self, event: Any) -> None:
         row = self._stage.body_at(event.target, event.instance_index)
 
@@ -144,7 +137,7 @@ class ReplayViewer:
 
     def _show(self) -> None:
         k = self.frame
-        pose = self._drawing.pose[k]
+        pose = self._drawing.at(self._time)
         with self._server.atomic():
             self._stage.move(pose)
         if self._slider.value != k:
@@ -156,10 +149,7 @@ class ReplayViewer:
                 f"**{self._drawing.names[self._picked]}** at ({x:.3f}, {y:.3f}, {z:.3f}) m"
             )
             if self._follow.value:
-                for client in self._server.get_clients().values():
-                    shift = pose[self._picked, :3] - np.array(client.camera.look_at)
-                    client.camera.position = np.array(client.camera.position) + shift
-                    client.camera.look_at = pose[self._picked, :3]
+                look_at(self._server, pose[self._picked, :3])
         self._server.flush()
 
     def _say(self, sentence: str) -> None:

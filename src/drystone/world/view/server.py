@@ -5,6 +5,7 @@ cannot reach it through the browser (DNS rebinding); on any other address, who k
 browser gives it once, as ?token=..., and then keeps it as a cookie.
 """
 
+import asyncio
 import hmac
 import ipaddress
 import logging
@@ -17,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from drystone.errors import DrystoneError, InputError
 from drystone.model.checks import integer, text
+from drystone.world.view.gallery import ROOT, Gallery
 
 COOKIE = "drystone_token"
 LEAST_TOKEN = 8  # characters: shorter ones are guessed
@@ -25,7 +27,9 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 _STARTING = threading.Lock()
 
 
-def start_server(host: str, port: int, token: str | None, label: str):
+def start_server(
+    host: str, port: int, token: str | None, label: str, gallery: Gallery | None = None
+):
     """A viser server behind the guard, and the address of its page."""
     viser = _library()
     host, port = text("host", host), integer("port", port, 0, 65535)
@@ -36,10 +40,18 @@ def start_server(host: str, port: int, token: str | None, label: str):
         )
     if token is not None and len(text("token", token)) < LEAST_TOKEN:
         raise InputError(f"token has {len(token)} characters, must have at least {LEAST_TOKEN}.")
-    server = _guarded(viser, host, port, Guard(host, token), label)
+    server = _guarded(viser, host, port, Guard(host, token), label, gallery)
+    # viser would hand the scene to the world through a relay of its own, at a click of a visitor.
+    server.request_share_url = _share_nothing
+    server.gui.configure_theme(show_logo=False, show_share_button=False)
+    server.gui.main_panel.dock_right()
     named = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"/?token={token}"
     return server, f"http://{named}:{server.get_port()}{query}"
+
+
+def _share_nothing(verbose: bool = True) -> None:
+    """In place of viser's request_share_url()."""
 
 
 def is_loopback(host: str) -> bool:
@@ -64,7 +76,7 @@ def _library():
     return viser
 
 
-def _guarded(viser, host, port, guard, label):
+def _guarded(viser, host, port, guard, label, gallery):
     """viser has no door to put a guard at: it is put where viser asks websockets to serve."""
     import websockets.asyncio.server as sockets
 
@@ -75,6 +87,8 @@ def _guarded(viser, host, port, guard, label):
             refused = guard.refuse(request)
             if refused:
                 return connection.respond(HTTPStatus.FORBIDDEN, refused + "\n")
+            if gallery is not None and urlsplit(request.path).path.startswith(ROOT):
+                return _gallery_page(connection, request, gallery)
             response = process_request(connection, request) if process_request else None
             if response is not None and guard.token is not None:
                 response.headers["Set-Cookie"] = (
@@ -91,6 +105,21 @@ def _guarded(viser, host, port, guard, label):
                 return viser.ViserServer(host=host, port=port, label=label, verbose=False)
         finally:
             sockets.serve = serve
+
+
+async def _gallery_page(connection, request, gallery: Gallery):
+    """The response; a scene is built in a thread, for visitors of others should not wait."""
+    path, came_from = urlsplit(request.path).path, request.headers.get("Sec-Fetch-Site")
+    answer = await asyncio.to_thread(gallery.answer, path, came_from)
+    if answer is None:
+        return connection.respond(HTTPStatus.NOT_FOUND, "there is no such scene\n")
+    page, place = answer
+    response = connection.respond(HTTPStatus.SEE_OTHER if place else HTTPStatus.OK, page)
+    if place:
+        response.headers["Location"] = place
+    del response.headers["Content-Type"]
+    response.headers["Content-Type"] = "text/html; charset=utf-8"
+    return response
 
 
 class Guard:

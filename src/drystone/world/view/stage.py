@@ -3,11 +3,22 @@
 import numpy as np
 
 from drystone.model.rotation import (
-    matrix_from_quaternion,
     matrix_with_z_along,
     quaternion_from_matrix,
+    rotation_matrices,
 )
 from drystone.world.export.drawing import FIXED, Drawing, rgb
+
+FROM = (-0.6, -1.0, 0.45)  # from where the camera looks, unless told
+LENS = 0.75  # [rad] top to bottom: longer than viser's, whose verticals lean
+
+# The sky behind the scene, from its upper to its lower edge, and the ground under it.
+SKY, HAZE, GROUND = (176, 196, 216), (232, 236, 240), (203, 198, 187)
+LINES, EDGES = (190, 184, 172), (168, 161, 148)
+
+# What moved by less than this share of the scene, or rotated by less than this [rad], since it was
+# sent is not sent again: a hundredth of a pixel, but a wall that stands sends nothing.
+SEEN = 1e-5
 
 # Colours for what a toggle shows.
 ASLEEP, AWAKE = (150, 160, 185), (214, 140, 60)
@@ -26,43 +37,57 @@ class Stage:
         self.centre, self.radius = drawing.bounds
         self.batches = []  # (handle, rows of the bodies)
         self._clear = False
+        self._sent = drawing.pose[0].astype(np.float32)  # (n, 7) what the page shows
+        self._least = np.repeat(np.float32(SEEN) * np.array((self.radius, 1.0)), (3, 4))
         scene = server.scene
         scene.set_up_direction("+z")
-        scene.configure_default_lights()
+        self._light()
         for k, geometry in enumerate(drawing.geometry):
             rows = np.flatnonzero(drawing.shape == k)
             if not len(rows):
                 continue
             at, turn, size = _instances(drawing.pose[0, rows])
+            vertices, faces = geometry.shared()
             handle = scene.add_batched_meshes_simple(
                 f"/bodies/{k}",
-                vertices=geometry.vertices.astype(np.float32),
-                faces=geometry.faces.astype(np.uint32),
+                vertices=vertices.astype(np.float32),
+                faces=faces.astype(np.uint32),
                 batched_wxyzs=turn,
                 batched_positions=at,
                 batched_scales=size,
                 batched_colors=_painted(drawing.colour[rows]),
-                flat_shading=not _is_round(geometry),
                 side="double",
                 lod="off",
             )
             self.batches.append((handle, rows))
         self._draw_fixed()
 
+    def _light(self) -> None:
+        """Sun and sky. The photographed surroundings that viser shines on everything bleach it."""
+        scene = self.server.scene
+        scene.configure_default_lights()
+        scene.configure_environment_map(hdri=None)
+        scene.add_light_hemisphere(
+            "/sky", sky_color=(255, 255, 255), ground_color=(150, 145, 135), intensity=1.5
+        )
+        share = np.linspace(0.0, 1.0, 64)[:, None, None]
+        sky = (1 - share) * np.array(SKY) + share * np.array(HAZE)
+        scene.set_background_image(np.repeat(sky, 4, axis=1).astype(np.uint8), format="png")
+
     def _draw_fixed(self) -> None:
         scene = self.server.scene
         for j, (k, where, _) in enumerate(self.drawing.fixed):
             geometry = self.drawing.geometry[k]
+            vertices, faces = geometry.shared()
             scene.add_mesh_simple(
                 f"/fixed/{j}",
-                geometry.vertices.astype(np.float32),
-                geometry.faces.astype(np.uint32),
+                vertices.astype(np.float32),
+                faces.astype(np.uint32),
                 color=rgb(FIXED),
                 # Walls of a container would hide what is in it.
                 opacity=0.35 if len(geometry.vertices) == 36 else None,
                 wxyz=where[3:],
                 position=where[:3],
-                flat_shading=True,
                 side="double",
             )
         for j, (point, normal) in enumerate(self.drawing.planes):
@@ -76,21 +101,28 @@ class Stage:
                 wxyz=_along(normal),
                 cell_size=size / 40,
                 section_size=size / 8,
-                cell_color=(225, 222, 216),
-                section_color=(205, 200, 190),
-                plane_color=(238, 235, 229),
+                cell_color=LINES,
+                section_color=EDGES,
+                plane_color=GROUND,
                 plane_opacity=1.0,
-                shadow_opacity=0.25,
+                shadow_opacity=0.35,
             )
 
     def move(self, pose: np.ndarray) -> None:
-        """Show the bodies at `pose` (n, 7)."""
+        """Show the bodies at `pose` (n, 7): batches in which one has moved are sent."""
+        pose = pose.astype(np.float32)
+        there, was = ~np.isnan(pose[:, 0]), ~np.isnan(self._sent[:, 0])
+        moved = ((np.abs(pose - self._sent) > self._least).any(axis=1) & there) | (there != was)
+        if not moved.any():
+            return
+        at, turn, size = _instances(pose)
         for handle, rows in self.batches:
-            at, turn, size = _instances(pose[rows])
-            handle.batched_positions = at
-            handle.batched_wxyzs = turn
-            if np.isnan(pose[rows, 0]).any():
-                handle.batched_scales = size
+            if not moved[rows].any():
+                continue
+            handle.batched_positions = at[rows]
+            handle.batched_wxyzs = turn[rows]
+            handle.batched_scales = size[rows]
+            self._sent[rows] = pose[rows]
 
     def paint(self, colours: np.ndarray | None) -> None:
         """Show the bodies in `colours` (n, 3), or in their own."""
@@ -113,6 +145,24 @@ class Stage:
         return None
 
 
+def aim(server, stage: Stage, direction) -> None:
+    """The cameras of all visitors, and of those to come, frame the scene from `direction`."""
+    away = np.array(direction) / np.linalg.norm(direction)
+    first = server.initial_camera
+    for camera in (first, *(client.camera for client in server.get_clients().values())):
+        camera.up, camera.fov = (0.0, 0.0, 1.0), LENS
+        camera.position = tuple(stage.centre + stage.radius / np.sin(LENS / 2) * away)
+        camera.look_at = tuple(stage.centre)
+
+
+def look_at(server, target: np.ndarray) -> None:
+    """The cameras move along with `target`."""
+    for client in server.get_clients().values():
+        camera = client.camera
+        camera.position = np.array(camera.position) + (target - np.array(camera.look_at))
+        camera.look_at = target
+
+
 def _instances(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, orientations and sizes; a body that is not there has none."""
     gone = np.isnan(pose[:, 0])
@@ -123,13 +173,7 @@ def _instances(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def _painted(colours: np.ndarray) -> np.ndarray:
     """Darker than they are: the lights of the page bleach them."""
-    return (0.75 * colours).astype(np.uint8)
-
-
-def _is_round(geometry) -> bool:
-    """Whether corners of a triangle have different normals."""
-    normals = geometry.normals.reshape(-1, 3, 3)
-    return bool((np.abs(normals - normals[:, :1]) > 1e-6).any())
+    return (0.9 * colours).astype(np.uint8)
 
 
 def _along(normal: np.ndarray) -> np.ndarray:
@@ -148,7 +192,9 @@ def box_edges(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def reaches(drawing: Drawing, pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Low and high corners (n, 3) of the AABBs of the bodies at `pose`."""
     low, high = np.empty((len(pose), 3)), np.empty((len(pose), 3))
-    for row, k in enumerate(drawing.shape):
-        points = drawing.geometry[k].vertices @ matrix_from_quaternion(pose[row, 3:]).T
-        low[row], high[row] = points.min(axis=0), points.max(axis=0)
+    for k, geometry in enumerate(drawing.geometry):
+        rows = np.flatnonzero(drawing.shape == k)
+        corners = np.unique(geometry.vertices, axis=0)
+        placed = np.einsum("nij,cj->nci", rotation_matrices(pose[rows, 3:]), corners)
+        low[rows], high[rows] = placed.min(axis=1), placed.max(axis=1)
     return low + pose[:, :3], high + pose[:, :3]

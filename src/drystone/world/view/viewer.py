@@ -7,23 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from drystone.model.checks import flag
+from drystone.errors import InputError
+from drystone.model.checks import flag, shown
+from drystone.model.rotation import matrix_from_quaternion
+from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.world.export.drawing import drawing_of_world
 from drystone.world.run import stage_seconds
+from drystone.world.view.gallery import Gallery
 from drystone.world.view.loop import Loop
 from drystone.world.view.overlays import Overlays
 from drystone.world.view.panels import LivePanel
 from drystone.world.view.pointer import Pointer
+from drystone.world.view.sender import Sender
 from drystone.world.view.server import start_server
-from drystone.world.view.stage import Stage
+from drystone.world.view.stage import FROM, Stage, aim, look_at
 
 HISTORY = 600  # points of the plots
+SAMPLED = 0.1  # [s] between two of them: one minute of play is seen
 
 
-def view_world(world, port, host, token, block, play, gallery=None) -> "Viewer":
-    """World.view(), with a gallery of other worlds to choose from: {name: (summary, build)}."""
-    viewer = Viewer(world, port, host, token, gallery or {})
+def view_world(world, port, host, token, block, play, gallery=None, view=FROM) -> "Viewer":
+    """World.view(), with a gallery of other worlds: {name: (summary, build, from where)}."""
+    viewer = Viewer(world, port, host, token, gallery or {}, view)
     if flag("play", play):
         viewer.play()
     if flag("block", block):
@@ -46,7 +52,7 @@ def wait_for_end(viewer: Any) -> None:
 
 
 @public
-class Viewer:
+class Viewer(Settable):
     """A world that is looked at in the browser; `World.view` makes one.
 
     url      of the page
@@ -55,6 +61,14 @@ class Viewer:
     While it runs the world belongs to the viewer's thread: use `do` to change it.
     """
 
+    url: str
+    world: Any
+    gallery: dict
+    picked: list  # bodies, the last one picked last
+    follow: bool  # whether the camera follows it
+    history: deque
+    pointer: Any
+
     def __init__(
         self,
         world: Any,
@@ -62,21 +76,31 @@ class Viewer:
         host: str = "127.0.0.1",
         token: str | None = None,
         gallery: dict | None = None,
+        view: tuple = FROM,
     ) -> None:
         self.world = world
         self.gallery = gallery or {}
-        self.picked: list = []  # bodies, the last one picked last
+        self._view = view  # from where the camera looks at first
+        self.picked = []
         self.follow = False
-        self.history: deque = deque(maxlen=HISTORY)
-        self._server, self.url = start_server(host, port, token, "Drystone")
+        self._followed: tuple[int, np.ndarray] | None = None  # row, and the centre in its axes
+        self.history = deque(maxlen=HISTORY)
+        pages = Gallery(self.gallery, lambda name: self._ask(lambda: self._load(name)))
+        self._server, self.url = start_server(
+            host, port, token, "Drystone", pages if self.gallery else None
+        )
         self._loop = Loop(self._advance, self._show, self._is_watched, self._complain)
+        self._sender = Sender(self._is_watched, self._send)
         self._debt = 0.0  # simulated seconds that are due
+        self._step_seconds = 0.0  # what the last steps took, each
+        self._sampled = 0.0  # when the plots got their last point
         self._stages: dict = {}
         self._panel: Any = None
-        self.pointer: Any = None
+        self.pointer = None
         self._set_up()
         self._server.on_client_connect(self._welcome)
         self._loop.start()
+        self._sender.start()
 
     # What a program does with it
 
@@ -96,6 +120,8 @@ class Viewer:
 
     def do(self, command: Callable[[Any], object]) -> object:
         """command(world) between two steps; returns what it returns."""
+        if not callable(command):
+            raise InputError(f"do: {shown(command)} is no function; give one of the world.")
         return self._loop.call(lambda: command(self.world))
 
     @property
@@ -104,12 +130,12 @@ class Viewer:
 
     @property
     def statistics(self) -> dict[str, float]:
-        """Frames sent, and seconds spent on steps and on showing them."""
-        loop = self._loop
+        """Frames sent, and seconds of CPU spent on steps (by their first thread) and on showing."""
+        loop, sender = self._loop, self._sender
         return {
-            "frames": loop.frames,
+            "frames": sender.frames,
             "step_s": loop.step_seconds,
-            "view_s": loop.view_seconds,
+            "view_s": loop.view_seconds + sender.seconds,
         }
 
     def reset(self) -> None:
@@ -119,6 +145,7 @@ class Viewer:
     def stop(self) -> None:
         """End the viewer; the world stays as it is."""
         self._loop.stop()
+        self._sender.stop()
         self._server.stop()
 
     # Called by panels and pointer, in threads of the server
@@ -136,15 +163,17 @@ class Viewer:
         from drystone.world.io.checkpoint import world_image
 
         self._image = world_image(self.world)
-        self._drawn: tuple = ()
         self._redraw()
         self._panel = LivePanel(self, self._server)
-        self._aim()
+        aim(self._server, self._stage, self._view)
 
     def _redraw(self) -> None:
-        self._server.scene.reset()
-        drawing = drawing_of_world(self.world)
-        self._stage = Stage(self._server, drawing)
+        with self._sender.lock:
+            self._server.scene.reset()
+            drawing = drawing_of_world(self.world)
+            self._stage = Stage(self._server, drawing)
+            self._sender.forget()
+            self._followed = None
         self._overlays = Overlays(self._server, self._stage)
         if self._panel is not None:
             self._overlays.on = self._panel.toggled()
@@ -152,20 +181,11 @@ class Viewer:
         if before is not None and before.dragging and before.dragging.body._world is not self.world:
             before.dragging = None
         self.pointer = Pointer(self, self._server, self._stage, before)
-        self._drawn = self._things()
+        self._built, self._drawn = self.world._synced(), self._things()
         self.picked = [body for body in self.picked if body._world is self.world]
 
     def _things(self) -> tuple:
         return tuple(thing.number for thing in (*self.world.bodies, *self.world.fixed))
-
-    def _aim(self) -> None:
-        """The camera frames the scene."""
-        away = np.array([-0.6, -1.0, 0.45])
-        distance = 2.6 * self._stage.radius
-        camera = self._server.initial_camera
-        camera.position = tuple(self._stage.centre + distance * away / np.linalg.norm(away))
-        camera.look_at = tuple(self._stage.centre)
-        camera.up = (0.0, 0.0, 1.0)
 
     def _welcome(self, client: Any) -> None:
         self._ask(lambda: None)  # something has changed: there is somebody to show it to
@@ -174,20 +194,26 @@ class Viewer:
         return bool(self._server.get_clients())
 
     def _advance(self, elapsed: float, budget: float) -> None:
-        """The steps that are due, as far as the time allows."""
-        world, start = self.world, perf_counter()
-        self._debt = min(self._debt + self._loop.speed * elapsed, self._loop.speed * 0.1)
-        count = 1
-        while self._debt >= world.dt and perf_counter() - start < budget:
-            count = max(1, min(count, int(self._debt / world.dt)))
+        """The steps that are due, as many as the time allows; one, if it allows none."""
+        world, end = self.world, perf_counter() + budget
+        self._debt = min(self._debt + self._loop.speed * elapsed, self._loop.speed * 0.1 + world.dt)
+        while self._debt >= world.dt:
+            start = perf_counter()
+            fit = (end - start) / self._step_seconds if self._step_seconds > 0.0 else 1.0
+            count = int(min(self._debt / world.dt, max(fit, 1.0)))
             done = world._advance(count).done
             self._debt -= done * world.dt
-            count *= 2
+            self._step_seconds = (perf_counter() - start) / max(done, 1)
+            # What is due and would come late waits for the next turn.
+            if perf_counter() + self._step_seconds > end:
+                break
         self._take_sample()
 
     def _take_sample(self) -> None:
-        if not self._is_watched() or self.world.info is None:
+        now = perf_counter()
+        if now - self._sampled < SAMPLED or not self._is_watched() or self.world.info is None:
             return
+        self._sampled = now
         world, energy = self.world, self.world.energy()
         stages = stage_seconds(world)
         spent = {name: x - self._stages.get(name, 0.0) for name, x in stages.items()}
@@ -198,22 +224,30 @@ class Viewer:
         )  # fmt: skip
 
     def _show(self) -> None:
-        if self._drawn != self._things():
-            self._redraw()
+        if self._built is not self.world._synced():  # an edit; it may be of a material alone
+            self._built = self.world._synced()
+            if self._drawn != self._things():
+                self._redraw()
         world = self.world
         pose = np.hstack([world.positions, world.orientations])
         picked = self.picked[-1].index if self.picked else None
+        self._followed = None
+        if self.follow and picked is not None:
+            axes = matrix_from_quaternion(pose[picked, 3:])
+            self._followed = picked, (self.picked[-1].centre - pose[picked, :3]) @ axes
+        self._sender.give(pose, self.playing)
         with self._server.atomic():
-            self._stage.move(pose)
             self._overlays.draw(world, pose, picked)
             self.pointer.draw()
-        if self.follow and self.picked:
-            for client in self._server.get_clients().values():
-                target = np.array(self.picked[-1].centre)
-                shift = target - np.array(client.camera.look_at)
-                client.camera.position = np.array(client.camera.position) + shift
-                client.camera.look_at = target
         self._panel.update()
+
+    def _send(self, pose: np.ndarray) -> None:
+        """In the sender's thread."""
+        with self._server.atomic():
+            self._stage.move(pose)
+        if self._followed is not None:
+            row, arm = self._followed
+            look_at(self._server, pose[row, :3] + matrix_from_quaternion(pose[row, 3:]) @ arm)
         self._server.flush()
 
     def _complain(self, sentence: str) -> None:
@@ -228,15 +262,13 @@ class Viewer:
 
     def _load(self, name: str) -> None:
         """A world of the gallery in place of this one."""
-        world = self.gallery[name][1]()
         from drystone.world.io.checkpoint import world_image
 
+        _, build, self._view = self.gallery[name]
+        world = build()
         self._image = world_image(world)
         self._change_world(world)
-        self._aim()
-        for client in self._server.get_clients().values():
-            client.camera.position = self._server.initial_camera.position
-            client.camera.look_at = self._server.initial_camera.look_at
+        aim(self._server, self._stage, self._view)
 
     def _change_world(self, world: Any) -> None:
         if self.world._recorder is not None:
