@@ -171,12 +171,6 @@ def test_a_snapshot_brings_the_muscles_back(walk):
     assert world.hash() == first
 
 
-def test_a_world_with_a_character_is_not_saved_in_silence(tmp_path, walk):
-    world, _ = placed(walk)
-    with pytest.raises(ds.UnsupportedFeature, match="characters"):
-        world.save(tmp_path / "world.h5")
-
-
 def test_results_are_written(tmp_path, walk):
     pytest.importorskip("pyarrow")
     pytest.importorskip("pyvista")

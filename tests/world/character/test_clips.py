@@ -140,6 +140,43 @@ def test_resampled_smoothed_trimmed_repeated_branch(walk):
     np.testing.assert_allclose(arm.poses()[0][:, 1], at[:, walk.index("left_elbow")], atol=1e-12)
 
 
+def test_a_cycle_that_does_not_quite_close_is_closed(walk):
+    """Cut out of a longer clip it ends in another pose; the middle of the cycle stays."""
+    from drystone.world.character import quaternions
+
+    cut = walk.trimmed(0.0, 1.0)  # of 1.1 s
+    turn = 0.4 * cut.times / cut.duration
+    about = quaternions.product(quaternions.about(2, turn), cut.rotations[:, 0])
+    rotations = np.concatenate((about[:, None], cut.rotations[:, 1:]), axis=1)
+    way = np.stack((0.1 * cut.times, 1.2 * cut.times, 0.9 + 0.01 * cut.times), axis=-1)
+    bent = cut._with(rotations=rotations, positions=way)
+    n = len(bent)
+    twice = bent.repeated(2)
+    steps = quaternions.product(
+        twice.rotations[1:], quaternions.conjugate(twice.rotations[:-1])
+    )  # fmt: skip
+    angles = np.linalg.norm(quaternions.vectors(steps), axis=-1)
+    own = quaternions.product(bent.rotations[1:], quaternions.conjugate(bent.rotations[:-1]))
+    usual = np.linalg.norm(quaternions.vectors(own), axis=-1).max()
+    gap = quaternions.product(bent.rotations[-1, 1:], quaternions.conjugate(bent.rotations[0, 1:]))
+    jump = np.linalg.norm(quaternions.vectors(gap), axis=-1).max()
+    assert jump > 4 * usual and angles.max() < 1.6 * usual
+    assert np.abs(np.diff(twice.positions, axis=0)).max() < 0.012
+    middle = n // 2
+    assert np.allclose(twice.rotations[middle], bent.rotations[middle], atol=1e-12)
+    assert np.allclose(twice.positions[middle], bent.positions[middle], atol=1e-12)
+    # The second cycle is the first, turned by 0.4 and put at its end.
+    spin = quaternions.about(2, np.array(0.4))
+    assert np.allclose(twice.rotations[n - 1 + middle, 1:], twice.rotations[middle, 1:])
+    assert np.allclose(
+        twice.rotations[n - 1 + middle, 0],
+        quaternions.product(spin, twice.rotations[middle, 0]),
+    )
+    assert bent.repeated(1) is bent
+    with pytest.raises(ds.InputError, match="no cycle"):
+        bent.trimmed(0, 0.015).repeated(2)
+
+
 def test_a_motion_of_deepmimic_is_read(tmp_path):
     row = [0.0333, 0, 0.9, 0] + [1, 0, 0, 0] * 4 + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
     row += [1, 0, 0, 0] + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
@@ -173,11 +210,40 @@ BROKEN = {
     "binary": (b"\x00\x01\x02" * 100, "is no text"),
     "twice": (GOOD.replace("Xposition Yposition", "Xposition Xposition"), "Xposition twice"),
     "negative": (GOOD.replace("Frames: 3", "Frames: -3"), "whole number of 1 or more"),
+    "cut-line": (GOOD.rstrip()[:-3], "numbers, the channels need 12"),
+    "huge": (GOOD.replace("171", "1e300"), "beyond 1e9"),
+    "two-offsets": (
+        GOOD.replace("OFFSET 10 -90 0", "OFFSET 10 -90 0 OFFSET 0 1 0"), "a second OFFSET"
+    ),
+    "name-lost": (GOOD.replace("JOINT LeftLeg", "JOINT"), "must open the brace"),
+    "comma": (GOOD.replace("Time: 0.01", "Time: 0,01"), "Frame Time is '0,01'"),
+    "backwards": (GOOD.replace("Time: 0.01", "Time: -0.01"), "Frame Time is '-0.01'"),
+    "two-motions": (GOOD + GOOD[GOOD.index("MOTION"):], "has 3 frames, and has 9"),
+    "utf-16": (GOOD.encode("utf-16"), "is no text"),
     "loose-bone": (
         GOOD.replace("Xrotation Zrotation Yrotation", "Xposition Yposition Zposition"),
         "bones must be rigid",
     ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace(" ", "\t"),
+        lambda text: "\ufeff" + text,
+        lambda text: "# made by hand\n" + text.replace("MOTION", "  # frames\nMOTION"),
+        lambda text: text.replace("End Site", "End Site tip"),
+        lambda text: text.lower(),
+    ],
+    ids=["crlf", "tabs", "byte-order-mark", "comments", "named-end", "lower-case"],
+)
+def test_what_other_programs_write_is_read(tmp_path, change):
+    wanted = ds.Clip.load(wrote(tmp_path, GOOD))
+    clip = ds.Clip.load(wrote(tmp_path, change(GOOD)))
+    assert len(clip) == len(wanted) and len(clip.ends) == len(wanted.ends)
+    assert np.array_equal(clip.rotations, wanted.rotations)
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -1,7 +1,7 @@
 """Character: a figure in a world, with muscles that follow a clip (CLINE 5.1)."""
 
 from base64 import b64encode
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,6 +141,16 @@ def _start(figure: Figure, bodies: list[Body], start: Sample) -> None:
         body.orientation = start.rotation[0, k]
         body.velocity = start.velocity[0, k]
         body.spin = start.spin[0, k]
+
+
+class RootPath(NamedTuple):
+    """Where the clip has the root after each of n steps, and what it needs there."""
+
+    centre: np.ndarray  # (n, 3) of mass [m]
+    turned: np.ndarray  # (n, 4) axes of the bone
+    velocity: np.ndarray  # (n, 3) [m/s]
+    spin: np.ndarray  # (n, 3) [rad/s]
+    residual: np.ndarray  # (n, 6) force [N] and torque [N m] in the middle of each step, its axes
 
 
 @public
@@ -352,7 +362,10 @@ class Character(Settable):
             "root_gain": self._root_gain(most),
             "mode": np.array((ROOTS.index(self.root), feedforward, feedback), np.int64),
         }  # fmt: skip
-        self._root = (after, residual)
+        self._path = RootPath(
+            after.centre[:, 0], after.rotation[:, 0], after.velocity[:, 0], after.spin[:, 0],
+            residual,
+        )  # fmt: skip
         n, joints, bones = steps, len(self._joints), len(self.bodies)
         self._noted = _room(n, joints, bones)
 
@@ -371,15 +384,15 @@ class Character(Settable):
             rows = np.array([body._row for body in self.bodies], np.int64)
             number = {id(joint): j for j, joint in enumerate(built.joints)}
             joints = np.array([number[id(joint)] for joint in self._joints], np.int64)
-            after, residual = self._root
+            path = self._path
             own = built.principal_rotation[rows[0]]
-            turned = quaternions.product(after.rotation[:, 0], own)
+            turned = quaternions.product(path.turned, own)
             back = quaternions.conjugate(own)
-            force = [quaternions.rotate(back, residual[:, k : k + 3]) for k in (0, 3)]
+            force = [quaternions.rotate(back, path.residual[:, k : k + 3]) for k in (0, 3)]
             self._muscles = Muscles(
                 body=rows, joint=joints,
-                root_pose=np.concatenate((after.centre[:, 0], turned), axis=1),
-                root_twist=np.concatenate((after.velocity[:, 0], after.spin[:, 0]), axis=1),
+                root_pose=np.concatenate((path.centre, turned), axis=1),
+                root_twist=np.concatenate((path.velocity, path.spin), axis=1),
                 root_force=np.concatenate(force, axis=1),
                 origin=np.array(world._origin, np.float64), **self._plan,
             )  # fmt: skip
@@ -421,6 +434,15 @@ class Character(Settable):
 
     def _take(self, kept: tuple) -> None:
         self._noted.last[:], self._noted.push[:] = kept
+
+    def _take_history(self, done: int, history: dict, before: dict) -> None:
+        """What a file kept of `done` steps, and of what was written before the last one."""
+        room = max(len(self._plan["target"]), done)
+        self._noted = _room(room, len(self._joints), len(self.bodies))
+        for name, rows in history.items():
+            getattr(self._noted, name)[:done] = rows
+        for name, value in before.items():
+            getattr(self._noted, name)[:] = value
 
 
 def _room(n: int, joints: int, bones: int) -> Noted:

@@ -21,7 +21,8 @@ import h5py
 import numpy as np
 
 from drystone.constraints.joint_rows import joint_work_of
-from drystone.errors import InputError, UnsupportedFeature
+from drystone.constraints.joints.pack import write_settings
+from drystone.errors import InputError
 from drystone.model import capacity
 from drystone.model.arrays import (
     AXIS_DIRECTION,
@@ -60,6 +61,7 @@ from drystone.solvers.reduced.scratch import robot_scratch_of
 from drystone.world import build
 from drystone.world.body import Start
 from drystone.world.io import serialize as to
+from drystone.world.io.serialize_characters import describe_character, restore_character
 from drystone.world.io.serialize_forces import describe_force, restore_force
 from drystone.world.io.serialize_joints import describe_joint, restore_joint
 from drystone.world.io.serialize_robots import describe_placed, restore_placed
@@ -73,6 +75,9 @@ COMPRESS = 4096
 # A file may hold so many bodies, shapes and joints, and one more for so many of its bytes.
 MOST_THINGS, THING_BYTES = 10_000, 8
 
+# Tables of the joints that write_settings() writes.
+SETTINGS = ("limit", "drive_mode", "drive", "friction", "number")
+
 # Arrays of the State whose names in files are older than those in the program.
 FILE_NAMES = {
     "fat_aabb": "roomy_box",
@@ -85,11 +90,6 @@ FILE_NAMES = {
 def save_world(world, path) -> None:
     """Write `world` to `path`; an older file there is replaced only by a complete one."""
     path = as_path(path)  # before the world is packed, which takes its time
-    if world._characters:
-        raise UnsupportedFeature(
-            "a world with characters cannot be saved, for muscles are no part of the "
-            "file; record it."
-        )
     write_file(path, world_image(world), "the world cannot be saved there")
 
 
@@ -122,11 +122,14 @@ def load_world(path) -> World:
 # The file as bytes: HDF5 never sees the disk, so that a full one cannot confuse it.
 
 
-def world_image(world) -> bytes:
-    """The bytes of the file."""
+def world_image(world, characters: bool = True) -> bytes:
+    """The bytes of the file.
+
+    characters   whether the muscles of characters are part of it; their bodies and joints are
+    """
     built = world._synced()
     arrays: list[np.ndarray] = []
-    description = _describe(world, arrays)
+    description = _describe(world, arrays, characters)
     columns = _take_columns(description)
     text = json.dumps(description).encode()
     parts = {f"body/{name}": column for name, column in columns.items()}
@@ -135,11 +138,26 @@ def world_image(world) -> bytes:
     parts |= {
         f"state/{FILE_NAMES.get(name, name)}": x for name, x in world._state._asdict().items()
     }
-    image = _packed(parts, model_digest(built.model), True)
+    model = _as_described(world, built.model)
+    image = _packed(parts, model_digest(model), True)
     if 8 * sum(array.size for array in parts.values()) > allowance(len(image)):
         # So regular that it would look like a file made to fill the memory.
-        image = _packed(parts, model_digest(built.model), False)
+        image = _packed(parts, model_digest(model), False)
     return image
+
+
+def _as_described(world, model):
+    """The model as it will be made of the description: muscles write targets of servos in every
+    step, which are no setting of the joints."""
+    if not world._characters:
+        return model
+    joints = model.joints
+    table = joints._replace(**{name: getattr(joints, name).copy() for name in SETTINGS})
+    moved = {id(joint) for actor in world._characters for joint in actor._joints}
+    for j, joint in enumerate(world._build.joints):
+        if id(joint) in moved:
+            write_settings(table, j, joint)
+    return model._replace(joints=table)
 
 
 def _packed(parts: dict[str, np.ndarray], model: str, compress: bool) -> bytes:
@@ -214,7 +232,7 @@ def _check_format(file, source):
 # Contents of the file
 
 
-def _describe(world, arrays) -> dict:
+def _describe(world, arrays, characters: bool) -> dict:
     materials, shapes = {}, {}  # -> number in the file; a shape is known by its identity
 
     def put(array):
@@ -236,8 +254,10 @@ def _describe(world, arrays) -> dict:
         for pair, values in world._pairs.items()
     ]
     moving = [thing for thing in (*world._fixed, *world._bodies) if thing._surface is not None]
-    surfaces = {"surfaces": [[t._number, t._surface] for t in moving]} if moving else {}
-    return surfaces | {
+    more: dict = {"surfaces": [[t._number, t._surface] for t in moving]} if moving else {}
+    if characters and world._characters:
+        more["characters"] = [describe_character(actor, put) for actor in world._characters]
+    return more | {
         "settings": world._settings._asdict(),
         "solver": to.describe_solver(world._solver),
         "dim": world.dim,
@@ -316,6 +336,8 @@ def _restore(file, source, file_bytes: int) -> World:
     _restore_robots(world, said.get("robots", []), file)
     _adopt_arrays(world, file, source)
     _restore_forces(world, said.get("forces", []))
+    for value in said.get("characters", []):
+        restore_character(value, lambda k: read_array(file, f"arrays/{int(k)}"), world, numbers)
     return world
 
 

@@ -85,7 +85,8 @@ class Recorder:
         if self._place in _IN_USE:
             raise InputError(f"{self.path}: another world is being recorded there; close that.")
         self._world = world
-        image = world_image(world)
+        # A replay is told in every step what muscles did.
+        image = world_image(world, characters=False)
         self._first_step = world.step_count
         self._rows = 0  # in `pose`
         self._waiting: dict[str, list] = {name: [] for name in WRITTEN}

@@ -29,6 +29,8 @@ OUTWARDS = [1, 2, 0]
 def read_bvh(content: bytes, path: Path, unit: float | None) -> Clip:
     """The clip in a BVH file."""
     name, lines = path.name, decoded(content, path).splitlines()
+    # The format has no comments, but some programs write such lines.
+    lines = ["" if line.lstrip().startswith("#") else line for line in lines]
     if not any(line.strip() for line in lines):
         raise InputError(f"{name}: is empty.")
     motion = next((k for k, line in enumerate(lines) if line.strip().upper() == "MOTION"), None)
@@ -88,6 +90,9 @@ class _Hierarchy:
             elif kind == "END":
                 self._end_site(open_joints[-1])
             elif kind == "OFFSET":
+                if self.offsets[open_joints[-1]] != ():
+                    joint = self.names[open_joints[-1]]
+                    raise InputError(f"{self.file}: {line} has a second OFFSET of joint {joint}.")
                 self.offsets[open_joints[-1]] = self._three("OFFSET")
             elif kind == "CHANNELS":
                 self._read_channels(open_joints[-1])
@@ -125,7 +130,12 @@ class _Hierarchy:
         return len(self.names) - 1
 
     def _end_site(self, joint: int) -> None:
+        line = self.words[self.at - 1][1]
         self._next("Site")
+        while self.at < len(self.words) and self.words[self.at] not in (("{", line), ("}", line)):
+            if self.words[self.at][1] != line:
+                break  # some programs name it, on the same line
+            self.at += 1
         self._brace("an End Site")
         if self._next("OFFSET").upper() != "OFFSET":
             raise InputError(f"{self.file}: {self._line()} must give the OFFSET of an End Site.")

@@ -223,8 +223,13 @@ class Clip:
         )  # fmt: skip
 
     def repeated(self, times: int) -> "Clip":
-        """A cycle again and again, each from where the one before it ended; z stays."""
+        """A cycle again and again, each from where the one before it ended; z stays.
+
+        Where the pose at its end is not that at its start, they meet halfway.
+        """
         times = integer("repeated: times", times, 1, 10_000)
+        if times == 1:
+            return self
         positions, rotations = repeat_root(self, times)
         return self._with(positions=positions, rotations=rotations)
 
