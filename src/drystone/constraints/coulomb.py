@@ -13,6 +13,8 @@ from math import sqrt
 from drystone.jit import inner_kernel, kernel
 from drystone.model.arrays import MOVING
 
+EXACT = 1e-12  # of slide_step(): all digits but rounding
+
 
 @inner_kernel(inline="always")
 def velocity_at(r, body, frame, arm, twist):
@@ -133,13 +135,15 @@ def contact_error(pn, p1, p2, un, u1, u2, mu, rho):
 
 
 @kernel
-def slide_step(qn, q1, q2, wnn, wn1, wn2, w11, w12, w22, mu, x):
+def slide_step(qn, q1, q2, wnn, wn1, wn2, w11, w12, w22, mu, x, exact):
     """Impulse of a contact that slides: on the cone, against the velocity, u_n = 0.
 
     With p_n eliminated, p_t = -(S + x I)^-1 c with x = |u_t| / |p_t| > 0, and the cone gives one
     equation for x. We solve mu p_n / |p_t| = 1: nearly linear in x, so Newton's method, within
     a bracket, needs two or three iterations from the guess `x`, fewer when it is the last
     visit's answer. [Bonnefon2011] solve the same as a quartic.
+
+    exact   how far mu p_n / |p_t| may be from 1 where it ends; the answer is on the cone anyhow
     """
     s11, s12, s22 = w11 - wn1 * wn1 / wnn, w12 - wn1 * wn2 / wnn, w22 - wn2 * wn2 / wnn
     c1, c2 = q1 - wn1 * qn / wnn, q2 - wn2 * qn / wnn
@@ -154,7 +158,7 @@ def slide_step(qn, q1, q2, wnn, wn1, wn2, w11, w12, w22, mu, x):
         if pt == 0.0:
             break
         h = mu * pn / pt - 1.0
-        if abs(h) < 1e-12:
+        if abs(h) < exact:
             break
         if h < 0.0:
             low = x
@@ -178,9 +182,16 @@ def slide_step(qn, q1, q2, wnn, wn1, wn2, w11, w12, w22, mu, x):
 
 @kernel(inline="always")
 def solve_contact(r, un, u1, u2, block, inverse, mu, impulse):
+    """solve_contact_to() all digits."""
+    return solve_contact_to(EXACT, r, un, u1, u2, block, inverse, mu, impulse)
+
+
+@kernel(inline="always")
+def solve_contact_to(exact, r, un, u1, u2, block, inverse, mu, impulse):
     """Impulse of contact `r` that obeys Coulomb's law exactly while all others stay as they are.
 
-    (un, u1, u2) is its velocity now, under the impulse that it has now.
+    exact         see slide_step()
+    (un, u1, u2)  its velocity now, under the impulse that it has now
     """
     on, o1, o2 = impulse[r, 0], impulse[r, 1], impulse[r, 2]
     wnn, wn1, wn2 = block[r, 0], block[r, 1], block[r, 2]
@@ -199,7 +210,7 @@ def solve_contact(r, un, u1, u2, block, inverse, mu, impulse):
     q2 = u2 - wn2 * on - w12 * o1 - w22 * o2
     old = o1 * o1 + o2 * o2
     guess = sqrt((u1 * u1 + u2 * u2) / old) if old > 0.0 else 0.0
-    return slide_step(qn, q1, q2, wnn, wn1, wn2, w11, w12, w22, mu, guess)
+    return slide_step(qn, q1, q2, wnn, wn1, wn2, w11, w12, w22, mu, guess, exact)
 
 
 @kernel
