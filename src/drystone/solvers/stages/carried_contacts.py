@@ -140,25 +140,18 @@ def _share_of(lo, hi, change, rows, twist, tolerance, dt):
 
 
 @kernel
-def _move_half(b, gain, bodies, state, motion, dt):
+def _move_half(b, bodies, state, motion, dt):
     """Path of body `b` to the middle of the step, its rotation and velocity there.
 
-    gain   share of what the step adds to the velocities that it moves with beside those of its
-           start: 1/4 leads to where it will be, 0 is the half of a step that it takes
+    With the velocities of the start, as it will move: contacts that were found where the impulses
+    of the last step would lead it, by half of what these give, cost Euler's disk 2.4 % of its
+    energy in 2 s at 1/240 s in place of 0.005 %.
     """
     if b == state.position.shape[0]:
         return
     old, q, t = state.twist, state.rotation, motion.rotation_matrix
-    v = (
-        old[b, 0] + gain * (motion.twist[b, 0] - old[b, 0]),
-        old[b, 1] + gain * (motion.twist[b, 1] - old[b, 1]),
-        old[b, 2] + gain * (motion.twist[b, 2] - old[b, 2]),
-    )
-    spin = (
-        old[b, 3] + gain * (motion.twist[b, 3] - old[b, 3]),
-        old[b, 4] + gain * (motion.twist[b, 4] - old[b, 4]),
-        old[b, 5] + gain * (motion.twist[b, 5] - old[b, 5]),
-    )
+    v = (old[b, 0], old[b, 1], old[b, 2])
+    spin = (old[b, 3], old[b, 4], old[b, 5])
     mean, later = spin, spin
     if bodies.kind[b] != KINEMATIC:
         matrix = (
@@ -180,7 +173,6 @@ def _start_body(b, share, bodies, state, motion, dt):
     """Inverse mass and free velocity of body `b` in the middle, in terms of the mean."""
     if b == state.position.shape[0] or bodies.kind[b] == KINEMATIC or motion.scheme[b] == CARRIED:
         return
-    _move_half(b, 0.0, bodies, state, motion, dt)
     motion.scheme[b], motion.carried[b] = CARRIED, share
     q = motion.impact_rotation
     set_rotation(
@@ -225,12 +217,9 @@ def _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt):
 def _carry_group(lo, hi, share, shapes, outlines, bodies, state, settings, work):
     """Rows lo..hi of one island, and its bodies, in the middle of the step."""
     rows, motion, dt = work.rows, work.motion, settings.dt
-    gain = 0.0  # without a warm start it is not known where the contacts will lead the bodies
-    for r in range(lo, hi):
-        gain = 0.25 if rows.impulse[r, 0] > 0.0 else gain
     for r in range(lo, hi):
         for side in range(2):
-            _move_half(rows.body[r, side], gain, bodies, state, motion, dt)
+            _move_half(rows.body[r, side], bodies, state, motion, dt)
     _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt)
     for r in range(lo, hi):
         for side in range(2):
