@@ -7,7 +7,7 @@ import trimesh
 import drystone as ds
 from drystone.bench.fuzz.linked_tubes import linking_number
 from drystone.model.rotation import matrix_from_quaternion
-from drystone.steppers.cut_step import PARTS
+from drystone.timestep import PARTS
 
 SIDE, DEEP = 0.2, 0.01
 

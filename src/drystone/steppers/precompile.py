@@ -48,6 +48,7 @@ from drystone.solvers.articulated import rattle, rattle_island
 from drystone.solvers.articulated.energy_balance import balance_energies, draw_budgets
 from drystone.solvers.articulated.joint_error import report_joint_errors
 from drystone.solvers.articulated.solve_islands import fill_joint_rows, solve_articulated
+from drystone.solvers.articulated.spinning import parts_for_spins
 from drystone.solvers.articulated.stabilization import stabilize_joints
 from drystone.solvers.articulated.substeps import integrate_substeps
 from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
@@ -338,6 +339,7 @@ def run_joint_rows() -> None:
     draw_budgets(joint_work, bodies, state, rows, 0, Settings(), work.motion)
     balance_energies(joint_work, bodies, state, rows, 0, info)
     report_joint_errors(joint_work, model.joints, bodies, state, 0.0, info)
+    parts_for_spins(joint_work, model.joints, bodies, state, rows, 0, Settings())
     _order_contacts(empty_joint_work())
 
 

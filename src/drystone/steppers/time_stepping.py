@@ -103,7 +103,7 @@ def run_steps(
     if settings.hashing and len(work.log.hashes) < count:
         work = work._replace(log=work.log._replace(hashes=np.zeros(count, np.uint64)))
     work.log.info[:] = 0.0
-    work.log.flag[FLAG_WHOLE] = int(len(model.shapes.wide_box) > 0)
+    work.log.flag[FLAG_WHOLE] = int(len(model.shapes.wide_box) > 0 or joint_work is not None)
     note_clock_rate(settings, work)
     done, hashes, loop = 0, [], loop or Loop()
     while True:
