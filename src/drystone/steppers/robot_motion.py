@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone.constraints.reduced import articulated, dynamics, kinematics
 from drystone.constraints.reduced.closing import place_bodies
-from drystone.constraints.reduced.rk4 import add_passive
+from drystone.constraints.reduced.nystrom import add_passive
 from drystone.errors import UnsupportedFeature
 from drystone.jit import kernel
 from drystone.model.rotation import rotation_matrices

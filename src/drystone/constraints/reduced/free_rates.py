@@ -17,7 +17,7 @@ import numpy as np
 from drystone.constraints.reduced.dynamics import inverse_dynamics, place_inertias
 from drystone.constraints.reduced.kinematics import move_links, place_links
 from drystone.constraints.reduced.mass_factor import factor_mass, fill_mass, solve_mass
-from drystone.constraints.reduced.rk4 import run_rk4
+from drystone.constraints.reduced.nystrom import run_nystrom
 from drystone.constraints.reduced.robot_rows import add_rows
 from drystone.constraints.reduced.spatial import load6
 from drystone.jit import inner_kernel, kernel
@@ -161,7 +161,7 @@ def _run_smoothly(t, lo, hi, robots, state, gravity, dt, scratch):
         scratch.next_q[k] = state.robot_q[k]
     for d in range(lo, hi):
         scratch.free[d] = state.robot_v[d]
-    run_rk4(
+    run_nystrom(
         model, robots.base, scratch.next_q, scratch.free, scratch.tau, gravity, scratch.push, dt, 1,
         tree, scratch.stage,
     )  # fmt: skip
