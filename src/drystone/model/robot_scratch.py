@@ -104,7 +104,8 @@ class RobotScratch(NamedTuple):
     rate: np.ndarray  # (nv,) rates after the step
     shift: np.ndarray  # (nv,) what corrections of displacements add to them, for this step alone
     next_q: np.ndarray  # (nq,) coordinates after the step
-    by_rk4: np.ndarray  # (nt,) int32: 1 if these are of Runge-Kutta
+    integrated: np.ndarray  # (nt,) int32: 1 if these are of Nyström's method, and links stand there
+    stood: np.ndarray  # (nq,) where the links of `tree` were placed last; nan: anywhere
     mass: np.ndarray  # (numbers,) mass matrix, factored; see constraints/reduced/mass_factor.py
     inverse: np.ndarray  # (nv,) of its diagonal
     root: np.ndarray  # (nv,) square root of that

@@ -89,8 +89,7 @@ def accelerate_robot(
         loaded[d] = tau[d]
     add_passive(model, q, v, loaded)
     dynamics.place_inertias(model, work)
-    articulated.eliminate_links(model, work)
-    articulated.forward_dynamics(model, v, loaded, gravity, push, work, out)
+    articulated.forward_dynamics(model, v, loaded, gravity, push, False, work, out)
 
 
 def rows_of(placed) -> np.ndarray:

@@ -5,8 +5,7 @@
     q̈ = D⁻¹ (τ - Sᵀ p_A - Uᵀ a'),   a'_link = a' + S q̈,   p_A = f + Σ_children (p_A + U D⁻¹ u)
 
 Unlike there f is the force for q̈ = 0, gravity and Ṡ q̇ included, and a' what is beside that: so
-I_A is not multiplied by Ṡ q̇. What depends on coordinates alone is in eliminate_links(), what depends on
-rates in forward_dynamics(), so that several rates at one place share the first.
+I_A is not multiplied by Ṡ q̇, and does not depend on rates: several of them at one place share it.
 
 An articulated inertia is symmetric: 21 numbers, the upper triangle by rows.
 """
@@ -113,6 +112,20 @@ def _take_away(a, parent, i, u, s):
 
 
 @inner_kernel
+def _eliminate_one(i, d, parent, armature, work):
+    """_eliminate() of a joint of one rate."""
+    inertia, motion = work.articulated, work.motion
+    w, v = load6(motion, d)
+    a, b = _times(inertia, i, w, v)
+    weight = 1.0 / (armature[d] + _six(motion, d, a, b))
+    s = (scale(a, weight), scale(b, weight))
+    work.inner[d, 0] = weight
+    store6(work.seen, d, s[0], s[1])
+    if parent >= 0:
+        _take_away(inertia, parent, i, (a, b), s)
+
+
+@inner_kernel
 def _eliminate(i, lo, hi, parent, armature, work):
     """D⁻¹ and U D⁻¹ of a joint of several rates; its link, freed of them, to the parent."""
     inertia, motion, seen, inner = work.articulated, work.motion, work.seen, work.inner
@@ -141,29 +154,6 @@ def _eliminate(i, lo, hi, parent, armature, work):
         for r in range(6):
             for c in range(r, 6):
                 inertia[parent, ROW[r] + c - r] -= u[r] * seen[d, c]
-
-
-@kernel
-def eliminate_links(model, work):
-    """Articulated inertias of all links, after place_links() and place_inertias()."""
-    first, last = work.span[0], work.span[1]
-    inertia, motion, seen, inner = work.articulated, work.motion, work.seen, work.inner
-    armature, first_v = model.armature, model.first_v
-    for i in range(first, last):
-        _spread(work.inertia, i, inertia)
-    for i in range(last - 1, first - 1, -1):
-        d, hi, parent = np.int64(first_v[i]), np.int64(first_v[i + 1]), np.int64(model.parent[i])
-        if hi - d != 1:
-            _eliminate(i, d, hi, parent, armature, work)
-            continue
-        w, v = load6(motion, d)
-        a, b = _times(inertia, i, w, v)
-        weight = 1.0 / (armature[d] + _six(motion, d, a, b))
-        s = (scale(a, weight), scale(b, weight))
-        inner[d, 0] = weight
-        store6(seen, d, s[0], s[1])
-        if parent >= 0:
-            _take_away(inertia, parent, i, (a, b), s)
 
 
 @kernel
@@ -199,46 +189,53 @@ def _load_bias(model, v, gravity, push, work):
         store6(bias, i, sub(add(t, a), x), sub(add(f, b), y))
 
 
-@kernel
-def _hand_down(model, tau, work):
-    """u = τ - Sᵀ p_A of all rates."""
-    first, last = work.span[0], work.span[1]
-    bias, motion, seen, left = work.bias, work.motion, work.seen, work.left
-    first_v = model.first_v
-    for i in range(last - 1, first - 1, -1):
-        parent = model.parent[i]
-        w, v = load6(bias, i)
-        x, y = w, v
-        for d in range(first_v[i], first_v[i + 1]):
-            u = tau[d] - _six(motion, d, w, v)
-            a, b = load6(seen, d)
-            left[d] = u
-            x, y = add(x, scale(a, u)), add(y, scale(b, u))
-        if parent >= 0:
-            a, b = load6(bias, parent)
-            store6(bias, parent, add(a, x), add(b, y))
+@inner_kernel
+def _hand_down(i, parent, lo, hi, tau, work):
+    """u = τ - Sᵀ p_A of the rates of link `i`, and its p_A to the parent."""
+    bias, motion, seen = work.bias, work.motion, work.seen
+    w, v = load6(bias, i)
+    x, y = w, v
+    for d in range(lo, hi):
+        u = tau[d] - _six(motion, d, w, v)
+        a, b = load6(seen, d)
+        work.left[d] = u
+        x, y = add(x, scale(a, u)), add(y, scale(b, u))
+    if parent >= 0:
+        a, b = load6(bias, parent)
+        store6(bias, parent, add(a, x), add(b, y))
 
 
 @kernel
-def forward_dynamics(model, v, tau, gravity, push, work, out):
-    """Accelerations for the rates v and the forces `tau`, after eliminate_links().
+def forward_dynamics(model, v, tau, gravity, push, again, work, out):
+    """Accelerations for the rates v and the forces `tau`, after place_inertias().
 
-    push   (nl, 6) forces from outside on the links: torque about the origin, force; world axes
+    push    (nl, 6) forces from outside on the links: torque about the origin, force; world axes
+    again   whether links stand where they stood at the last call
     """
     _load_bias(model, v, gravity, push, work)
-    _hand_down(model, tau, work)
+    lo, hi = work.span[0], work.span[1]
     moved, motion, seen = work.acceleration, work.motion, work.seen
-    inner, left, first_v = work.inner, work.left, model.first_v
-    for i in range(work.span[0], work.span[1]):
-        parent, lo, hi = model.parent[i], np.int64(first_v[i]), np.int64(first_v[i + 1])
+    inner, left, first_v, parents = work.inner, work.left, model.first_v, model.parent
+    if not again:
+        for i in range(lo, hi):
+            _spread(work.inertia, i, work.articulated)
+    for i in range(hi - 1, lo - 1, -1):
+        first, last, parent = np.int64(first_v[i]), np.int64(first_v[i + 1]), np.int64(parents[i])
+        if not again and last - first == 1:
+            _eliminate_one(i, first, parent, model.armature, work)
+        elif not again:
+            _eliminate(i, first, last, parent, model.armature, work)
+        _hand_down(i, parent, first, last, tau, work)
+    for i in range(lo, hi):
+        parent, first, last = parents[i], np.int64(first_v[i]), np.int64(first_v[i + 1])
         x, y = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if parent >= 0:
             x, y = load6(moved, parent)
         w, u = x, y
-        for d in range(lo, hi):
+        for d in range(first, last):
             value = -_six(seen, d, x, y)
-            for e in range(lo, hi):
-                value += inner[d, e - lo] * left[e]
+            for e in range(first, last):
+                value += inner[d, e - first] * left[e]
             out[d] = value
             a, b = load6(motion, d)
             w, u = add(w, scale(a, value)), add(u, scale(b, value))

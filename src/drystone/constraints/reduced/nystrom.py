@@ -13,7 +13,7 @@ Spins stand in the axes of their link, which turn with it: what a rotation is in
 h³/12 [ω, ω̇] beside the integral of the spin (Magnus), without which attitudes are of second order.
 """
 
-from drystone.constraints.reduced.articulated import eliminate_links, forward_dynamics
+from drystone.constraints.reduced.articulated import forward_dynamics
 from drystone.constraints.reduced.dynamics import place_inertias
 from drystone.constraints.reduced.kinematics import place_links, step_links
 from drystone.jit import kernel
@@ -38,21 +38,13 @@ def _add_passive(lo, hi, model, q, v, tau):
 
 
 @kernel
-def _accelerate(model, q, v, tau, gravity, push, work, force, out):
-    """q̈ for the rates `v` where links are and eliminate_links() has been; `force` is scratch."""
+def _accelerate(model, q, v, tau, gravity, push, again, work, force, out):
+    """q̈ for the rates `v` where links stand, as they did before if `again`; `force` is scratch."""
     lo, hi = work.span[0], work.span[1]
     for d in range(model.first_v[lo], model.first_v[hi]):
         force[d] = tau[d]
     _add_passive(lo, hi, model, q, v, force)
-    forward_dynamics(model, v, force, gravity, push, work, out)
-
-
-@kernel
-def _go(model, base, q, work):
-    """Links at `q`, and what of their dynamics depends on that alone."""
-    place_links(model, base, q, work)
-    place_inertias(model, work)
-    eliminate_links(model, work)
+    forward_dynamics(model, v, force, gravity, push, again, work, out)
 
 
 @kernel
@@ -71,7 +63,7 @@ def _follow(model, lo, hi, q, v, h, slope, share, last, rate, out):
 
 @kernel
 def run_nystrom(model, base, q, v, tau, gravity, push, dt, steps, work, scratch):
-    """Advance (q, v) in place by `steps` steps of `dt`.
+    """Advance (q, v) in place by `steps` steps of `dt`, after place_links() at q.
 
     scratch   (7, nq + nv) rows: coordinates and rates of a stage, rates on the way, accelerations,
               forces, sums of accelerations for q and for v
@@ -82,27 +74,31 @@ def run_nystrom(model, base, q, v, tau, gravity, push, dt, steps, work, scratch)
     stage_q, stage_v, rate = scratch[0, :nq], scratch[1, :nv], scratch[2, :nv]
     slope, force = scratch[3, :nv], scratch[4, :nv]
     moved, change = scratch[5, :nv], scratch[6, :nv]
-    for _ in range(steps):
-        _go(model, base, q, work)
-        _accelerate(model, q, v, tau, gravity, push, work, force, slope)
+    for step in range(steps):
+        if step > 0:
+            place_links(model, base, q, work)
+        place_inertias(model, work)
+        _accelerate(model, q, v, tau, gravity, push, False, work, force, slope)
         for d in range(first, last):
             moved[d], change[d] = slope[d], slope[d]
             stage_v[d] = v[d] + 0.5 * dt * slope[d]
         _follow(model, lo, hi, q, v, 0.5 * dt, slope, 1.0, slope, rate, stage_q)
-        _go(model, base, stage_q, work)
-        _accelerate(model, stage_q, stage_v, tau, gravity, push, work, force, slope)
+        place_links(model, base, stage_q, work)
+        place_inertias(model, work)
+        _accelerate(model, stage_q, stage_v, tau, gravity, push, False, work, force, slope)
         for d in range(first, last):
             moved[d] += slope[d]
             change[d] += 2.0 * slope[d]
             stage_v[d] = v[d] + 0.5 * dt * slope[d]
-        _accelerate(model, stage_q, stage_v, tau, gravity, push, work, force, slope)
+        _accelerate(model, stage_q, stage_v, tau, gravity, push, True, work, force, slope)
         for d in range(first, last):
             moved[d] += slope[d]
             change[d] += 2.0 * slope[d]
             stage_v[d] = v[d] + dt * slope[d]
         _follow(model, lo, hi, q, v, dt, slope, 1.0, slope, rate, stage_q)
         _follow(model, lo, hi, q, v, dt, moved, 1.0 / 3.0, slope, rate, q)
-        _go(model, base, stage_q, work)
-        _accelerate(model, stage_q, stage_v, tau, gravity, push, work, force, slope)
+        place_links(model, base, stage_q, work)
+        place_inertias(model, work)
+        _accelerate(model, stage_q, stage_v, tau, gravity, push, False, work, force, slope)
         for d in range(first, last):
             v[d] += dt / 6.0 * (change[d] + slope[d])

@@ -235,9 +235,8 @@ class Robot:
         g = np.array(vector("gravity", gravity))
         self._place(q)
         dynamics.place_inertias(self._model, self._work)
-        articulated.eliminate_links(self._model, self._work)
         out = np.empty(self.nv)
-        articulated.forward_dynamics(self._model, qd, tau, g, self._push, self._work, out)
+        articulated.forward_dynamics(self._model, qd, tau, g, self._push, False, self._work, out)
         return out
 
     def integrate(
@@ -255,6 +254,7 @@ class Robot:
         tau = np.zeros(self.nv) if tau is None else self._rates(tau, "tau")
         g = np.array(vector("gravity", gravity))
         scratch = np.zeros((7, self.nq + self.nv + 1))
+        self._place(q)
         run_nystrom(
             self._model, self._base, q, qd, tau, g, self._push, dt, steps, self._work, scratch
         )
