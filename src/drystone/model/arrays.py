@@ -302,8 +302,9 @@ class ContactRows(NamedTuple):
 
 # How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after
 # (MIDPOINT), as RATTLE found (RATTLED), from END_OF_STEP on by the velocity after; HELD: and joints
-# hold it; CARRIED: by those before and after the middle of the step (carried_contacts.py).
-MIDPOINT, RATTLED, END_OF_STEP, HELD, CARRIED = range(5)
+# hold it; CARRIED: by those before and after the middle of the step (carried_contacts.py); PLACED:
+# a link, which its robot rotates after the step.
+MIDPOINT, RATTLED, END_OF_STEP, HELD, CARRIED, PLACED = range(6)
 
 
 @table

@@ -39,6 +39,9 @@ class RobotModel(NamedTuple):
     above: np.ndarray  # (nv,) int32: the rate before it on the way to the root, -1: none
     frame: np.ndarray  # (nl, 12) pose of the joint in the parent's axes: position, rotation by rows
     axis: np.ndarray  # (nl, 3) unit, of a revolute or prismatic joint, in its frame
+    turning: np.ndarray  # (nl, 18) F [a]× and F [a]×² of a revolute joint, by rows: F is the
+    #                      rotation of its frame, a its axis, and F + sin q F [a]× + (1 - cos q)
+    #                      F [a]×² that of the link in its parent (Rodrigues)
     inertia: np.ndarray  # (nl, 10) mass, mass times centre, inertia about the origin of the link:
     #                      xx xy xz yy yz zz, in its axes
     armature: np.ndarray  # (nv,) inertia of rotors, as seen by the joint [kg m²], [kg]

@@ -22,9 +22,9 @@ class RobotWork(NamedTuple):
     force: np.ndarray  # (nl, 6)
     inertia: np.ndarray  # (nl, 10) as RobotModel.inertia, in world axes about `origin`
     composite: np.ndarray  # (nl, 10) of a link with all that hangs on it
-    articulated: np.ndarray  # (nl, 36) articulated inertia
-    bias: np.ndarray  # (nl, 6) articulated bias force
-    seen: np.ndarray  # (nv, 6) U = I_A S
+    articulated: np.ndarray  # (nl, 21) articulated inertia: its upper triangle by rows
+    bias: np.ndarray  # (nl, 6) articulated bias force p_A
+    seen: np.ndarray  # (nv, 6) U D⁻¹, with U = I_A S
     inner: np.ndarray  # (nv, 6) inverse of D = Sᵀ U, rows of a joint
     left: np.ndarray  # (nv,) u = τ - Sᵀ p
 
@@ -35,7 +35,7 @@ def new_robot_work(model: RobotModel) -> RobotWork:
     f = np.zeros
     return RobotWork(
         np.array([0, nl], np.int32), f((nt, 3)), f((nl, 12)), f((nv, 6)), np.zeros(nv, np.int32),
-        f((nl, 6)), f((nl, 6)), f((nl, 6)), f((nl, 10)), f((nl, 10)), f((nl, 36)), f((nl, 6)),
+        f((nl, 6)), f((nl, 6)), f((nl, 6)), f((nl, 10)), f((nl, 10)), f((nl, 21)), f((nl, 6)),
         f((nv, 6)), f((nv, 6)), f(nv),
     )  # fmt: skip
 
@@ -104,7 +104,8 @@ class RobotScratch(NamedTuple):
     rate: np.ndarray  # (nv,) rates after the step
     shift: np.ndarray  # (nv,) what corrections of displacements add to them, for this step alone
     next_q: np.ndarray  # (nq,) coordinates after the step
-    by_rk4: np.ndarray  # (nt,) int32: 1 if these are of Runge-Kutta
+    integrated: np.ndarray  # (nt,) int32: 1 if these are of Nyström's method, and links stand there
+    stood: np.ndarray  # (nq,) where the links of `tree` were placed last; nan: anywhere
     mass: np.ndarray  # (numbers,) mass matrix, factored; see constraints/reduced/mass_factor.py
     inverse: np.ndarray  # (nv,) of its diagonal
     root: np.ndarray  # (nv,) square root of that
@@ -112,5 +113,5 @@ class RobotScratch(NamedTuple):
     vector: np.ndarray  # (nv,)
     soft: np.ndarray  # (nv,) what dampers, springs and servos add to the diagonal
     push: np.ndarray  # (nl, 6) forces on links: torque about the origin, force
-    stage: np.ndarray  # (6, nq + nv + 1) scratch of Runge-Kutta
+    stage: np.ndarray  # (7, nq + nv + 1) scratch of Runge-Kutta
     closing: np.ndarray  # (numbers,) scratch of the loops of one robot

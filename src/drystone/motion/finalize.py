@@ -5,7 +5,7 @@ from math import isfinite
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import load, rotate_quaternion, rotation_matrix
-from drystone.model.arrays import COUNTER_STEP, HELD, KINEMATIC, RATTLED
+from drystone.model.arrays import COUNTER_STEP, HELD, KINEMATIC, PLACED, RATTLED
 from drystone.motion.integrate import carry_spin
 
 
@@ -61,6 +61,10 @@ def move_body(b, bodies, state, motion, dt):
     for k in range(3):
         state.position[b, k] += dt * motion.move[b, k]
         state.twist[b, k] = motion.twist[b, k]
+    if motion.scheme[b] == PLACED:
+        for k in range(3, 6):
+            state.twist[b, k] = motion.twist[b, k]
+        return
     _rotate_body(b, bodies, state, motion, dt)
 
 

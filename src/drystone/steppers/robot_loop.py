@@ -6,7 +6,7 @@ in finalize       end_robots, store_robots: coordinates, loops closed, links pla
 """
 
 from drystone import timestep
-from drystone.constraints.reduced.closing import end_robots, store_robots
+from drystone.constraints.reduced.closing import end_robots, leave_rotations, store_robots
 from drystone.constraints.reduced.free_rates import predict_robots
 from drystone.jit import inlined, kernel
 from drystone.jit.clock import ticks
@@ -111,6 +111,8 @@ def advance_robots(model, robots, state, settings, work, joint_work, elements, s
         _displace(model, state, settings, work, joint_work)
         _ccd(model, None, state, settings, work)
         end_robots(robots, state, settings, work, scratch)
+        if joint_work is None and elements is None:  # these ask where links are before they stand
+            leave_rotations(robots, work.motion.scheme)
         if _finalize(model, state, settings, work, joint_work, elements) != DONE:
             return done, NOT_FINITE
         store_robots(robots, state, scratch)

@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone.constraints.reduced import articulated, dynamics, kinematics
 from drystone.constraints.reduced.closing import place_bodies
-from drystone.constraints.reduced.rk4 import add_passive
+from drystone.constraints.reduced.nystrom import add_passive
 from drystone.errors import UnsupportedFeature
 from drystone.jit import kernel
 from drystone.model.rotation import rotation_matrices
@@ -89,8 +89,7 @@ def accelerate_robot(
         loaded[d] = tau[d]
     add_passive(model, q, v, loaded)
     dynamics.place_inertias(model, work)
-    articulated.eliminate_links(model, work)
-    articulated.forward_dynamics(model, v, loaded, gravity, push, work, out)
+    articulated.forward_dynamics(model, v, loaded, gravity, push, False, work, out)
 
 
 def rows_of(placed) -> np.ndarray:

@@ -1,35 +1,42 @@
 """Forward dynamics by the articulated body algorithm, linear in the number of links
 [Featherstone2008, table 7.1]; a joint may have up to six rates.
 
-    I_A = I + Σ_children (I_A - U D⁻¹ Uᵀ),   U = I_A S,   D = Sᵀ U + armature,   u = τ - Sᵀ p_A
-    q̈ = D⁻¹ (u - Uᵀ a'),   a' = a_parent + Ṡ q̇
+    I_A = I + Σ_children (I_A - U D⁻¹ Uᵀ),   U = I_A S,   D = Sᵀ U + armature
+    q̈ = D⁻¹ (τ - Sᵀ p_A - Uᵀ a'),   a'_link = a' + S q̈,   p_A = f + Σ_children (p_A + U D⁻¹ u)
+
+Unlike there f is the force for q̈ = 0, gravity and Ṡ q̇ included, and a' what is beside that: so
+I_A is not multiplied by Ṡ q̇, and does not depend on rates: several of them at one place share it.
+
+An articulated inertia is symmetric: 21 numbers, the upper triangle by rows.
 """
 
 import numpy as np
 
 from drystone.constraints.reduced.dynamics import carried_acceleration
-from drystone.constraints.reduced.spatial import cross_force, inertia_times, load6, store6
+from drystone.constraints.reduced.spatial import (
+    cross_force,
+    cross_motion,
+    inertia_times,
+    load6,
+    store6,
+)
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, scale, sub
 
+ROW = (0, 6, 11, 15, 18, 20)  # where the rows of the triangle begin
 
-@kernel
+
+@inner_kernel
 def _spread(inertia, i, out):
-    """Row `i` of inertias of ten numbers as a matrix of 36: [[I, h×], [-h×, m]]."""
-    for k in range(36):
-        out[i, k] = 0.0
-    h0, h1, h2 = inertia[i, 1], inertia[i, 2], inertia[i, 3]
-    place = ((4, 5, 6), (5, 7, 8), (6, 8, 9))
-    for r in range(3):
-        for c in range(3):
-            out[i, 6 * r + c] = inertia[i, place[r][c]]
-        out[i, 6 * (3 + r) + 3 + r] = inertia[i, 0]
-    out[i, 4], out[i, 5] = -h2, h1
-    out[i, 9], out[i, 11] = h2, -h0
-    out[i, 15], out[i, 16] = -h1, h0
-    out[i, 19], out[i, 20] = h2, -h1
-    out[i, 24], out[i, 26] = -h2, h0
-    out[i, 30], out[i, 31] = h1, -h0
+    """Row `i` of inertias of ten numbers as a triangle of 21: [[I, h×], [-h×, m]]."""
+    m, h0, h1, h2 = inertia[i, 0], inertia[i, 1], inertia[i, 2], inertia[i, 3]
+    out[i, 0], out[i, 1], out[i, 2] = inertia[i, 4], inertia[i, 5], inertia[i, 6]
+    out[i, 3], out[i, 4], out[i, 5] = 0.0, -h2, h1
+    out[i, 6], out[i, 7] = inertia[i, 7], inertia[i, 8]
+    out[i, 8], out[i, 9], out[i, 10] = h2, 0.0, -h0
+    out[i, 11], out[i, 12], out[i, 13], out[i, 14] = inertia[i, 9], -h1, h0, 0.0
+    out[i, 15], out[i, 16], out[i, 17] = m, 0.0, 0.0
+    out[i, 18], out[i, 19], out[i, 20] = m, 0.0, m
 
 
 @inner_kernel
@@ -48,136 +55,188 @@ def invert_block(block, first, n):
                 block[first + i, k] = -factor * pivot
 
 
-@kernel
-def _eliminate(model, i, work):
-    """U and D⁻¹ of joint `i` from its articulated inertia."""
-    lo, hi = model.first_v[i], model.first_v[i + 1]
+@inner_kernel
+def _times(a, i, w, v):
+    """The articulated inertia of row `i` times a motion."""
+    return (
+        (a[i, 0] * w[0] + a[i, 1] * w[1] + a[i, 2] * w[2])
+        + (a[i, 3] * v[0] + a[i, 4] * v[1] + a[i, 5] * v[2]),
+        (a[i, 1] * w[0] + a[i, 6] * w[1] + a[i, 7] * w[2])
+        + (a[i, 8] * v[0] + a[i, 9] * v[1] + a[i, 10] * v[2]),
+        (a[i, 2] * w[0] + a[i, 7] * w[1] + a[i, 11] * w[2])
+        + (a[i, 12] * v[0] + a[i, 13] * v[1] + a[i, 14] * v[2]),
+    ), (
+        (a[i, 3] * w[0] + a[i, 8] * w[1] + a[i, 12] * w[2])
+        + (a[i, 15] * v[0] + a[i, 16] * v[1] + a[i, 17] * v[2]),
+        (a[i, 4] * w[0] + a[i, 9] * w[1] + a[i, 13] * w[2])
+        + (a[i, 16] * v[0] + a[i, 18] * v[1] + a[i, 19] * v[2]),
+        (a[i, 5] * w[0] + a[i, 10] * w[1] + a[i, 14] * w[2])
+        + (a[i, 17] * v[0] + a[i, 19] * v[1] + a[i, 20] * v[2]),
+    )
+
+
+@inner_kernel
+def _six(a, i, w, v):
+    """Row `i` of `a` times a motion, in two sums: a chain of links waits for each of them."""
+    return (a[i, 0] * w[0] + a[i, 1] * w[1] + a[i, 2] * w[2]) + (
+        a[i, 3] * v[0] + a[i, 4] * v[1] + a[i, 5] * v[2]
+    )
+
+
+@inner_kernel
+def _take_away(a, parent, i, u, s):
+    """a[parent] += a[i] - u sᵀ, of six numbers each."""
+    u0, u1, u2, u3, u4, u5 = u[0][0], u[0][1], u[0][2], u[1][0], u[1][1], u[1][2]
+    s0, s1, s2, s3, s4, s5 = s[0][0], s[0][1], s[0][2], s[1][0], s[1][1], s[1][2]
+    a[parent, 0] += a[i, 0] - u0 * s0
+    a[parent, 1] += a[i, 1] - u0 * s1
+    a[parent, 2] += a[i, 2] - u0 * s2
+    a[parent, 3] += a[i, 3] - u0 * s3
+    a[parent, 4] += a[i, 4] - u0 * s4
+    a[parent, 5] += a[i, 5] - u0 * s5
+    a[parent, 6] += a[i, 6] - u1 * s1
+    a[parent, 7] += a[i, 7] - u1 * s2
+    a[parent, 8] += a[i, 8] - u1 * s3
+    a[parent, 9] += a[i, 9] - u1 * s4
+    a[parent, 10] += a[i, 10] - u1 * s5
+    a[parent, 11] += a[i, 11] - u2 * s2
+    a[parent, 12] += a[i, 12] - u2 * s3
+    a[parent, 13] += a[i, 13] - u2 * s4
+    a[parent, 14] += a[i, 14] - u2 * s5
+    a[parent, 15] += a[i, 15] - u3 * s3
+    a[parent, 16] += a[i, 16] - u3 * s4
+    a[parent, 17] += a[i, 17] - u3 * s5
+    a[parent, 18] += a[i, 18] - u4 * s4
+    a[parent, 19] += a[i, 19] - u4 * s5
+    a[parent, 20] += a[i, 20] - u5 * s5
+
+
+@inner_kernel
+def _eliminate_one(i, d, parent, armature, work):
+    """_eliminate() of a joint of one rate."""
+    inertia, motion = work.articulated, work.motion
+    w, v = load6(motion, d)
+    a, b = _times(inertia, i, w, v)
+    weight = 1.0 / (armature[d] + _six(motion, d, a, b))
+    s = (scale(a, weight), scale(b, weight))
+    work.inner[d, 0] = weight
+    store6(work.seen, d, s[0], s[1])
+    if parent >= 0:
+        _take_away(inertia, parent, i, (a, b), s)
+
+
+@inner_kernel
+def _eliminate(i, lo, hi, parent, armature, work):
+    """D⁻¹ and U D⁻¹ of a joint of several rates; its link, freed of them, to the parent."""
+    inertia, motion, seen, inner = work.articulated, work.motion, work.seen, work.inner
     for d in range(lo, hi):
-        for r in range(6):
-            value = 0.0
-            for c in range(6):
-                value += work.articulated[i, 6 * r + c] * work.motion[d, c]
-            work.seen[d, r] = value
-    for d in range(lo, hi):
+        w, v = load6(motion, d)
+        w, v = _times(inertia, i, w, v)
         for e in range(lo, hi):
-            value = model.armature[d] if d == e else 0.0
-            for c in range(6):
-                value += work.motion[e, c] * work.seen[d, c]
-            work.inner[d, e - lo] = value
-    invert_block(work.inner, lo, hi - lo)
-
-
-@kernel
-def _eliminate_one(model, i, d, work):
-    """_eliminate() of a joint of one rate, and the inertia of its link handed to the parent."""
-    inertia, s = work.articulated, work.motion
-    s0, s1, s2, s3, s4, s5 = s[d, 0], s[d, 1], s[d, 2], s[d, 3], s[d, 4], s[d, 5]
-    total = model.armature[d]
-    for r in range(6):
-        o = 6 * r
-        u = (
-            inertia[i, o] * s0 + inertia[i, o + 1] * s1 + inertia[i, o + 2] * s2
-            + inertia[i, o + 3] * s3 + inertia[i, o + 4] * s4 + inertia[i, o + 5] * s5
-        )  # fmt: skip
-        work.seen[d, r] = u
-        total += s[d, r] * u
-    work.inner[d, 0] = 1.0 / total
-    parent = model.parent[i]
+            inner[e, d - lo] = _six(motion, e, w, v)
+        inner[d, d - lo] += armature[d]
+    invert_block(inner, lo, hi - lo)
+    for d in range(lo, hi):
+        w, v = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for e in range(lo, hi):
+            a, b = load6(motion, e)
+            w, v = add(w, scale(a, inner[d, e - lo])), add(v, scale(b, inner[d, e - lo]))
+        w, v = _times(inertia, i, w, v)
+        store6(seen, d, w, v)
     if parent < 0:
         return
-    for r in range(6):
-        share = work.seen[d, r] / total
-        for c in range(6):
-            inertia[parent, 6 * r + c] += inertia[i, 6 * r + c] - share * work.seen[d, c]
-
-
-@kernel
-def eliminate_links(model, work):
-    """Articulated inertias of all links, after place_links() and place_inertias()."""
-    first, last = work.span[0], work.span[1]
-    for i in range(first, last):
-        _spread(work.inertia, i, work.articulated)
-    for i in range(last - 1, first - 1, -1):
-        lo, hi, parent = model.first_v[i], model.first_v[i + 1], model.parent[i]
-        if hi - lo == 1:
-            _eliminate_one(model, i, np.int64(lo), work)
-            continue
-        _eliminate(model, i, work)
-        if parent < 0:
-            continue
-        for r in range(6):
-            for c in range(6):
-                value = work.articulated[i, 6 * r + c]
-                for d in range(lo, hi):
-                    for e in range(lo, hi):
-                        value -= work.seen[d, r] * work.inner[d, e - lo] * work.seen[e, c]
-                work.articulated[parent, 6 * r + c] += value
-
-
-@kernel
-def _load_bias(model, v, push, work):
-    """v ×* I v less what pushes from outside, into work.bias; Ṡ q̇ into work.acceleration."""
-    for i in range(work.span[0], work.span[1]):
-        w, u = load6(work.velocity, i)
-        t, f = inertia_times(work.inertia, i, w, u)
-        t, f = cross_force(w, u, t, f)
-        outer = load6(push, i)
-        store6(work.bias, i, sub(t, outer[0]), sub(f, outer[1]))
-        a, b = carried_acceleration(model, i, v, work)
-        store6(work.acceleration, i, a, b)
-
-
-@kernel
-def _left_over(d, lo, hi, i, work):
-    """D⁻¹ (u - Uᵀ a') of rate `d` of link `i`."""
-    value = 0.0
-    for e in range(lo, hi):
-        left = work.left[e]
-        for c in range(6):
-            left -= work.seen[e, c] * work.acceleration[i, c]
-        value += work.inner[d, e - lo] * left
-    return value
-
-
-@kernel
-def _hand_down(model, i, work):
-    """Bias force of link `i`, its joint eliminated, on to its parent."""
-    lo, hi, parent = model.first_v[i], model.first_v[i + 1], model.parent[i]
-    for r in range(6):
-        value = work.bias[i, r]
-        for c in range(6):
-            value += work.articulated[i, 6 * r + c] * work.acceleration[i, c]
-        work.bias[parent, r] += value
+    for k in range(21):
+        inertia[parent, k] += inertia[i, k]
     for d in range(lo, hi):
-        value = _left_over(d, lo, hi, i, work)
+        w, v = load6(motion, d)
+        w, v = _times(inertia, i, w, v)
+        u = (w[0], w[1], w[2], v[0], v[1], v[2])
         for r in range(6):
-            work.bias[parent, r] += work.seen[d, r] * value
+            for c in range(r, 6):
+                inertia[parent, ROW[r] + c - r] -= u[r] * seen[d, c]
 
 
 @kernel
-def forward_dynamics(model, v, tau, gravity, push, work, out):
-    """Accelerations for the forces `tau`, after eliminate_links() and move_links()."""
-    first, last = work.span[0], work.span[1]
-    _load_bias(model, v, push, work)
-    for i in range(last - 1, first - 1, -1):
-        for d in range(model.first_v[i], model.first_v[i + 1]):
-            value = tau[d]
-            for c in range(6):
-                value -= work.motion[d, c] * work.bias[i, c]
-            work.left[d] = value
-        if model.parent[i] >= 0:
-            _hand_down(model, i, work)
-    for i in range(first, last):
-        lo, hi = model.first_v[i], model.first_v[i + 1]
-        w, u = (0.0, 0.0, 0.0), (-gravity[0], -gravity[1], -gravity[2])
-        if model.parent[i] >= 0:
-            w, u = load6(work.acceleration, model.parent[i])
-        a, b = load6(work.acceleration, i)
-        w, u = add(w, a), add(u, b)
-        store6(work.acceleration, i, w, u)
-        for d in range(lo, hi):
-            out[d] = _left_over(d, lo, hi, i, work)
-        for d in range(lo, hi):
-            a, b = load6(work.motion, d)
-            w, u = add(w, scale(a, out[d])), add(u, scale(b, out[d]))
-        store6(work.acceleration, i, w, u)
+def _load_bias(model, v, gravity, push, work):
+    """Velocities of links, accelerations for q̈ = 0 and the forces that these need."""
+    velocity, acceleration, motion = work.velocity, work.acceleration, work.motion
+    inertia, bias, first_v = work.inertia, work.bias, model.first_v
+    for i in range(work.span[0], work.span[1]):
+        parent, d, hi = model.parent[i], np.int64(first_v[i]), np.int64(first_v[i + 1])
+        w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        x, y = (0.0, 0.0, 0.0), (-gravity[0], -gravity[1], -gravity[2])
+        if parent >= 0:
+            w, u = load6(velocity, parent)
+            x, y = load6(acceleration, parent)
+        if hi - d == 1:
+            a, b = load6(motion, d)
+            a, b = scale(a, v[d]), scale(b, v[d])
+            t, f = cross_motion(w, u, a, b)  # with the velocity of the link it is the same
+            w, u = add(w, a), add(u, b)
+            store6(velocity, i, w, u)
+        else:
+            for e in range(d, hi):
+                a, b = load6(motion, e)
+                w, u = add(w, scale(a, v[e])), add(u, scale(b, v[e]))
+            store6(velocity, i, w, u)
+            t, f = carried_acceleration(model, i, v, work)
+        x, y = add(x, t), add(y, f)
+        store6(acceleration, i, x, y)
+        t, f = inertia_times(inertia, i, x, y)
+        a, b = inertia_times(inertia, i, w, u)
+        a, b = cross_force(w, u, a, b)
+        x, y = load6(push, i)
+        store6(bias, i, sub(add(t, a), x), sub(add(f, b), y))
+
+
+@inner_kernel
+def _hand_down(i, parent, lo, hi, tau, work):
+    """u = τ - Sᵀ p_A of the rates of link `i`, and its p_A to the parent."""
+    bias, motion, seen = work.bias, work.motion, work.seen
+    w, v = load6(bias, i)
+    x, y = w, v
+    for d in range(lo, hi):
+        u = tau[d] - _six(motion, d, w, v)
+        a, b = load6(seen, d)
+        work.left[d] = u
+        x, y = add(x, scale(a, u)), add(y, scale(b, u))
+    if parent >= 0:
+        a, b = load6(bias, parent)
+        store6(bias, parent, add(a, x), add(b, y))
+
+
+@kernel
+def forward_dynamics(model, v, tau, gravity, push, again, work, out):
+    """Accelerations for the rates v and the forces `tau`, after place_inertias().
+
+    push    (nl, 6) forces from outside on the links: torque about the origin, force; world axes
+    again   whether links stand where they stood at the last call
+    """
+    _load_bias(model, v, gravity, push, work)
+    lo, hi = work.span[0], work.span[1]
+    moved, motion, seen = work.acceleration, work.motion, work.seen
+    inner, left, first_v, parents = work.inner, work.left, model.first_v, model.parent
+    if not again:
+        for i in range(lo, hi):
+            _spread(work.inertia, i, work.articulated)
+    for i in range(hi - 1, lo - 1, -1):
+        first, last, parent = np.int64(first_v[i]), np.int64(first_v[i + 1]), np.int64(parents[i])
+        if not again and last - first == 1:
+            _eliminate_one(i, first, parent, model.armature, work)
+        elif not again:
+            _eliminate(i, first, last, parent, model.armature, work)
+        _hand_down(i, parent, first, last, tau, work)
+    for i in range(lo, hi):
+        parent, first, last = parents[i], np.int64(first_v[i]), np.int64(first_v[i + 1])
+        x, y = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if parent >= 0:
+            x, y = load6(moved, parent)
+        w, u = x, y
+        for d in range(first, last):
+            value = -_six(seen, d, x, y)
+            for e in range(first, last):
+                value += inner[d, e - first] * left[e]
+            out[d] = value
+            a, b = load6(motion, d)
+            w, u = add(w, scale(a, value)), add(u, scale(b, value))
+        store6(moved, i, w, u)

@@ -8,13 +8,13 @@ from math import sqrt
 
 import numpy as np
 
-from drystone.constraints.reduced.free_rates import servo_force, set_span, sleeps
-from drystone.constraints.reduced.kinematics import move_links, place_links, row9, step_links
+from drystone.constraints.reduced.free_rates import servo_force, set_span, sleeps, stand
+from drystone.constraints.reduced.kinematics import move_links, row9, step_links
 from drystone.constraints.reduced.mass_factor import spread_down, spread_up
 from drystone.constraints.reduced.spatial import load6
 from drystone.jit import kernel
 from drystone.jit.vec import add, cross, load, mul, sub
-from drystone.model.arrays import INFO_STOPPED
+from drystone.model.arrays import HELD, INFO_STOPPED, PLACED
 from drystone.model.robot_arrays import DRIVE_SERVO
 
 SOFTNESS = 1e-11  # of the largest: what is demanded twice agrees
@@ -97,7 +97,7 @@ def _held(t, robots):
 def gap_of(t, robots, q, scratch):
     """How far loops and coupled joints of robot `t` are open at `q` [m], [rad]."""
     lo, hi = set_span(t, robots, scratch)
-    place_links(robots.model, robots.base, q, scratch.tree)
+    stand(t, robots, q, scratch)
     error_at = _held(t, robots) * (hi - lo)
     _, worst = _see_loops(t, lo, hi - lo, robots, q, scratch.tree, scratch.closing, error_at)
     return worst
@@ -113,7 +113,7 @@ def _close(t, robots, q, scratch):
     error_at = most * width
     matrix_at = error_at + most
     for _ in range(MOST_PROJECTIONS):
-        place_links(model, robots.base, q, tree)
+        stand(t, robots, q, scratch)
         k, worst = _see_loops(t, lo, width, robots, q, tree, a, error_at)
         if worst < CLOSED:
             return
@@ -178,9 +178,15 @@ def _principal(r, p):
 def place_bodies(t, robots, state, scratch):
     """Poses and velocities of the bodies of robot `t`, from its coordinates and rates."""
     set_span(t, robots, scratch)
+    stand(t, robots, state.robot_q, scratch)
+    move_links(robots.model, state.robot_v, scratch.tree)
+    _show_bodies(t, robots, state, scratch)
+
+
+@kernel
+def _show_bodies(t, robots, state, scratch):
+    """Poses and velocities of the bodies of robot `t`, from those of its links."""
     model, tree = robots.model, scratch.tree
-    place_links(model, robots.base, state.robot_q, tree)
-    move_links(model, state.robot_v, tree)
     origin = load(tree.origin, t)
     for i in range(tree.span[0], tree.span[1]):
         b = robots.body[i]
@@ -208,8 +214,9 @@ def end_robot(t, robots, state, settings, work, scratch):
     model, share = robots.model, 1.0
     if work.log.info[INFO_STOPPED] > 0:
         share = _share_moved(t, robots, work.ccd.fraction)
-    if scratch.by_rk4[t] == 1 and share == 1.0:
+    if scratch.integrated[t] == 1 and share == 1.0:
         return
+    scratch.integrated[t] = 0
     for k in range(robots.first_drive[t], robots.first_drive[t + 1]):
         if robots.drive_kind[k] == DRIVE_SERVO and scratch.folded[k] == 1:
             force = servo_force(k, robots, state, scratch.rate, settings.dt)
@@ -247,7 +254,19 @@ def store_robot(t, robots, state, scratch):
     for k in range(robots.first_drive[t], robots.first_drive[t + 1]):
         if robots.drive_kind[k] == DRIVE_SERVO and scratch.folded[k] == 1:
             state.robot_impulse[first + k] = scratch.pulled[k]
-    place_bodies(t, robots, state, scratch)
+    if scratch.integrated[t] == 1 and not still:  # its links are there already
+        set_span(t, robots, scratch)
+        _show_bodies(t, robots, state, scratch)
+    else:
+        place_bodies(t, robots, state, scratch)
+
+
+@kernel
+def leave_rotations(robots, scheme):
+    """Links are rotated by their robots alone; what finalize.py would do is not looked at."""
+    for i in range(robots.body.shape[0]):
+        if robots.body[i] >= 0 and scheme[robots.body[i]] == HELD:
+            scheme[robots.body[i]] = PLACED
 
 
 @kernel

@@ -38,23 +38,25 @@ def _rotated(r, inertia, i):
 @kernel
 def place_inertias(model, work):
     """Inertias of all links in world axes about the origin, after place_links()."""
-    inertia, out = model.inertia, work.inertia
-    for i in range(work.span[0], work.span[1]):
-        r, m = row9(work.pose, i), inertia[i, 0]
+    inertia, out, pose = model.inertia, work.inertia, work.pose
+    lo, hi = work.span[0], work.span[1]
+    if lo == hi:
+        return
+    origin = load(work.origin, model.tree[lo])
+    for i in range(lo, hi):
+        r, m = row9(pose, i), inertia[i, 0]
         h = mul(r, (inertia[i, 1], inertia[i, 2], inertia[i, 3]))
-        p = sub(load(work.pose, i), load(work.origin, model.tree[i]))
-        own = _rotated(r, inertia, i)
-        # I about another point: the first moment h about the link's origin, moved by p.
-        ph, pp = dot(p, h), dot(p, p)
+        p = sub(load(pose, i), origin)
+        xx, xy, xz, yy, yz, zz = _rotated(r, inertia, i)
+        # I about another point: k is the first moment there, moved by p from h.
+        k = (h[0] + m * p[0], h[1] + m * p[1], h[2] + m * p[2])
+        x, y, z = p[0] * (k[0] + h[0]), p[1] * (k[1] + h[1]), p[2] * (k[2] + h[2])
         out[i, 0] = m
-        out[i, 1], out[i, 2], out[i, 3] = h[0] + m * p[0], h[1] + m * p[1], h[2] + m * p[2]
-        diagonal = m * pp + 2.0 * ph
-        out[i, 4] = own[0] + diagonal - m * p[0] * p[0] - 2.0 * p[0] * h[0]
-        out[i, 5] = own[1] - m * p[0] * p[1] - p[0] * h[1] - p[1] * h[0]
-        out[i, 6] = own[2] - m * p[0] * p[2] - p[0] * h[2] - p[2] * h[0]
-        out[i, 7] = own[3] + diagonal - m * p[1] * p[1] - 2.0 * p[1] * h[1]
-        out[i, 8] = own[4] - m * p[1] * p[2] - p[1] * h[2] - p[2] * h[1]
-        out[i, 9] = own[5] + diagonal - m * p[2] * p[2] - 2.0 * p[2] * h[2]
+        out[i, 1], out[i, 2], out[i, 3] = k
+        out[i, 4], out[i, 7], out[i, 9] = xx + (y + z), yy + (x + z), zz + (x + y)
+        out[i, 5] = xy - (p[0] * k[1] + h[0] * p[1])
+        out[i, 6] = xz - (p[0] * k[2] + h[0] * p[2])
+        out[i, 8] = yz - (p[1] * k[2] + h[1] * p[2])
 
 
 @inner_kernel

@@ -7,21 +7,21 @@ C and K are dampers and springs of joints and of servos: linearly implicit, as i
 turns out not to have it now (solvers/reduced/), the step is solved again with that servo as a row.
 
 A robot on which only dampers and springs of joints act, and which touches nothing, is integrated by
-Runge-Kutta instead, which keeps its energy.
+Nyström's method instead (nystrom.py), which keeps its energy; its links then stand where the step ends.
 """
 
-from math import inf
+from math import copysign, inf, nan
 
 import numpy as np
 
 from drystone.constraints.reduced.dynamics import inverse_dynamics, place_inertias
-from drystone.constraints.reduced.kinematics import move_links, place_links
+from drystone.constraints.reduced.kinematics import move_links, place_links, row9
 from drystone.constraints.reduced.mass_factor import factor_mass, fill_mass, solve_mass
-from drystone.constraints.reduced.rk4 import run_rk4
+from drystone.constraints.reduced.nystrom import run_nystrom
 from drystone.constraints.reduced.robot_rows import add_rows
 from drystone.constraints.reduced.spatial import load6
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import add, cross, load, sub
+from drystone.jit.vec import add, cross, load, mul, sub
 from drystone.model.arrays import INFO_CONTACTS
 from drystone.model.robot_arrays import (
     DRIVE_SERVO,
@@ -39,6 +39,27 @@ def set_span(t, robots, scratch):
     model, span = robots.model, scratch.tree.span
     span[0], span[1] = model.first_link[t], model.first_link[t + 1]
     return np.int64(model.first_v[span[0]]), np.int64(model.first_v[span[1]])
+
+
+@kernel
+def _stands(lo, hi, q, stood):
+    """Whether `stood` has the coordinates lo ... hi of `q`, the signs of zeros too."""
+    for k in range(lo, hi):
+        if stood[k] != q[k] or (q[k] == 0.0 and copysign(1.0, stood[k]) != copysign(1.0, q[k])):
+            return False
+    return True
+
+
+@inner_kernel
+def stand(t, robots, q, scratch):
+    """place_links() of robot `t` at `q`, unless its links stand there: as a rule every step begins
+    where the last one has placed them."""
+    model, span, stood = robots.model, scratch.tree.span, scratch.stood
+    lo, hi = np.int64(model.first_q[span[0]]), np.int64(model.first_q[span[1]])
+    if not _stands(lo, hi, q, stood):
+        place_links(model, robots.base, q, scratch.tree)
+        for k in range(lo, hi):
+            stood[k] = q[k]
 
 
 @inner_kernel
@@ -154,22 +175,22 @@ def _find_free(t, lo, hi, robots, state, gravity, dt, scratch):
 
 @kernel
 def _run_smoothly(t, lo, hi, robots, state, gravity, dt, scratch):
-    """Runge-Kutta for robot `t`: rates and coordinates after the step."""
+    """Rates and coordinates of robot `t` after the step; its links stand where it begins."""
     model, tree = robots.model, scratch.tree
     first_q, last_q = model.first_q[tree.span[0]], model.first_q[tree.span[1]]
     for k in range(first_q, last_q):
-        scratch.next_q[k] = state.robot_q[k]
+        scratch.next_q[k], scratch.stood[k] = state.robot_q[k], nan  # its stages move the links
     for d in range(lo, hi):
         scratch.free[d] = state.robot_v[d]
-    run_rk4(
+    run_nystrom(
         model, robots.base, scratch.next_q, scratch.free, scratch.tau, gravity, scratch.push, dt, 1,
         tree, scratch.stage,
     )  # fmt: skip
 
 
 @inner_kernel
-def show_rates(t, robots, state, rate, scratch, twist):
-    """Velocities of the bodies of robot `t` at its present pose for `rate`, into `twist`."""
+def show_rates(t, robots, rate, scratch, twist):
+    """Velocities of the bodies of robot `t` where its links stand for `rate`, into `twist`."""
     model, tree = robots.model, scratch.tree
     set_span(t, robots, scratch)
     move_links(model, rate, tree)
@@ -179,7 +200,8 @@ def show_rates(t, robots, state, rate, scratch, twist):
         if b < 0:
             continue
         w, u = load6(tree.velocity, i)
-        u = add(u, cross(w, sub(load(state.position, b), origin)))
+        at = add(load(tree.pose, i), mul(row9(tree.pose, i), load(robots.centre, i)))
+        u = add(u, cross(w, sub(at, origin)))
         for k in range(3):
             twist[b, k], twist[b, 3 + k] = u[k], w[k]
 
@@ -204,20 +226,20 @@ def predict_robots(robots, joints, state, settings, work, scratch):
     rows.first[0] = 0
     for t in range(scratch.touched.shape[0]):
         rows.first[t + 1] = rows.first[t]
-        scratch.by_rk4[t] = 0
+        scratch.integrated[t] = 0
         if sleeps(t, robots, state):
             continue
         lo, hi = set_span(t, robots, scratch)
-        place_links(model, robots.base, state.robot_q, tree)
+        stand(t, robots, state.robot_q, scratch)
         _take_pushes(t, robots, state, motion.force, scratch)
         _take_commands(t, lo, hi, robots, state, dt, scratch)
         add_rows(t, robots, state, dt, scratch)
         held = rows.first[t + 1] > rows.first[t] or scratch.touched[t] == 1
         if robots.smooth[t] == 1 and not held:
             _run_smoothly(t, lo, hi, robots, state, gravity, dt, scratch)
-            place_links(model, robots.base, state.robot_q, tree)
-            scratch.by_rk4[t] = 1
+            stand(t, robots, scratch.next_q, scratch)
+            scratch.integrated[t] = 1
         else:
             place_inertias(model, tree)
             _find_free(t, lo, hi, robots, state, gravity, dt, scratch)
-        show_rates(t, robots, state, scratch.free, scratch, motion.free)
+        show_rates(t, robots, scratch.free, scratch, motion.free)

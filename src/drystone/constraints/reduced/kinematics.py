@@ -7,7 +7,7 @@ from math import cos, sin, sqrt
 
 from drystone.constraints.reduced.spatial import load6, store6
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import add, cross, load, mul, rotation_matrix, scale, sub
+from drystone.jit.vec import add, cross, load, mul, rotation_matrix, scale, store, sub
 from drystone.model.robot_arrays import BALL, FIXED, FREE, PLANAR, PRISMATIC, REVOLUTE
 
 
@@ -56,14 +56,26 @@ def _unit(q, i):
     return rotation_matrix(w / size, x / size, y / size, z / size)
 
 
+@inner_kernel
+def _turned(model, i, angle):
+    """Rotation of a revolute link in its parent: see RobotModel.turning."""
+    s, c, t = sin(angle), 1.0 - cos(angle), model.turning
+    f = model.frame
+    return (
+        f[i, 3] + s * t[i, 0] + c * t[i, 9], f[i, 4] + s * t[i, 1] + c * t[i, 10],
+        f[i, 5] + s * t[i, 2] + c * t[i, 11], f[i, 6] + s * t[i, 3] + c * t[i, 12],
+        f[i, 7] + s * t[i, 4] + c * t[i, 13], f[i, 8] + s * t[i, 5] + c * t[i, 14],
+        f[i, 9] + s * t[i, 6] + c * t[i, 15], f[i, 10] + s * t[i, 7] + c * t[i, 16],
+        f[i, 11] + s * t[i, 8] + c * t[i, 17],
+    )  # fmt: skip
+
+
 @kernel
 def _joint_pose(model, i, q):
-    """Displacement and rotation of joint `i` in its frame."""
+    """Displacement and rotation of joint `i` in its frame; of all kinds but revolute."""
     kind, k = model.kind[i], model.first_q[i]
     at, turned = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    if kind == REVOLUTE:
-        turned = _about(load(model.axis, i), q[k])
-    elif kind == PRISMATIC:
+    if kind == PRISMATIC:
         at = scale(load(model.axis, i), q[k])
     elif kind == BALL:
         turned = _unit(q, k)
@@ -90,10 +102,7 @@ def _fill_motions(model, i, frame, rotation, p, work):
     """S of joint `i`: its frame and the link's rotation in world axes, p its point from origin."""
     kind, d = model.kind[i], model.first_v[i]
     none = (0.0, 0.0, 0.0)
-    if kind == REVOLUTE:
-        a = mul(frame, load(model.axis, i))
-        _store_motion(work, d, a, cross(p, a), 1)
-    elif kind == PRISMATIC:
+    if kind == PRISMATIC:
         _store_motion(work, d, none, mul(frame, load(model.axis, i)), 1)
     elif kind == PLANAR:
         _store_motion(work, d, none, _column(frame, 0), 0)
@@ -110,31 +119,50 @@ def _fill_motions(model, i, frame, rotation, p, work):
             _store_motion(work, d + k, a, cross(p, a), 1)
 
 
+@inner_kernel
+def _store_pose(pose, i, at, rotation):
+    pose[i, 0], pose[i, 1], pose[i, 2] = at
+    pose[i, 3], pose[i, 4], pose[i, 5] = rotation[0], rotation[1], rotation[2]
+    pose[i, 6], pose[i, 7], pose[i, 8] = rotation[3], rotation[4], rotation[5]
+    pose[i, 9], pose[i, 10], pose[i, 11] = rotation[6], rotation[7], rotation[8]
+
+
 @kernel
 def place_links(model, base, q, work):
     """Poses of all links, and what their joints move, for coordinates `q`.
 
     base   (nt, 12) pose in the world of what the first joints hang on
     """
-    for i in range(work.span[0], work.span[1]):
-        parent, t = model.parent[i], model.tree[i]
+    lo, hi = work.span[0], work.span[1]
+    if lo == hi:
+        return
+    t, pose, kinds, first_q = model.tree[lo], work.pose, model.kind, model.first_q
+    origin = load(work.origin, t)
+    for i in range(lo, hi):
+        parent = model.parent[i]
         if parent < 0:
             at, turned = load(base, t), row9(base, t)
         else:
-            at, turned = load(work.pose, parent), row9(work.pose, parent)
-        frame = product9(turned, row9(model.frame, i))
+            at, turned = load(pose, parent), row9(pose, parent)
         here = add(at, mul(turned, load(model.frame, i)))
-        moved, rotation = _joint_pose(model, i, q)
-        here = add(here, mul(frame, moved))
-        rotation = product9(frame, rotation)
-        work.pose[i, 0], work.pose[i, 1], work.pose[i, 2] = here
-        for k in range(9):
-            work.pose[i, 3 + k] = rotation[k]
-        if i == model.first_link[t]:
-            work.origin[t, 0], work.origin[t, 1], work.origin[t, 2] = here
-        origin = load(work.origin, t)
-        if model.kind[i] != FIXED:
-            _fill_motions(model, i, frame, rotation, sub(here, origin), work)
+        if kinds[i] == REVOLUTE:
+            frame = turned
+            rotation = product9(turned, _turned(model, i, q[first_q[i]]))
+        else:
+            frame = product9(turned, row9(model.frame, i))
+            moved, rotation = _joint_pose(model, i, q)
+            here = add(here, mul(frame, moved))
+            rotation = product9(frame, rotation)
+        if i == lo:
+            origin = here
+            store(work.origin, t, here)
+        _store_pose(pose, i, here, rotation)
+        p = sub(here, origin)
+        if kinds[i] == REVOLUTE:
+            a = mul(rotation, load(model.axis, i))
+            _store_motion(work, model.first_v[i], a, cross(p, a), 1)
+        elif kinds[i] != FIXED:
+            _fill_motions(model, i, frame, rotation, p, work)
 
 
 @kernel

@@ -60,9 +60,10 @@ def new_robot_scratch(model: Model, contacts: int = 0, nodes: int = 0) -> RobotS
         island=new_island(blocks, dense * dense),
         newton=newton_work(blocks, 9 * dense * (dense + 2)),
         touched=i(nt), folded=i(len(robots.drive_kind)), pulled=f(len(robots.drive_kind)),
-        unfold=i(nt), active=i(nt), free=f(nv), rate=f(nv), shift=f(nv), next_q=f(nq), by_rk4=i(nt),
+        unfold=i(nt), active=i(nt), free=f(nv), rate=f(nv), shift=f(nv), next_q=f(nq), integrated=i(nt),
+        stood=np.full(nq, np.nan),
         mass=f(int(robots.mass_first[-1])), inverse=f(nv), root=f(nv), tau=f(nv), vector=f(nv),
-        soft=f(nv), push=f((nl, 6)), stage=f((6, nq + nv + 1)),
+        soft=f(nv), push=f((nl, 6)), stage=f((7, nq + nv + 1)),
         closing=f(most * (widest + most + 3)),
     )  # fmt: skip
 

@@ -114,7 +114,7 @@ def _solve(n, goal, settings, rows, motion, scratch):
 
 
 @kernel
-def _move_robot(t, n, pushed, robots, state, motion, scratch):
+def _move_robot(t, n, pushed, robots, motion, scratch):
     """Rates of robot `t` after the step, and the velocities of its bodies."""
     model = robots.model
     lo = np.int64(model.first_v[model.first_link[t]])
@@ -127,10 +127,15 @@ def _move_robot(t, n, pushed, robots, state, motion, scratch):
     for d in range(lo, hi):
         scratch.rate[d] = scratch.free[d] + (x[d] if n > 0 else 0.0)
     shift_robot(lo, hi, pushed and n > 0, robots, scratch)
-    show_rates(t, robots, state, scratch.rate, scratch, motion.twist)
+    if n > 0:
+        show_rates(t, robots, scratch.rate, scratch, motion.twist)
     for i in range(model.first_link[t], model.first_link[t + 1]):
-        if robots.body[i] >= 0:
-            motion.scheme[robots.body[i]] = HELD
+        b = robots.body[i]
+        if b >= 0:
+            motion.scheme[b] = HELD
+            if n == 0:
+                for k in range(6):
+                    motion.twist[b, k] = motion.free[b, k]
 
 
 @kernel
@@ -195,7 +200,7 @@ def give_group(g, n, robots, bodies, state, settings, work, joint_work, scratch)
     for t in range(scratch.touched.shape[0]):
         if _group_of(t, work.graph) == g and not sleeps(t, robots, state):
             some = scratch.rows.first[t + 1] > scratch.rows.first[t] or scratch.touched[t] == 1
-            _move_robot(t, n if some else 0, pushed, robots, state, work.motion, scratch)
+            _move_robot(t, n if some else 0, pushed, robots, work.motion, scratch)
 
 
 @inner_kernel
@@ -260,7 +265,7 @@ def _solve_all(robots, bodies, state, settings, work, joint_work, scratch):
         carry_all(n, scratch.problem)
         pushed = push_robots(n, settings, rows, None, motion, scratch)
         _give(n, robots, bodies, None, rows, motion, scratch)
-        _move_robot(t, n, pushed, robots, state, motion, scratch)
+        _move_robot(t, n, pushed, robots, motion, scratch)
         if not error <= worst:
             worst = error
     return worst, most, islands, total

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.constraints.reduced import articulated, dynamics, kinematics
-from drystone.constraints.reduced.rk4 import add_passive, run_rk4
+from drystone.constraints.reduced.nystrom import add_passive, run_nystrom
 from drystone.errors import InputError
 from drystone.model.checks import (
     did_you_mean,
@@ -235,10 +235,8 @@ class Robot:
         g = np.array(vector("gravity", gravity))
         self._place(q)
         dynamics.place_inertias(self._model, self._work)
-        kinematics.move_links(self._model, qd, self._work)
-        articulated.eliminate_links(self._model, self._work)
         out = np.empty(self.nv)
-        articulated.forward_dynamics(self._model, qd, tau, g, self._push, self._work, out)
+        articulated.forward_dynamics(self._model, qd, tau, g, self._push, False, self._work, out)
         return out
 
     def integrate(
@@ -250,13 +248,16 @@ class Robot:
         tau: ArrayLike | None = None,
         gravity: ArrayLike = GRAVITY,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(q, qd) after `steps` steps of `dt` by Runge-Kutta, touched by nothing, limits aside."""
+        """(q, qd) after `steps` steps of `dt` by Runge-Kutta-Nyström, touched by nothing, limits aside."""
         dt, steps = positive("integrate: dt", dt, "s"), integer("integrate: steps", steps, 0)
         q, qd = self._coordinates(q).copy(), self._rates(qd, "qd").copy()
         tau = np.zeros(self.nv) if tau is None else self._rates(tau, "tau")
         g = np.array(vector("gravity", gravity))
-        scratch = np.zeros((6, self.nq + self.nv + 1))
-        run_rk4(self._model, self._base, q, qd, tau, g, self._push, dt, steps, self._work, scratch)
+        scratch = np.zeros((7, self.nq + self.nv + 1))
+        self._place(q)
+        run_nystrom(
+            self._model, self._base, q, qd, tau, g, self._push, dt, steps, self._work, scratch
+        )
         return q, qd
 
     def energy(self, q: ArrayLike, qd: ArrayLike, gravity: ArrayLike = GRAVITY) -> float:
@@ -396,6 +397,7 @@ def _pack(links, joints, row) -> RobotModel:
     for i, joint in enumerate(joints):
         frame[i, :3] = joint.position
         frame[i, 3:] = rotation_matrices(np.array(joint.orientation)).ravel()
+    axis = np.array([joint.axis for joint in joints], np.float64)
     each = np.repeat(np.arange(nl), rates)
 
     def per_rate(name):
@@ -407,12 +409,19 @@ def _pack(links, joints, row) -> RobotModel:
         kind=np.array(kinds, np.int32),
         first_q=np.concatenate([[0], np.cumsum([COORDINATES[k] for k in kinds])]).astype(np.int32),
         first_v=first_v, dof_link=each.astype(np.int32), above=above, frame=frame,
-        axis=np.array([joint.axis for joint in joints], np.float64),
+        axis=axis, turning=_turning(frame[:, 3:].reshape(-1, 3, 3), axis),
         inertia=np.array([_ten(link) for link in links], np.float64),
         armature=per_rate("armature"), damping=per_rate("damping"),
         friction=per_rate("friction"), stiffness=per_rate("stiffness"), rest=per_rate("rest"),
         limit=limit,
     )  # fmt: skip
+
+
+def _turning(rotation: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """(nl, 18) RobotModel.turning."""
+    across = np.cross(axis[:, None, :], np.eye(3)).transpose(0, 2, 1)  # [a]×
+    once = rotation @ across
+    return np.concatenate([once, once @ across], 1).reshape(-1, 18)
 
 
 def _ten(link: Link) -> list[float]:
