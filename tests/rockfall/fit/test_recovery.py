@@ -1,6 +1,6 @@
-"""Values that the engine itself rolled deposits with lie in the region of a fit as often as it says.
+"""Values with which the engine rolled deposits lie in the region of a fit as often as it says.
 
-It rolls 40,000 rocks, five to ten minutes of CPU for 100 fits, and is run when asked for:
+It rolls 38,000 rocks, 100 s of CPU for 100 fits, and is run when asked for:
 
     DRYSTONE_FITS=100 pytest -s tests/rockfall/fit/test_recovery.py
 """
@@ -22,7 +22,7 @@ CELL, ROWS, COLUMNS = 5.0, 141, 41
 
 
 def cliff_study(folder):
-    """Blocks that fall from a cliff of 20 m, on a slope of 35 degrees that ends in a flat trough."""
+    """Blocks that fall from a cliff of 20 m on a slope of 35 degrees, which ends in a trough."""
     y = CELL * np.arange(ROWS)[::-1]  # northern row first
     slope = np.tan(np.radians(35.0)) * np.clip(y - 450.0, 0.0, 200.0)
     z = slope + np.where(y > 650.0, 20.0, 0.0) + 0.1 * np.clip(200.0 - y, 0.0, None)

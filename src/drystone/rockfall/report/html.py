@@ -74,6 +74,9 @@ LOST = {
     "position": "left the terrain", "left": "left the terrain or fell into a hole of it",
     "steps": "ran out of time steps", "time": "ran out of time", "failed": "failed numerically",
 }  # fmt: skip
+ENDS = {
+    "velocity": "came to rest", "jitter": "came to rest, trembling", "barrier": "in a barrier",
+}  # fmt: skip
 
 
 @public
@@ -121,7 +124,8 @@ def report_page(results: Results, images: dict[str, bytes]) -> str:
 
 def _run_table(runs: dict) -> str:
     angle = runs["reach_angle_deg"]
-    reasons = ", ".join(f"{count} {name}" for name, count in runs["reasons"].items())
+    words = LOST | ENDS
+    reasons = ", ".join(f"{n} {words.get(key, key)}" for key, n in runs["reasons"].items())
     censored = ""
     if runs.get("not_at_rest"):
         censored = (
@@ -134,7 +138,7 @@ def _run_table(runs: dict) -> str:
         + table(COLUMNS, percentile_rows(runs, RUN_ROWS))
         + STAR
         + censored
-        + f"<p>Runs ended for these reasons: {escape(reasons)}.</p>"
+        + f"<p>How the runs ended: {escape(reasons)}.</p>"
         + f"<p>Reach angle (energy line from start to end): smallest {number(angle['min'])}°, 1 % "
         + f"{escape(_angle(angle['p1']))}, 5 % {escape(_angle(angle['p5']))}, "
         + f"mean {number(angle['mean'])}°.</p>"
@@ -312,7 +316,7 @@ def _summary(manifest: dict, statistics: dict) -> str:
     )
     run_out = runs["runout_m"]
     lines.append(
-        f"Run-out: 95 % below {with_band(run_out['p95'])} m, largest {number(run_out['max'])} m."
+        f"Run-out [m]: 95 % {with_band(run_out['p95'])}, largest {number(run_out['max'])}."
     )
     failed = runs["reasons"].get("failed", 0)
     if failed:

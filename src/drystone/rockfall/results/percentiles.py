@@ -154,6 +154,7 @@ def censored_estimate(values, known, share: float, runs: int, seed: int = 0) -> 
             f"not known: {lost} of {n} runs did not come to rest, and it lies beyond where they got"
         )
         low = censored_band(values, known, share, seed)[0]
+        low = low if np.isfinite(low) else float(values.max())  # S there is above 1 - share
         return Estimate(share, np.nan, low, np.nan, n, False, text)
     low, high = censored_band(values, known, share, seed)
     half = 0.5 * (high - low) / abs(value) if value != 0.0 else np.inf

@@ -43,10 +43,10 @@ def require_usable(out: Path, manifest: dict, resume: bool) -> None:
     if changed:
         raise InputError(
             f"{out} holds {state} of another study: {' and '.join(changed)} changed since. "
-            f"Choose another folder, or delete it first."
+            f"Choose another folder, or begin anew in this one (--overwrite)."
         )
     if not resume:
-        raise InputError(f"{out} holds {state}. Go on with it (--resume), or delete it first.")
+        raise InputError(f"{out} holds {state}. Go on (--resume), or begin anew (--overwrite).")
 
 
 def layout_in(out: Path, resume: bool) -> int:
