@@ -5,6 +5,7 @@ from pathlib import Path
 
 from drystone.model.checks import of_kind
 from drystone.model.signatures import public
+from drystone.rockfall.report.browser import print_pdf, take_pictures
 from drystone.rockfall.report.figures import all_passages, draw_all, write_figures
 from drystone.rockfall.report.html_frame import PAGE
 from drystone.rockfall.report.html_parts import (
@@ -22,7 +23,6 @@ from drystone.rockfall.report.html_parts import (
 )
 from drystone.rockfall.report.inputs import LIMITS, input_tables, report_title, title_block
 from drystone.rockfall.report.maps import SHOWN
-from drystone.rockfall.report.pdf import print_pdf
 from drystone.rockfall.results.barrier_curves import (
     CAPACITIES,
     HEIGHTS,
@@ -36,7 +36,7 @@ from drystone.rockfall.results.summary import verdicts
 from drystone.rockfall.run.part_files import disk_error, write_whole
 from drystone.rockfall.study.barrier_design import CHOSEN, FIGURES, LEAST_FREE_BORDER, SOURCE
 
-NAME, PDF = "report.html", "report.pdf"
+NAME, PDF, PICTURES, VIEW = "report.html", "report.pdf", "screenshots", "view.html"
 RUN_ROWS = {
     "runout_m": "run-out, straight in plan [m]",
     "drop_m": "drop [m]",
@@ -80,10 +80,11 @@ ENDS = {
 
 
 @public
-def report_study(results: Results, pdf: bool = False) -> Path:
+def report_study(results: Results, pdf: bool = False, screenshots: bool = False) -> Path:
     """Draw all figures of a study, and write them and the report into its folder.
 
-    pdf   print it to report.pdf too, by a browser of this machine (Chromium)
+    pdf          print it to report.pdf too, by a browser of this machine (Chromium)
+    screenshots  pictures of it, 1100 pixels wide, and of the 3D view if there is one
     """
     of_kind("results", results, Results, "Results, such as Results(folder)")
     images = draw_all(results)
@@ -96,6 +97,11 @@ def report_study(results: Results, pdf: bool = False) -> Path:
     write_whole(path, report_page(results, images).encode())
     if pdf:
         print_pdf(path, results.folder / PDF)
+    if screenshots:
+        take_pictures(path, results.folder / PICTURES)
+        view = results.folder / VIEW
+        if view.is_file():
+            take_pictures(view, results.folder / PICTURES, whole=False)
     return path
 
 

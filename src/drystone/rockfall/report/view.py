@@ -39,7 +39,7 @@ def write_view(results: Results, runs: int = 200) -> Path:
     ground = _terrain(results)
     centre = ground["centre"]
     data = {**ground, **_paths(results, runs, centre), "barriers": _barriers(results, centre),
-            "trees": _trees(results, centre)}  # fmt: skip
+            "trees": _trees(results, centre), "yaw": _from_below(results)}  # fmt: skip
     # "</" would end the script.
     write_whole(path, page.replace("__DATA__", json.dumps(data).replace("</", "<\\/")).encode())
     return path
@@ -71,6 +71,15 @@ def _terrain(results: Results) -> dict:
         "centre": centre, "rows": thin.shape[0], "columns": thin.shape[1],
         "step": [block * dx, block * dy], "first": first, "heights": _packed(filled),
     }  # fmt: skip
+
+
+def _from_below(results: Results) -> float:
+    """Where the camera stands at first: down the way of the rocks [rad], 0 in the south. From
+    behind, a slope shows its underside."""
+    ways = ("end_x_m", "start_x_m", "end_y_m", "start_y_m")
+    x1, x0, y1, y0 = results.table("runs", list(ways)).values()
+    east, north = float(np.mean(x1 - x0)), float(np.mean(y1 - y0))
+    return float(np.arctan2(east, -north)) + 0.3  # a little from the side
 
 
 def _paths(results: Results, runs: int, centre: list[float]) -> dict:

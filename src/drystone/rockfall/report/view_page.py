@@ -112,7 +112,7 @@ function place(t) { const data = [], w = +$("what").value;
     for (const [a, b, c, d] of CUBE) { face(data, corner[a], corner[b], corner[c], paint);
       face(data, corner[a], corner[c], corner[d], paint); } });
   upload(rocks, data); }
-let yaw = 0.6, pitch = 0.6, far = 2.2 * reach, look = [0, 0, 0], now = 0, playing = false, before = 0;
+let yaw = D.yaw, pitch = 0.4, far = 2.2 * reach, look = [0, 0, 0], now = 0, playing = false, before = 0;
 function matrix() { const cp = Math.cos(pitch), eye = [far*cp*Math.sin(yaw), -far*cp*Math.cos(yaw), far*Math.sin(pitch)];
   const f = eye.map(v => -v / far), s = [Math.cos(yaw), Math.sin(yaw), 0], u = cross(s, f);
   const o = [look[0]+eye[0], look[1]+eye[1], look[2]+eye[2]], dot = (a, b) => a[0]*b[0]+a[1]*b[1]+a[2]*b[2];

@@ -22,7 +22,7 @@ MARKER = ".made-by-a-run-of-drystone"
 WRITTEN = (
     PARTS, *FILES.values(), "trajectories.gpkg", "rasters", "layout.json", "statistics.json",
     "barriers.csv", "check_lines.csv", "report.html", "figures", "results.qgs", "report.pdf",
-    "view.html", "sources.csv", "barrier_design.csv",
+    "view.html", "sources.csv", "barrier_design.csv", "screenshots",
 )  # fmt: skip
 # What write_whole() leaves of a part when the process is killed within it.
 HALF_WRITTEN = re.compile(r"\.(chunk-\d{6,}\.part|" + re.escape(MARKER) + r")\.\d+\.tmp")
