@@ -122,11 +122,14 @@ def _tls(ca_file: Path | None, cert: Path | None, key: Path | None) -> dict[str,
 def report_command(
     folder: ResultsPath,
     pdf: PdfFlag = None,
+    screenshots: Annotated[
+        bool, typer.Option("--screenshots", help="Pictures of the report and the 3D view too.")
+    ] = False,
 ) -> None:
     """Write the report of finished RESULTS anew: one HTML file, its figures, and a PDF."""
     from drystone.rockfall.results.results import Results
 
-    _report(Results(folder), pdf)
+    _report(Results(folder), pdf, screenshots)
 
 
 @app.command("view")
@@ -257,9 +260,9 @@ def _run(study, folder, workers, cluster, tls, resume, lumped, overwrite):
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _report(finished, pdf: bool | None) -> None:
+def _report(finished, pdf: bool | None, screenshots: bool = False) -> None:
+    from drystone.rockfall.report.browser import find_browser
     from drystone.rockfall.report.html import report_study
-    from drystone.rockfall.report.pdf import find_browser
 
-    path = report_study(finished, find_browser() is not None if pdf is None else pdf)
+    path = report_study(finished, find_browser() is not None if pdf is None else pdf, screenshots)
     screen.print(f"Next: open {path} in a browser", markup=False, soft_wrap=True)

@@ -163,7 +163,7 @@ def _formed(slope, net: Net) -> tuple[np.ndarray, float, np.ndarray]:
     if net.inclination == 0.0:
         return feet, net.height, np.empty((0, 3, 3))
     # Along the mitres, so that the net is closed at the corners of its line.
-    lean = net.height * np.sin(net.inclination) * _mitres(feet[:, :2])
+    lean = net.height * np.sin(net.inclination) * mitres(feet[:, :2])
     tops = feet + np.column_stack([lean, np.full(len(feet), net.height * np.cos(net.inclination))])
     a, b, c, d = feet[:-1], feet[1:], tops[1:], tops[:-1]
     mesh = np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
@@ -235,7 +235,7 @@ def join_walls(walls: Sequence[Wall]) -> Walls:
 
 def _wall(feet: np.ndarray, height: float, thickness: float):
     """Corners in rows of four (left and right foot, left and right top) and outward triangles."""
-    side = 0.5 * thickness * _mitres(feet[:, :2])
+    side = 0.5 * thickness * mitres(feet[:, :2])
     bottom = np.full(len(feet), feet[:, 2].min() - DEPTH)
     top = feet[:, 2] + height
     left, right = feet[:, :2] + side, feet[:, :2] - side
@@ -256,7 +256,7 @@ def _wall(feet: np.ndarray, height: float, thickness: float):
     return rows.reshape(-1, 3), triangles
 
 
-def _mitres(line: np.ndarray) -> np.ndarray:
+def mitres(line: np.ndarray) -> np.ndarray:
     """(n, 2) to the left of a line, as long as offset lines of distance 1 need to meet."""
     along = np.diff(line, axis=0)
     along /= np.linalg.norm(along, axis=1)[:, None]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from drystone.model.checks import of_kind
 from drystone.model.signatures import public
+from drystone.rockfall.report.browser import print_pdf, take_pictures
 from drystone.rockfall.report.figures import all_passages, draw_all, write_figures
 from drystone.rockfall.report.html_frame import PAGE
 from drystone.rockfall.report.html_parts import (
@@ -22,7 +23,6 @@ from drystone.rockfall.report.html_parts import (
 )
 from drystone.rockfall.report.inputs import LIMITS, input_tables, report_title, title_block
 from drystone.rockfall.report.maps import SHOWN
-from drystone.rockfall.report.pdf import print_pdf
 from drystone.rockfall.results.barrier_curves import (
     CAPACITIES,
     HEIGHTS,
@@ -36,7 +36,7 @@ from drystone.rockfall.results.summary import verdicts
 from drystone.rockfall.run.part_files import disk_error, write_whole
 from drystone.rockfall.study.barrier_design import CHOSEN, FIGURES, LEAST_FREE_BORDER, SOURCE
 
-NAME, PDF = "report.html", "report.pdf"
+NAME, PDF, PICTURES, VIEW = "report.html", "report.pdf", "screenshots", "view.html"
 RUN_ROWS = {
     "runout_m": "run-out, straight in plan [m]",
     "drop_m": "drop [m]",
@@ -74,13 +74,17 @@ LOST = {
     "position": "left the terrain", "left": "left the terrain or fell into a hole of it",
     "steps": "ran out of time steps", "time": "ran out of time", "failed": "failed numerically",
 }  # fmt: skip
+ENDS = {
+    "velocity": "came to rest", "jitter": "came to rest, trembling", "barrier": "in a barrier",
+}  # fmt: skip
 
 
 @public
-def report_study(results: Results, pdf: bool = False) -> Path:
+def report_study(results: Results, pdf: bool = False, screenshots: bool = False) -> Path:
     """Draw all figures of a study, and write them and the report into its folder.
 
-    pdf   print it to report.pdf too, by a browser of this machine (Chromium)
+    pdf          print it to report.pdf too, by a browser of this machine (Chromium)
+    screenshots  pictures of it, 1100 pixels wide, and of the 3D view if there is one
     """
     of_kind("results", results, Results, "Results, such as Results(folder)")
     images = draw_all(results)
@@ -93,6 +97,11 @@ def report_study(results: Results, pdf: bool = False) -> Path:
     write_whole(path, report_page(results, images).encode())
     if pdf:
         print_pdf(path, results.folder / PDF)
+    if screenshots:
+        take_pictures(path, results.folder / PICTURES)
+        view = results.folder / VIEW
+        if view.is_file():
+            take_pictures(view, results.folder / PICTURES, whole=False)
     return path
 
 
@@ -121,7 +130,8 @@ def report_page(results: Results, images: dict[str, bytes]) -> str:
 
 def _run_table(runs: dict) -> str:
     angle = runs["reach_angle_deg"]
-    reasons = ", ".join(f"{count} {name}" for name, count in runs["reasons"].items())
+    words = LOST | ENDS
+    reasons = ", ".join(f"{n} {words.get(key, key)}" for key, n in runs["reasons"].items())
     censored = ""
     if runs.get("not_at_rest"):
         censored = (
@@ -134,7 +144,7 @@ def _run_table(runs: dict) -> str:
         + table(COLUMNS, percentile_rows(runs, RUN_ROWS))
         + STAR
         + censored
-        + f"<p>Runs ended for these reasons: {escape(reasons)}.</p>"
+        + f"<p>How the runs ended: {escape(reasons)}.</p>"
         + f"<p>Reach angle (energy line from start to end): smallest {number(angle['min'])}°, 1 % "
         + f"{escape(_angle(angle['p1']))}, 5 % {escape(_angle(angle['p5']))}, "
         + f"mean {number(angle['mean'])}°.</p>"
@@ -312,7 +322,7 @@ def _summary(manifest: dict, statistics: dict) -> str:
     )
     run_out = runs["runout_m"]
     lines.append(
-        f"Run-out: 95 % below {with_band(run_out['p95'])} m, largest {number(run_out['max'])} m."
+        f"Run-out [m]: 95 % {with_band(run_out['p95'])}, largest {number(run_out['max'])}."
     )
     failed = runs["reasons"].get("failed", 0)
     if failed:

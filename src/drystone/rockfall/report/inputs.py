@@ -122,26 +122,48 @@ def _sources(study: dict) -> str:
     for part in study.get("sources") or ():
         kinds = ("points", "line", "polygon", "file")
         where = [f"{key} ({len(part[key])} points)" if isinstance(part[key], list)
-                 else str(part[key]) for key in kinds if part.get(key) is not None]  # fmt: skip
+                 else _file(part) for key in kinds if part.get(key) is not None]  # fmt: skip
         if part.get("steeper_than_deg") is not None:
             where.append(f"steeper than {part['steeper_than_deg']:g}°")
         speed = part.get("speed_m_s", part.get("velocity_m_s"))
         words = ", ".join(map(_said, speed)) if isinstance(speed, list) else _said(speed)
-        rows.append([str(part.get("name")), ", ".join(where), words, _said(part.get("height_m")),
-                     _said(part.get("weight")), _said(part.get("frequency_1_year"))])  # fmt: skip
-    heading = ["source", "where", "speed [m/s]", "height [m]", "weight", "rocks a year"]
+        rocks = ", ".join(part.get("rocks") or ["all"])
+        rows.append([str(part.get("name")), ", ".join(where), rocks, words,
+                     _said(part.get("height_m")), _said(part.get("weight")),
+                     _said(part.get("frequency_1_year"))])  # fmt: skip
+    heading = ["source", "where", "rocks", "speed [m/s]", "height [m]", "weight", "rocks a year"]
     return table(heading, rows, "text") if rows else ""
 
 
+def _file(part: dict) -> str:
+    """A file of a study, and the layer that was taken of it."""
+    return f"{part['file']}, layer {part['layer']}" if part.get("layer") else str(part["file"])
+
+
+def part_of_barrier(name: str, study: dict) -> dict:
+    """The entry of a study that a barrier comes from; the second line of a file is "NAME 2"."""
+    named = {part.get("name"): part for part in study.get("barriers") or ()}
+    return named.get(name) or named.get(name.rpartition(" ")[0]) or {}
+
+
+def _takes(entry: dict, part: dict) -> str:
+    """What a barrier takes [kJ]."""
+    if entry["kind"] != "crossing":
+        return "rigid"
+    pairs = part.get("attenuation_kj") or ()
+    if pairs:
+        return "; ".join(f"{number(taken)} of {number(energy)}" for energy, taken in pairs)
+    return "all" if entry["capacity_kJ"] is None else number(entry["capacity_kJ"])
+
+
 def _barriers(study: dict, statistics: dict) -> str:
-    given = {part.get("name"): part for part in study.get("barriers") or ()}
     rows = []
     for entry in statistics["barriers"]:
-        part = given.get(entry["name"], {})
+        part = part_of_barrier(entry["name"], study)
         lean = part.get("inclination_deg")
         rows.append([entry["name"], entry["kind"], number(entry["height_m_nominal"]),
-                     number(entry["capacity_kJ"]) if entry["kind"] == "crossing" else "rigid",
-                     number(entry.get("service_kJ")), number(lean)])  # fmt: skip
+                     _takes(entry, part), number(entry.get("service_kJ")),
+                     number(lean)])  # fmt: skip
     heading = ["barrier", "kind", "height [m]", "capacity [kJ]", "service level [kJ]",
                "inclination [°]"]  # fmt: skip
     return table(heading, rows, "text") if rows else ""
@@ -150,7 +172,7 @@ def _barriers(study: dict, statistics: dict) -> str:
 def _forest(study: dict) -> str:
     def where(part):
         if part.get("file"):
-            return str(part["file"])
+            return _file(part)
         return f"{len(part.get('polygon') or part.get('points'))} points"
 
     rows = [

@@ -190,7 +190,8 @@ def _legend(panel, handles: dict) -> None:
 
     if handles:
         lines = [Line2D([], [], label=name, **style) for name, style in handles.items()]
-        panel.legend(handles=lines, fontsize=7, loc="upper left", framealpha=0.9)
+        # Below the map: in a corner of it, it hid the ends of barriers.
+        panel.figure.legend(handles=lines, fontsize=7, loc="outside lower center", ncols=5)
 
 
 def draw_inputs(results: Results):

@@ -14,7 +14,8 @@ import numpy as np
 
 from drystone.model.checks import integer, of_kind
 from drystone.model.signatures import public
-from drystone.rockfall.report.inputs import report_title
+from drystone.rockfall.engine.barriers import mitres
+from drystone.rockfall.report.inputs import part_of_barrier, report_title
 from drystone.rockfall.report.maps import frame_of, shrink
 from drystone.rockfall.report.plot_style import spread_runs
 from drystone.rockfall.report.view_page import VIEW_PAGE
@@ -24,6 +25,8 @@ from drystone.rockfall.run.part_files import write_whole
 NAME = "view.html"
 SIDE = 400  # nodes along the longer side of the terrain
 MOST_POINTS = 400_000  # of trajectories, 52 bytes each
+MOST_TREES = 20_000  # 1.3 kB of a graphics card each
+TREE = 10.0  # [m] in results that do not know the heights of their trees
 
 
 @public
@@ -33,7 +36,10 @@ def write_view(results: Results, runs: int = 200) -> Path:
     integer("runs", runs, 1)
     path = results.folder / NAME
     page = VIEW_PAGE.replace("__TITLE__", escape(report_title(results.manifest)))
-    data = {**_terrain(results), **_paths(results, runs), "barriers": _barriers(results)}
+    ground = _terrain(results)
+    centre = ground["centre"]
+    data = {**ground, **_paths(results, runs, centre), "barriers": _barriers(results, centre),
+            "trees": _trees(results, centre), "yaw": _from_below(results)}  # fmt: skip
     # "</" would end the script.
     write_whole(path, page.replace("__DATA__", json.dumps(data).replace("</", "<\\/")).encode())
     return path
@@ -67,7 +73,16 @@ def _terrain(results: Results) -> dict:
     }  # fmt: skip
 
 
-def _paths(results: Results, runs: int) -> dict:
+def _from_below(results: Results) -> float:
+    """Where the camera stands at first: down the way of the rocks [rad], 0 in the south. From
+    behind, a slope shows its underside."""
+    ways = ("end_x_m", "start_x_m", "end_y_m", "start_y_m")
+    x1, x0, y1, y0 = results.table("runs", list(ways)).values()
+    east, north = float(np.mean(x1 - x0)), float(np.mean(y1 - y0))
+    return float(np.arctan2(east, -north)) + 0.3  # a little from the side
+
+
+def _paths(results: Results, runs: int, centre: list[float]) -> dict:
     columns = ["run", "t_s", "x_m", "y_m", "z_m", "vx_m_s", "vy_m_s", "vz_m_s",
                "translational_energy_J", "rotational_energy_J"]  # fmt: skip
     shown = spread_runs(results.manifest["runs"], runs)
@@ -77,7 +92,6 @@ def _paths(results: Results, runs: int) -> dict:
     last = np.append(np.diff(points["run"]) != 0, True)
     keep = (np.arange(len(last)) % every == 0) | last
     points = {name: column[keep] for name, column in points.items()}
-    centre = _terrain(results)["centre"]
     speed = np.sqrt(sum(points[f"v{axis}_m_s"] ** 2 for axis in "xyz"))
     energy = 1e-3 * (points["translational_energy_J"] + points["rotational_energy_J"])
     turn = (
@@ -103,20 +117,40 @@ def _paths(results: Results, runs: int) -> dict:
     }  # fmt: skip
 
 
-def _barriers(results: Results) -> list:
-    """Feet of each on the ground, and its height."""
-    heights, (west, _, _, north) = results.raster("terrain"), results.extent
-    rows, columns = heights.shape
-    dx, dy = (results.extent[1] - west) / columns, (north - results.extent[2]) / rows
-    centre, found = _terrain(results)["centre"], []
+def _barriers(results: Results, centre: list[float]) -> list:
+    """Feet of each on the ground, and its top edge."""
+    found = []
     for entry, label in zip(
         results.layout["barriers"], results.statistics["barriers"], strict=True
     ):
-        points = np.array(entry["points"], dtype=float)
-        column = np.clip(((points[:, 0] - west) / dx).astype(int), 0, columns - 1)
-        row = np.clip(((north - points[:, 1]) / dy).astype(int), 0, rows - 1)
-        z = np.nan_to_num(heights[row, column], nan=centre[2])
-        feet = np.column_stack([points, z]) - centre
-        found.append({"name": entry["name"], "height": label["height_m_nominal"],
-                      "feet": np.round(feet, 2).tolist()})  # fmt: skip
+        feet, height = np.array(entry["points"], dtype=float), label["height_m_nominal"]
+        part = part_of_barrier(entry["name"], results.manifest["study"])
+        lean = np.radians(part.get("inclination_deg") or 0.0)
+        feet = np.column_stack([feet, _heights_at(results, *feet.T, centre[2])])
+        top = feet + (0.0, 0.0, height * np.cos(lean))
+        if lean and len(feet) > 1:
+            top[:, :2] += height * np.sin(lean) * mitres(feet[:, :2])
+        found.append({"name": entry["name"], "feet": np.round(feet - centre, 2).tolist(),
+                      "top": np.round(top - centre, 2).tolist()})  # fmt: skip
     return found
+
+
+def _trees(results: Results, centre: list[float]) -> dict:
+    """Trunks: foot, radius and height of each; some of them evenly, where there are too many."""
+    trees = np.array(
+        [[*tree, TREE][:4] for tree in results.layout.get("trees") or ()], dtype=float
+    ).reshape(-1, 4)
+    shown = trees[spread_runs(len(trees), MOST_TREES)] if len(trees) else trees
+    x, y, diameter, height = shown.T
+    feet = np.column_stack([x, y, _heights_at(results, x, y, centre[2])]) - centre
+    packed = _packed(np.column_stack([feet, 0.5 * diameter, height]))
+    return {"count": len(shown), "all": len(trees), "trunks": packed}
+
+
+def _heights_at(results: Results, x, y, missing: float) -> np.ndarray:
+    """Of the ground in the cells of points; `missing` in holes."""
+    heights, (west, east, south, north) = results.raster("terrain"), results.extent
+    rows, columns = heights.shape
+    column = np.clip((x - west) * columns / (east - west), 0, columns - 1).astype(int)
+    row = np.clip((north - y) * rows / (north - south), 0, rows - 1).astype(int)
+    return np.nan_to_num(heights[row, column], nan=missing)

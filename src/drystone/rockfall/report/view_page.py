@@ -21,6 +21,7 @@ canvas { width: 100%; height: 100%; display: block; background: #dfe9f2; touch-a
 <div id="bar"></div><div id="range"></div>
 <label><input type="checkbox" id="lines" checked> trajectories</label>
 <label><input type="checkbox" id="rocks" checked> rocks (boxes of their volume)</label>
+<label id="treebox"><input type="checkbox" id="trees" checked> trees (<span id="treecount"></span>)</label>
 <label>rocks <input type="range" id="size" min="1" max="10" value="1"> times as large</label>
 <label>time <input type="range" id="time" min="0" max="1000" value="0"></label>
 <button id="play">play</button> <span id="clock"></span>
@@ -74,8 +75,15 @@ for (let i = 0; i + 1 < D.rows; i++) for (let j = 0; j + 1 < D.columns; j++) {
   reach = Math.max(reach, Math.abs(q[0][0]), Math.abs(q[0][1])); }
 const terrain = upload({}, ground), walls = [];
 for (const b of D.barriers) for (let k = 0; k + 1 < b.feet.length; k++) {
-  const p = b.feet[k], q = b.feet[k + 1], r = [q[0], q[1], q[2] + b.height], s = [p[0], p[1], p[2] + b.height];
+  const p = b.feet[k], q = b.feet[k + 1], r = b.top[k + 1], s = b.top[k];
   face(walls, p, q, r, [.85, .1, .1]); face(walls, p, r, s, [.85, .1, .1]); }
+const T = floats(D.trees.trunks), wood = [], bark = [.33, .25, .15];
+for (let k = 0; k < D.trees.count; k++) { const [x, y, z, r, h] = T.subarray(5 * k, 5 * k + 5);
+  const ring = (a, up) => [x + r * Math.cos(a * Math.PI / 3), y + r * Math.sin(a * Math.PI / 3), z + up];
+  for (let a = 0; a < 6; a++) { face(wood, ring(a, -1), ring(a + 1, -1), ring(a + 1, h), bark);
+    face(wood, ring(a, -1), ring(a + 1, h), ring(a, h), bark); } }
+const trees = upload({}, wood); $("treebox").hidden = !D.trees.count;
+$("treecount").textContent = D.trees.count < D.trees.all ? D.trees.count + " of " + D.trees.all : D.trees.all;
 const barriers = upload({}, walls), paths = {}, ends = D.starts.map((s, k) =>
   k + 1 < D.starts.length ? D.starts[k + 1] : D.count);
 let last = 0; for (const e of ends) last = Math.max(last, P[(e - 1) * W + 3]);
@@ -104,7 +112,7 @@ function place(t) { const data = [], w = +$("what").value;
     for (const [a, b, c, d] of CUBE) { face(data, corner[a], corner[b], corner[c], paint);
       face(data, corner[a], corner[c], corner[d], paint); } });
   upload(rocks, data); }
-let yaw = 0.6, pitch = 0.6, far = 2.2 * reach, look = [0, 0, 0], now = 0, playing = false, before = 0;
+let yaw = D.yaw, pitch = 0.4, far = 2.2 * reach, look = [0, 0, 0], now = 0, playing = false, before = 0;
 function matrix() { const cp = Math.cos(pitch), eye = [far*cp*Math.sin(yaw), -far*cp*Math.cos(yaw), far*Math.sin(pitch)];
   const f = eye.map(v => -v / far), s = [Math.cos(yaw), Math.sin(yaw), 0], u = cross(s, f);
   const o = [look[0]+eye[0], look[1]+eye[1], look[2]+eye[2]], dot = (a, b) => a[0]*b[0]+a[1]*b[1]+a[2]*b[2];
@@ -120,7 +128,8 @@ function frame(stamp) {
   gl.viewport(0, 0, canvas.width, canvas.height); gl.clearColor(.87, .91, .95, 1);
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT); gl.enable(gl.DEPTH_TEST);
   gl.uniformMatrix4fv(M, false, matrix());
-  draw(terrain, gl.TRIANGLES, 1); if ($("lines").checked) draw(paths, gl.LINES, 1);
+  draw(terrain, gl.TRIANGLES, 1); if ($("trees").checked) draw(trees, gl.TRIANGLES, 1);
+  if ($("lines").checked) draw(paths, gl.LINES, 1);
   if ($("rocks").checked) draw(rocks, gl.TRIANGLES, 1);
   gl.enable(gl.BLEND); gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA); draw(barriers, gl.TRIANGLES, .6);
   gl.disable(gl.BLEND); requestAnimationFrame(frame); }

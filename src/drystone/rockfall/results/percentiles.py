@@ -11,11 +11,13 @@ from math import ceil, floor, log
 
 import numpy as np
 
+from drystone.jit import kernel
 from drystone.rockfall.results.cell_statistics import PERCENTS
 
 CONFIDENCE = 0.95
 MOST_RUNS = 5_000_000  # of a study (study/schema.py): more would be no advice
 RESAMPLES = 2000  # the ends of a 95 % band are then known to about 3 % of its width
+DRAWN = 200_000  # values of a censored bootstrap that are drawn at a time
 WIDTH = 0.10  # half the band over the value: a percentile known to 10 % serves a design
 
 
@@ -98,17 +100,44 @@ def censored_quantile(values, known, share: float) -> float:
     After Kaplan and Meier (1958): S(x) is the product of 1 - d_i / n_i over all x_i <= x, with d_i
     known values x_i among the n_i that are at least as large. `known` (n,) says which are known.
     """
-    return float(_censored(np.asarray(values, float), np.asarray(known, bool), share))
+    ordered, known, _ = _in_order(values, known)
+    found, times = np.empty(1), np.empty(len(ordered), dtype=np.int64)
+    censored_draws(ordered, known, np.arange(len(ordered))[None], share, times, found)
+    return float(found[0])
 
 
-def _censored(values, known, share: float) -> float:
+def _in_order(values, known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values and `known`, sorted, and the place of each in that order."""
+    values, known = np.asarray(values, float), np.asarray(known, bool)
     # At equal values those that are known come first: the others are larger, if anything.
     order = np.lexsort((~known, values))
-    values, known = values[order], known[order]
-    left = np.arange(len(values), 0, -1)
-    survival = np.cumprod(np.where(known, 1.0 - 1.0 / left, 1.0))
-    below = np.flatnonzero(survival <= 1.0 - share + 1e-12)
-    return values[below[0]] if len(below) else np.nan
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return values[order], known[order], place
+
+
+@kernel
+def censored_draws(values, known, places, share, times, found):
+    """The percentile of each draw, a row of `places` in the sorted `values`; NaN: beyond all.
+
+    A draw is counted, not sorted: 2000 of 1000 values take 5 ms, where sorting each took 90.
+    """
+    n = values.shape[0]  # `times` is for its own use, one a value
+    for k in range(places.shape[0]):
+        times[:] = 0
+        for p in range(places.shape[1]):
+            times[places[k, p]] += 1
+        left, survival = float(places.shape[1]), 1.0
+        found[k] = np.nan
+        for i in range(n):
+            if times[i] == 0:
+                continue
+            if known[i]:
+                survival *= (left - times[i]) / left
+                if survival <= 1.0 - share + 1e-12:
+                    found[k] = values[i]
+                    break
+            left -= times[i]
 
 
 def censored_estimate(values, known, share: float, runs: int, seed: int = 0) -> Estimate:
@@ -125,6 +154,7 @@ def censored_estimate(values, known, share: float, runs: int, seed: int = 0) -> 
             f"not known: {lost} of {n} runs did not come to rest, and it lies beyond where they got"
         )
         low = censored_band(values, known, share, seed)[0]
+        low = low if np.isfinite(low) else float(values.max())  # S there is above 1 - share
         return Estimate(share, np.nan, low, np.nan, n, False, text)
     low, high = censored_band(values, known, share, seed)
     half = 0.5 * (high - low) / abs(value) if value != 0.0 else np.inf
@@ -140,10 +170,12 @@ def censored_band(values, known, share: float, seed: int = 0) -> tuple[float, fl
     n = len(values)
     rng = np.random.default_rng([seed, n, round(1e6 * share), 1])
     count = int(np.clip(20_000_000 // n, 100, RESAMPLES))
-    drawn = np.empty(count)
-    for k in range(count):
-        rows = rng.integers(0, n, n)
-        drawn[k] = _censored(values[rows], known[rows], share)
+    ordered, known, place = _in_order(values, known)
+    drawn, times = np.empty(count), np.empty(n, dtype=np.int64)
+    for first in range(0, count, max(DRAWN // n, 1)):  # not all in memory at once
+        part = drawn[first : first + max(DRAWN // n, 1)]
+        places = place[rng.integers(0, n, (len(part), n))]
+        censored_draws(ordered, known, places, share, times, part)
     tail = 0.5 * (1.0 - CONFIDENCE)
     ordered = np.sort(drawn)  # NaN, beyond all, last
     return float(ordered[int(tail * (count - 1))]), float(ordered[round((1 - tail) * (count - 1))])

@@ -129,7 +129,8 @@ class Layout(Entry):
     hazard: list[HazardRaster] | None = None
     materials: list[str] | None = None  # by the codes of the raster `material`
     forest: list[Annotated[list[Coordinate], Field(min_length=4, max_length=4)]] | None = None
-    trees: list[Annotated[list[Coordinate], Field(min_length=3, max_length=3)]] | None = None
+    # x, y, diameter and, but in older results, height [m]
+    trees: list[Annotated[list[Coordinate], Field(min_length=3, max_length=4)]] | None = None
 
 
 def read_json(path: Path, model: type[Entry]) -> dict:

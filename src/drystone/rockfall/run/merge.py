@@ -80,7 +80,7 @@ def write_layout(plan: Plan, out: Path, cover: Cover | None = None) -> None:
     if cover is not None:
         layout["materials"] = cover.materials
         layout["forest"] = (cover.forest + np.tile(shift, 2)).tolist()
-        layout["trees"] = (cover.trees + (*shift, 0.0)).tolist()
+        layout["trees"] = (cover.trees + (*shift, 0.0, 0.0)).tolist()
     write_whole(out / "layout.json", json.dumps(layout).encode())
 
 

@@ -162,7 +162,7 @@ def make_plan(study, roll: str = ROLL, layout: int = LAYOUT) -> Plan:
         ground=ground_of(slope),
         lines=tuple(CheckLine(line.name, line.points) for line in study.check_lines),
         barriers=_barrier_labels(study),
-        barrier_feet=_barrier_feet(study.barriers, len(study.barrier_names)),
+        barrier_feet=_barrier_feet(study),
         origin=tuple(map(float, slope.origin)),
         crs=None if slope.crs is None else slope.crs.to_wkt(),
         roll=roll,
@@ -219,10 +219,13 @@ def _barrier_labels(study) -> tuple[dict, ...]:
     return tuple(labels)
 
 
-def _barrier_feet(barriers, count: int) -> tuple[np.ndarray, ...]:
+def _barrier_feet(study) -> tuple[np.ndarray, ...]:
     """Panels of a barrier follow each other: their first feet, and the last one's second."""
-    feet = []
-    for number in range(count):
+    barriers, leaning, feet = study.barriers, getattr(study, "leaning_feet", {}), []
+    for number in range(len(study.barrier_names)):
+        if number in leaning:
+            feet.append(leaning[number])
+            continue
         here = barriers.barrier == number
         feet.append(np.vstack([barriers.foot_a[here], barriers.foot_b[here][-1:]])[:, :2])
     return tuple(feet)

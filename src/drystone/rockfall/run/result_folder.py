@@ -22,7 +22,7 @@ MARKER = ".made-by-a-run-of-drystone"
 WRITTEN = (
     PARTS, *FILES.values(), "trajectories.gpkg", "rasters", "layout.json", "statistics.json",
     "barriers.csv", "check_lines.csv", "report.html", "figures", "results.qgs", "report.pdf",
-    "view.html", "sources.csv", "barrier_design.csv",
+    "view.html", "sources.csv", "barrier_design.csv", "screenshots",
 )  # fmt: skip
 # What write_whole() leaves of a part when the process is killed within it.
 HALF_WRITTEN = re.compile(r"\.(chunk-\d{6,}\.part|" + re.escape(MARKER) + r")\.\d+\.tmp")
@@ -43,10 +43,10 @@ def require_usable(out: Path, manifest: dict, resume: bool) -> None:
     if changed:
         raise InputError(
             f"{out} holds {state} of another study: {' and '.join(changed)} changed since. "
-            f"Choose another folder, or delete it first."
+            f"Choose another folder, or begin anew in this one (--overwrite)."
         )
     if not resume:
-        raise InputError(f"{out} holds {state}. Go on with it (--resume), or delete it first.")
+        raise InputError(f"{out} holds {state}. Go on (--resume), or begin anew (--overwrite).")
 
 
 def layout_in(out: Path, resume: bool) -> int:

@@ -231,7 +231,7 @@ def nets(study, part) -> list[Net]:
     curve = None
     if part.attenuation is not None:
         curve = 1e3 * np.array(part.attenuation, dtype=np.float64)  # kJ in the file
-    common = {"capacity": 1e3 * part.capacity, "attenuation": curve}
+    common = {"capacity": 1e3 * part.most, "attenuation": curve}
     if part.mesh is None:
         lean = np.radians(part.inclination or 0.0)
         return [Net(line, part.height, inclination=lean, **common) for line in lines(study, part)]

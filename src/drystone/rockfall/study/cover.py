@@ -19,7 +19,7 @@ class Cover(NamedTuple):
     materials: list[str]
     codes: np.ndarray  # (rows, columns) int16 index into `materials`, OFF where there is no ground
     forest: np.ndarray  # (e, 4) edges of all zones: x, y of their ends [m]
-    trees: np.ndarray  # (n, 3) x, y, diameter [m]
+    trees: np.ndarray  # (n, 4) x, y, diameter, height [m]
 
 
 @kernel

@@ -242,6 +242,13 @@ class BarrierPart(Part):
     thickness: Above | None = Field(None, alias="thickness_m")
     material: str | None = None
 
+    @property
+    def most(self) -> float | None:
+        """Its capacity [kJ]; where a table alone says what it takes, the most of that."""
+        if self.capacity is None and self.attenuation is not None:
+            return max(taken for _, taken in self.attenuation)
+        return self.capacity
+
     @model_validator(mode="after")
     def _one_kind(self):
         if self.mesh is None:
@@ -249,11 +256,13 @@ class BarrierPart(Part):
             if self.height is None:
                 raise InputError("needs height_m, its height above the ground.")
         if self.kind == "crossing":
-            if self.capacity is None:
-                raise InputError("needs capacity_kj, the energy it can take; inf stops all.")
+            if self.most is None:
+                raise InputError(
+                    "needs capacity_kj, the energy it can take (inf stops all), or attenuation_kj."
+                )
             if self.mesh is not None and (self.height or self.file or self.inclination):
                 raise InputError("with a mesh takes neither height_m, inclination_deg nor a file.")
-            if self.service is not None and self.service > self.capacity:
+            if self.service is not None and self.service > self.most:
                 raise InputError("has a service_kj above its capacity_kj, must be at most that.")
             if self.thickness is not None or self.material is not None:
                 raise InputError("only a barrier of kind 'contact' has thickness_m and material.")

@@ -32,6 +32,7 @@ from drystone.rockfall.study.rock_groups import RockGroup
 from drystone.rockfall.study.sampling import Sampler
 from drystone.rockfall.study.schema import Output, StudyFile
 from drystone.rockfall.study.trees import Trees
+from drystone.rockfall.terrain.drape import drape
 from drystone.rockfall.terrain.materials import NONE, Surface, build_surface
 from drystone.rockfall.terrain.slope import Slope
 
@@ -217,6 +218,12 @@ class Study:
                 join_barriers(self.slope, [net])
         walls, first = [wall for _, wall, _ in self._walls], len(self.slope.triangles)
         return join_barriers(self.slope, [net for _, _, net in self._crossing], walls, first)
+
+    @cached_property
+    def leaning_feet(self) -> dict[int, np.ndarray]:
+        """Feet (n, 2) of those `barriers` that lean: their panels there stand on the top edge."""
+        nets = enumerate(net for _, _, net in self._crossing)
+        return {k: drape(self.slope, net.line)[:, :2] for k, net in nets if net.inclination}
 
     @cached_property
     def barrier_heights(self) -> list[float]:

@@ -22,14 +22,14 @@ MOST = 100_000  # 2.8 million triangles
 class Trees(NamedTuple):
     """Trunks as triangles, local coordinates; rows count from 0."""
 
-    trunks: np.ndarray  # (n, 3) x, y, diameter [m]
+    trunks: np.ndarray  # (n, 4) x, y, diameter, height [m]
     vertices: np.ndarray  # (16 n, 3) [m]
     triangles: np.ndarray  # (28 n, 3) int32, outward
     material: np.ndarray  # (28 n,) int32
 
 
 NO_TREES = Trees(
-    np.empty((0, 3)), np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty(0, np.int32)
+    np.empty((0, 4)), np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty(0, np.int32)
 )
 
 
@@ -71,7 +71,8 @@ def plant(slope, trunks: np.ndarray, height: float, material: int) -> Trees:
     first = 2 * SIDES * np.arange(len(trunks))
     triangles = (faces + first[:, None, None]).reshape(-1, 3).astype(np.int32)
     owner = np.full(len(triangles), material, dtype=np.int32)
-    return Trees(trunks, corners.reshape(-1, 3), triangles, owner)
+    known = np.column_stack([trunks, np.full(len(trunks), height)])
+    return Trees(known, corners.reshape(-1, 3), triangles, owner)
 
 
 def join_trees(groups: list[Trees]) -> Trees:
