@@ -10,7 +10,9 @@ from drystone.errors import DrystoneError, InputError
 from drystone.model.checks import integer, positive, vector
 from drystone.model.files import as_path, read_file, write_file
 from drystone.world.export.drawing import drawing_of_recording
-from drystone.world.io.render import Scene, _pyvista, frame_scene
+from drystone.world.io.framing import frame_scene
+from drystone.world.io.render import FILM, Scene
+from drystone.world.io.windows import pyvista
 
 KINDS = (".mp4", ".webm", ".gif")
 FRAMED = 40  # states over the whole run that the camera must hold
@@ -37,25 +39,26 @@ def write_movie(
     fps, speed = positive("fps", fps, "1/s"), positive("speed", speed, "")
     # Blocks of 16 pixels are what codecs want.
     wide, high = (16 * max(1, integer("size", x, 16, 8192) // 16) for x in vector("size", size, 2))
-    pv, imageio = _pyvista(), _imageio()
+    pyvista()  # that it is there is asked before anything is drawn
+    imageio = _imageio()
     drawing = drawing_of_recording(recording)
     times, poses = drawing.times, drawing.pose
     span = float(times[-1] - times[0])
     count = max(1, round(span / speed * fps))
     chosen = np.linspace(0, len(poses) - 1, min(FRAMED, len(poses))).astype(int)
-    view = frame_scene(drawing, [poses[k] for k in chosen], camera, wide / high)
-    plotter = pv.Plotter(off_screen=True, window_size=(wide, high))
-    scene = Scene(pv, plotter, drawing, view)
-    with tempfile.TemporaryDirectory() as folder:
+    shown = [poses[k] for k in chosen]
+    view = frame_scene(drawing, shown, camera, wide / high)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Scene(drawing, shown, view, (wide, high), FILM) as scene,
+    ):
         part = Path(folder) / f"film{path.suffix.lower()}"
         options = {} if path.suffix.lower() == ".gif" else {"macro_block_size": 16}
         with imageio.get_writer(part, fps=fps, **options) as film:
             for k in range(count):
-                scene.move(drawing.at(times[0] + k * speed / fps))
-                film.append_data(plotter.screenshot(None, return_img=True))
+                film.append_data(scene.picture(drawing.at(times[0] + k * speed / fps)))
                 if progress is not None:
                     progress(k + 1, count)
-        plotter.close()
         return write_file(path, read_file(part), "the film cannot be written there")
 
 

@@ -1,8 +1,7 @@
 """Off-screen pictures of worlds, through pyvista (the `render` extra). No display is needed.
 
-All bodies are one mesh, whose corners are moved from picture to picture. Shadows are the bodies
-pressed flat on the ground along the rays of the sun: sharp, and free of the squares and spots that
-shadow maps and ambient occlusion have with a software renderer.
+VTK draws colours, normals and depths; light and shadow are put on them by light.py. All bodies are
+one mesh, whose corners are moved from picture to picture.
 """
 
 import io
@@ -11,29 +10,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drystone.errors import DrystoneError, InputError
+from drystone.errors import InputError
 from drystone.model.checks import integer, vector
 from drystone.model.files import as_path, write_file
 from drystone.model.rotation import rotation_matrices
 from drystone.world.export.drawing import FIXED, GROUND, Drawing, drawing_of_world, rgb
+from drystone.world.io.framing import VIEW_ANGLE, View, balls, frame_scene
+from drystone.world.io.light import (
+    DEEP,
+    FAR_AWAY,
+    NEAR,
+    Lights,
+    eye_of,
+    light_axes,
+    lights_on,
+    lit,
+    sky_directions,
+    sun_directions,
+)
+from drystone.world.io.windows import Window, pyvista
 
-SHADOW, SKY = "#b3ac9f", "#c9d8e6"
-FORCE = "#d03b2a"
-# Where the light comes from, z up: low and from the side, so that what is rough shows it.
-SUN = np.array([-0.72, -0.44, 0.54])
-VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, so that verticals stay upright
-FROM = (-0.6, -1.0, 0.45)  # from where the camera looks, unless told
-MARGIN = 0.93  # of the picture that the scene fills
-CLEAR = 0.1  # share of the ground that is drawn, about the middle, without haze
-# A body this many times farther from the middle than nearly all others is left out of the frame.
-FAR = 3.0
+FORCE, TEXT = "#d2321e", (51, 51, 51)
 MOST_PIXELS = 16384  # of a side
+UNLIT = (128, 128, 128)  # what lines have in place of a normal
+LEAST_FORCE = 0.01  # of the largest one: smaller ones are no arrow
+
+
+class Quality(NamedTuple):
+    """What a picture costs."""
+
+    fine: int  # points a pixel, across and down
+    suns: int  # lights that the sun is made of
+    sun_pixels: int  # of the side of a depth map
+    skies: int
+    sky_pixels: int
+
+
+STILL = Quality(3, 18, 1024, 180, 512)
+FILM = Quality(2, 4, 1024, 20, 256)
 
 
 def draw(world, path, camera=None, size=(1200, 800), forces=False) -> Path:
     """Write a picture of `world` as it is now to `path` (png)."""
     drawing = drawing_of_world(world)
-    arrows = _arrows(world) if forces else None
+    arrows = _arrows(world, drawing.bounds[1]) if forces else None
     return _draw(drawing, [drawing.pose[0]], path, [None], camera, size, arrows)
 
 
@@ -49,115 +69,163 @@ def draw_states(world, states, path, titles, camera=None, size=(1000, 560)) -> P
 
 
 def _draw(drawing, poses, path, titles, camera, size, arrows) -> Path:
-    pv, path = _pyvista(), as_path(path, "picture")
+    path = as_path(path, "picture")
     wide, high = (integer("size", x, 16, MOST_PIXELS) for x in vector("size", size, 2))
     view = frame_scene(drawing, poses, camera, wide / high)
-    plotter = pv.Plotter(
-        off_screen=True, shape=(1, len(poses)), border=False, window_size=(wide * len(poses), high)
-    )
-    for column, (pose, title) in enumerate(zip(poses, titles, strict=True)):
-        plotter.subplot(0, column)
-        Scene(pv, plotter, drawing, view).move(pose)
-        if arrows is not None:
-            _add_arrows(pv, plotter, arrows, drawing.bounds[1])
-        if title:
-            plotter.add_text(title, position="upper_left", font_size=13, color="#333333")
-    image = plotter.screenshot(None, return_img=True)
-    plotter.close()
-    return _write_picture(image, path)
-
-
-class View(NamedTuple):
-    """Where the camera is, and what it looks at [m]."""
-
-    eye: np.ndarray
-    target: np.ndarray
-
-    @property
-    def distance(self) -> float:
-        return float(np.linalg.norm(self.eye - self.target))
+    quality = STILL._replace(fine=max(1, min(STILL.fine, MOST_PIXELS // max(wide, high))))
+    with Scene(drawing, poses, view, (wide, high), quality, arrows) as scene:
+        parts = [_titled(scene.picture(p), title) for p, title in zip(poses, titles, strict=True)]
+    return _write_picture(np.hstack(parts), path)
 
 
 class Scene:
-    """The meshes of a drawing in one plot; `move` places the bodies."""
+    """The meshes of a drawing, and pictures of them with the bodies at some pose.
 
-    def __init__(self, pv: Any, plotter: Any, drawing: Drawing, view: View) -> None:
-        self._drawing, self._view = drawing, view
+    Used in a `with`: it has windows of VTK, one for the camera and one each for sun and sky.
+    """
+
+    def __init__(
+        self, drawing: Drawing, poses: Any, view: View, size: tuple[int, int], quality: Quality,
+        arrows: Any = None,
+    ) -> None:  # fmt: skip
+        self._pv, self._drawing, self._view = pyvista(), drawing, view
+        self._fine, aspect = quality.fine, size[0] / size[1]
+        self._eye = eye_of(view, VIEW_ANGLE, aspect)
+        self._centre, self._radius = self._lit_sphere(poses, aspect)
+        self._window = Window(size[0] * quality.fine, size[1] * quality.fine)
+        clip = NEAR * view.distance, FAR_AWAY * view.distance
+        self._window.look(view.eye, view.target, (0, 0, 1), VIEW_ANGLE, 0.0, clip)
+        self._lamps = []  # (lights, window) of sun and sky
+        for directions, pixels in (
+            (sun_directions(quality.suns), quality.sun_pixels),
+            (sky_directions(quality.skies), quality.sky_pixels),
+        ):
+            lights = lights_on(directions, self._centre, self._radius, pixels)
+            self._lamps.append((lights, Window(pixels, pixels)))
+        self._add_fixed()
         self._corner, self._normal, self._row = _corners(drawing)
-        self._planes = drawing.planes
-        light_plot(pv, plotter, view)
-        self._add_fixed(pv, plotter)
-        self._shadows = [
-            (pv.PolyData(), point, normal)
-            for point, normal in drawing.planes
-            if SUN @ normal > 0.05
-        ]
-        faces = np.arange(len(self._corner)).reshape(-1, 3)
-        counted = np.hstack([np.full((len(faces), 1), 3), faces]).ravel()
-        self._mesh = None
-        if len(faces):
-            self._mesh = pv.PolyData(self._corner.copy(), counted)
-            self._mesh.point_data["colour"] = drawing.colour[self._row].astype(np.uint8)
-            self._mesh.point_data["Normals"] = self._normal
-            self._mesh.point_data.active_normals_name = "Normals"
-            plotter.add_mesh(
-                self._mesh, scalars="colour", rgb=True, smooth_shading=False, ambient=0.32,
-                diffuse=0.72, specular=0.08, specular_power=25, interpolation="phong",
-            )  # fmt: skip
-            self._flat = []
-            for _, point, normal in self._shadows:
-                flat = pv.PolyData(self._corner.copy(), counted)
-                plotter.add_mesh(flat, color=SHADOW, lighting=False)
-                self._flat.append((flat, point, normal))
+        self._meshes = ()  # of the bodies, as each layer has them
+        if len(self._corner):
+            mesh = self._mesh_of(self._corner, drawing.colour[self._row], self._normal)
+            self._meshes = self._add(mesh)
+        if arrows is not None and len(arrows[0]):
+            self._add_arrows(*arrows)
 
-    def _add_fixed(self, pv, plotter) -> None:
-        reach = 25.0 * self._view.distance
-        opaque = np.append(rgb(GROUND), 255).astype(np.uint8)
-        for point, normal in self._planes:
+    def __enter__(self) -> "Scene":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for window in (self._window, *(window for _, window in self._lamps)):
+            window.close()
+
+    def picture(self, pose: np.ndarray) -> np.ndarray:
+        """(height, width, 3) with the bodies at `pose` (n, 7); NaN: not there."""
+        self._move(pose)
+        window = self._window
+        window.draw("colour")
+        colour = window.colours()
+        window.draw("normal")
+        buffers = colour, window.colours(), window.depths()
+        arrows = np.zeros((0, 0, 3), np.uint8), np.zeros((0, 0), np.float32)
+        if window.has("arrow"):
+            window.draw("arrow")
+            arrows = window.colours(), window.depths()
+        sun, sky = ((lights, self._maps(lights, seen)) for lights, seen in self._lamps)
+        return lit(buffers, arrows, self._eye, sun, sky, self._fine)
+
+    def _lit_sphere(self, poses: Any, aspect: float) -> tuple[np.ndarray, float]:
+        """What sun and sky look at: all bodies, and what the camera sees beside them."""
+        place, radius = balls(self._drawing, poses)
+        centre = (place.min(axis=0) + place.max(axis=0)) / 2
+        reach = float((np.linalg.norm(place - centre, axis=1) + radius).max())
+        seen = np.tan(np.radians(VIEW_ANGLE / 2)) * self._view.distance * max(aspect, 1.0)
+        return centre, max(reach, seen) if self._drawing.fixed else reach
+
+    def _mesh_of(self, points: np.ndarray, colours: np.ndarray, normals: np.ndarray) -> Any:
+        """Three corners for each triangle, with what is drawn of them in each layer."""
+        faces = np.arange(len(points)).reshape(-1, 3)
+        counted = np.hstack([np.full((len(faces), 1), 3), faces]).ravel()
+        mesh = self._pv.PolyData(points.astype(np.float32), counted)
+        mesh.point_data["colour"] = np.ascontiguousarray(colours, np.uint8)
+        mesh.point_data["normal"] = _as_colours(normals)
+        return mesh
+
+    def _add(self, mesh: Any, casts: bool = True) -> tuple:
+        """Each layer has a mesh of its own, for a mesh has one array that is shown."""
+        meshes = mesh, mesh.copy()
+        for layer, own in zip(("colour", "normal"), meshes, strict=True):
+            self._window.add(layer, own, scalars=layer, rgb=True)
+        for _, window in self._lamps if casts else ():
+            window.add("cast", mesh, color="white")
+        return meshes
+
+    def _add_fixed(self) -> None:
+        reach = FAR_AWAY * self._view.distance
+        for point, normal in self._drawing.planes:
             below = self._view.target - normal * (normal @ (self._view.target - point))
-            ground = pv.Disc(center=below, inner=0, outer=reach, normal=normal, r_res=50, c_res=90)
-            far = np.linalg.norm(ground.points - below, axis=1) / reach
-            paint = np.tile(opaque, (len(far), 1))
-            # It ends in haze, without an edge against the sky.
-            paint[:, 3] = 255 * np.clip((0.5 - far) / (0.5 - CLEAR), 0.0, 1.0)
-            plotter.add_mesh(ground, scalars=paint, rgba=True, lighting=False)
+            right, up = light_axes(normal)
+            ends = [below + reach * (a * right + b * up) for a, b in _TWO_TRIANGLES]
+            ground = np.tile(np.array(rgb(GROUND)), (6, 1)), np.tile(normal, (6, 1))
+            # What lies below it is cut off anyway: nothing is in the shadow of a plane.
+            self._add(self._mesh_of(np.array(ends), *ground), casts=False)
         for k, where, _ in self._drawing.fixed:
             geometry = self._drawing.geometry[k]
-            axes = rotation_matrices(where[3:])
-            faces = np.hstack([np.full((len(geometry.faces), 1), 3), geometry.faces]).ravel()
-            mesh = pv.PolyData(geometry.vertices @ axes.T + where[:3], faces)
-            if len(geometry.vertices) == 36:
+            axes, count = rotation_matrices(where[3:]), len(geometry.vertices)
+            paint = np.tile(np.array(rgb(FIXED)), (count, 1))
+            mesh = self._mesh_of(
+                geometry.vertices @ axes.T + where[:3], paint, geometry.normals @ axes.T
+            )
+            if count == 36:
                 # Walls of a container would hide what is in it; only their edges are drawn.
                 edges = mesh.clean().extract_feature_edges(10)
-                plotter.add_mesh(edges, color=FIXED, line_width=2)
+                width = 2 * self._fine
+                self._window.add("colour", edges, color=rgb(FIXED), line_width=width)
+                self._window.add("normal", edges, color=UNLIT, line_width=width)
             else:
-                plotter.add_mesh(mesh, color=rgb(FIXED), ambient=0.32, diffuse=0.72)
+                self._add(mesh)
 
-    def move(self, pose: np.ndarray) -> None:
-        """Place the bodies at `pose` (n, 7); NaN: not there."""
-        if self._mesh is None:
+    def _move(self, pose: np.ndarray) -> None:
+        if not self._meshes:
             return
         there = ~np.isnan(pose[:, 0])
         known = np.where(there[:, None], pose, _REST)
         axes = rotation_matrices(known[:, 3:])
         # Who is not there shrinks to a point behind the camera.
-        axes, at = axes * there[:, None, None], np.where(there[:, None], known[:, :3], self._behind)
+        behind = self._view.eye + 0.1 * (self._view.eye - self._view.target)
+        axes, at = axes * there[:, None, None], np.where(there[:, None], known[:, :3], behind)
         points = np.einsum("nij,nj->ni", axes[self._row], self._corner) + at[self._row]
-        self._mesh.points = points
-        self._mesh.point_data["Normals"] = np.einsum(
-            "nij,nj->ni", axes[self._row], self._normal
-        ).astype(np.float32)
-        for flat, point, normal in self._flat:
-            height = (points - point) @ normal
-            lifted = height / (SUN @ normal) - 2e-4 * self._view.distance
-            flat.points = points - np.outer(lifted, SUN)
+        for mesh in self._meshes:
+            mesh.points[:] = points
+        turned = np.einsum("nij,nj->ni", axes[self._row], self._normal)
+        self._meshes[1].point_data["normal"][:] = _as_colours(turned)
 
-    @property
-    def _behind(self) -> np.ndarray:
-        return self._view.eye + 0.1 * (self._view.eye - self._view.target)
+    def _maps(self, lights: Lights, window: Window) -> np.ndarray:
+        """(k, m, m) how far each of the lights sees."""
+        pixels = window.size[0]
+        out = np.ones((len(lights.direction), pixels, pixels), np.float32)
+        if window.has("cast"):
+            deep = DEEP * self._radius
+            for k, towards in enumerate(lights.direction):
+                eye, up = self._centre + deep * towards, light_axes(towards)[1]
+                window.look(eye, self._centre, up, None, self._radius, (0.0, 2 * deep))
+                window.draw("cast")
+                out[k] = window.depths()
+        return out
+
+    def _add_arrows(self, point: np.ndarray, force: np.ndarray) -> None:
+        cloud = self._pv.PolyData(point)
+        cloud["force"], cloud["length"] = force, np.linalg.norm(force, axis=1)
+        shape = self._pv.Arrow(shaft_radius=0.025, tip_radius=0.07, tip_length=0.22)
+        arrows = cloud.glyph(orient="force", scale="length", geom=shape)
+        self._window.add("arrow", arrows, color=FORCE)
 
 
 _REST = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+_TWO_TRIANGLES = ((-1, -1), (1, -1), (1, 1), (-1, -1), (1, 1), (-1, 1))
+
+
+def _as_colours(normals: np.ndarray) -> np.ndarray:
+    return np.rint(127.5 * (np.clip(normals, -1.0, 1.0) + 1.0)).astype(np.uint8)
 
 
 def _corners(drawing: Drawing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -172,82 +240,24 @@ def _corners(drawing: Drawing) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.concatenate(corner), np.concatenate(normal), np.concatenate(row)
 
 
-def light_plot(pv, plotter, view: View) -> None:
-    """Camera, sun, a little light from the camera, and the sky."""
-    plotter.remove_all_lights()
-    place = view.target + view.distance * SUN
-    plotter.add_light(pv.Light(position=place, focal_point=view.target, intensity=0.9))
-    plotter.add_light(pv.Light(light_type="headlight", intensity=0.3))
-    plotter.set_background(GROUND, top=SKY)
-    plotter.enable_anti_aliasing("ssaa")
-    plotter.camera_position = [tuple(view.eye), tuple(view.target), (0, 0, 1)]
-    plotter.camera.view_angle = VIEW_ANGLE
-    plotter.camera.clipping_range = (0.05 * view.distance, 40.0 * view.distance)
-
-
-def frame_scene(drawing: Drawing, poses, camera, aspect: float) -> View:
-    """Where the camera is and what it looks at: as near as nearly all bodies let it."""
-    if camera is not None and len(camera) == 2:
-        eye, target = (np.array(vector("camera", point)) for point in camera)
-        return View(eye, target)
-    direction = np.array(FROM if camera is None else vector("camera", camera))
-    if not np.linalg.norm(direction[:2]) > 1e-6 * np.linalg.norm(direction):
-        direction = direction + (0.0, -1e-3 * np.linalg.norm(direction) - 1e-9, 0.0)
-    away = direction / np.linalg.norm(direction)
-    right = np.cross((0.0, 0.0, 1.0), away)
-    right /= np.linalg.norm(right)
-    axes = np.array([right, np.cross(away, right), away])
-    place, radius = _balls(drawing, poses)
-    x, y, z = (place @ axes.T).T
-    tangent = np.tan(np.radians(VIEW_ANGLE / 2)) * MARGIN
-    middle, far = np.array([_middle(x, radius), _middle(y, radius), 0.0]), 1.0
-    for _ in range(4):  # what is near the camera looks larger, so the middle moves a little
-        over = z + np.maximum(
-            (np.abs(x - middle[0]) + radius) / (tangent * aspect),
-            (np.abs(y - middle[1]) + radius) / tangent,
-        )
-        far = float(over.max())
-        depth = far - z
-        middle[0] += 0.5 * far * _middle((x - middle[0]) / depth, radius / depth)
-        middle[1] += 0.5 * far * _middle((y - middle[1]) / depth, radius / depth)
-    target = middle @ axes
-    return View(target + max(far, 1e-3) * away, target)
-
-
-def _middle(x: np.ndarray, radius: np.ndarray) -> float:
-    return float((x - radius).min() + (x + radius).max()) / 2
-
-
-def _balls(drawing: Drawing, poses) -> tuple[np.ndarray, np.ndarray]:
-    """Bounding spheres of what the picture must hold: all bodies but those that flew far off."""
-    rows = [(p[:3], drawing.geometry[drawing.shape[b]].radius)
-            for pose in poses for b, p in enumerate(pose) if not np.isnan(p[0])]  # fmt: skip
-    if not rows:
-        rows = [(where[:3], drawing.geometry[k].radius) for k, where, _ in drawing.fixed]
-    if not rows:
-        return np.zeros((1, 3)), np.ones(1)
-    place, radius = np.array([p for p, _ in rows]), np.array([r for _, r in rows])
-    off = np.linalg.norm(place - np.median(place, axis=0), axis=1)
-    near = off <= FAR * (np.percentile(off, 90) + np.median(radius))
-    return place[near], radius[near]
-
-
-def _arrows(world) -> np.ndarray:
-    """(n, 2, 3) where contact forces act, and the forces [N]."""
+def _arrows(world, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """Where contact forces act, and the forces: the largest is a third of the scene long [m]."""
     table = world.contacts()
-    return np.stack([table.point, table.force], axis=1)
-
-
-def _add_arrows(pv, plotter, arrows: np.ndarray, radius: float) -> None:
-    """Contact forces; the largest one is a third of the scene long. Drawn over the bodies."""
-    size = np.linalg.norm(arrows[:, 1], axis=1)
+    size = np.linalg.norm(table.force, axis=1)
     largest = size.max(initial=0.0)
-    for (point, force), length in zip(arrows, size, strict=True):
-        if length <= 0.01 * largest:
-            continue
-        long = 0.35 * radius * length / largest
-        mesh = pv.Arrow(point, force, scale=long, shaft_radius=0.02, tip_radius=0.06)
-        plotter.add_mesh(mesh, color=FORCE, ambient=0.5)
+    shown = size > LEAST_FORCE * largest
+    return table.point[shown], table.force[shown] * (0.35 * radius / (largest or 1.0))
+
+
+def _titled(image: np.ndarray, title: str | None) -> np.ndarray:
+    if not title:
+        return image
+    from PIL import Image, ImageDraw, ImageFont
+
+    page = Image.fromarray(image)
+    high = max(12, len(image) // 24)
+    ImageDraw.Draw(page).text((high, high // 2), title, TEXT, ImageFont.load_default(size=high))
+    return np.asarray(page)
 
 
 def _write_picture(image: np.ndarray, path: Path) -> Path:
@@ -261,16 +271,3 @@ def _write_picture(image: np.ndarray, path: Path) -> Path:
     content = io.BytesIO()
     Image.fromarray(image).save(content, format=kind)
     return write_file(path, content.getvalue(), "the picture cannot be written there")
-
-
-def _pyvista():
-    try:
-        import pyvista
-        from vtkmodules.vtkCommonCore import vtkLogger
-    except ImportError:
-        raise DrystoneError(
-            "Pictures need pyvista. Install it with: pip install 'drystone[render]'"
-        ) from None
-    # Without a display VTK tries X first and complains before it renders off screen.
-    vtkLogger.SetStderrVerbosity(vtkLogger.VERBOSITY_OFF)
-    return pyvista
