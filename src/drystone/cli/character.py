@@ -111,7 +111,7 @@ def _follow_clip(path: Path, options: dict, out: Path | None, view: bool, port: 
         # The first frame of the clips of the CMU database, as BVH, is another pose.
         odd = any("first frame" in finding.what for finding in clip.check())
         start = clip.dt if odd else 0.0
-    clip = clip.repeated(options.pop("cycles")).trimmed(start, end)
+    clip = clip.levelled().repeated(options.pop("cycles")).trimmed(start, end)
     joint = options.pop("branch")
     clip = clip if joint is None else clip.branch(joint)
     if out is not None:

@@ -177,6 +177,50 @@ def test_a_cycle_that_does_not_quite_close_is_closed(walk):
         bent.trimmed(0, 0.015).repeated(2)
 
 
+def hopping(slope, stairs=0.0):
+    """A rigid figure that hops along x, 0.6 m at a time, on a floor that rises by `slope`."""
+    t = np.arange(0, 3.0, 0.01)
+    k, s = np.divmod(t, 0.6)
+    going = np.clip((s - 0.3) / 0.3, 0, 1)
+    x = 0.6 * (k + going**2 * (3 - 2 * going))
+    z = 0.9 + slope * x + stairs * np.round(x / 0.6) + 0.2 * np.sin(np.pi * going)
+    at = np.stack((x, 0 * x, z), axis=-1)
+    turned = np.zeros((len(t), 3, 4))
+    turned[..., 0] = 1.0
+    offsets = [(0, 0, 0), (0, 0.1, -0.8), (0, -0.1, -0.8)]
+    return ds.Clip(["hips", "left_foot", "right_foot"], [-1, 0, 0], offsets, at, turned, 0.01)
+
+
+def test_a_floor_that_leans_is_levelled():
+    clip = hopping(np.tan(np.radians(1.2)))
+    (found,) = [f for f in clip.check() if "slopes" in f.what]
+    assert "1.2 degrees" in found.what and "levelled" in found.fix
+    level = clip.levelled()
+    stands = np.arange(len(clip)) * 0.01 % 0.6 < 0.28
+    feet = level.poses()[0][stands, 1:, 2]
+    assert np.ptp(feet) < 1e-4 < np.ptp(clip.poses()[0][stands, 1:, 2])
+    assert not [f for f in level.check() if "slopes" in f.what]
+    # The figure leans with the frame that it was measured in.
+    turn = quaternions.vectors(level.rotations[:, 0])
+    np.testing.assert_allclose(turn[0], (0, np.radians(1.2), 0), atol=2e-4)
+
+
+@pytest.mark.parametrize("clip", [hopping(0.0), hopping(0.15), hopping(0.0, stairs=0.05)])
+def test_a_level_floor_a_ramp_and_stairs_are_left_as_they_are(clip):
+    assert clip.levelled() is clip
+
+
+def test_a_captured_walk_is_levelled(captured):
+    if captured.name != "02_01":
+        assert captured.levelled() is captured
+        return
+    at = captured.levelled().poses()[0]
+    for toe in ("LeftToeBase", "RightToeBase"):
+        z = at[:, captured.index(toe)]
+        still = np.linalg.norm(np.gradient(z, captured.dt, axis=0), axis=1) < 0.1
+        assert np.ptp(z[still, 2]) < 0.02  # 0.05 m in the file
+
+
 def test_a_motion_of_deepmimic_is_read(tmp_path):
     row = [0.0333, 0, 0.9, 0] + [1, 0, 0, 0] * 4 + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
     row += [1, 0, 0, 0] + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
@@ -184,6 +228,15 @@ def test_a_motion_of_deepmimic_is_read(tmp_path):
     clip = ds.Clip.load(path)
     at = clip.poses()[0]
     assert at[0, clip.index("right_ankle"), 1] < -0.1  # a bent knee brings the foot backwards
+    rows = [[0.02 if k != 2 else 0.04, 0.1 * k + 0.1 * (k > 2), *row[2:]] for k in range(8)]
+    path.write_text(json.dumps({"Frames": rows}))
+    clip = ds.Clip.load(path)  # a frame is missing: 5 m/s go on all the same
+    assert len(clip) == 9 and clip.dt == 0.02
+    np.testing.assert_allclose(np.diff(clip.positions[:, 1]), 0.1, atol=1e-12)
+    rows[3][0] = -0.02
+    path.write_text(json.dumps({"Frames": rows}))
+    with pytest.raises(ds.InputError, match="duration"):
+        ds.Clip.load(path)
     row[5] = float("nan")
     path.write_text(json.dumps({"Frames": [row]}))
     with pytest.raises(ds.InputError, match="finite"):

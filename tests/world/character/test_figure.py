@@ -17,6 +17,15 @@ def test_masses_add_up(walk, table):
         assert 0 < low and high <= low + middle + 1e-12
 
 
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_the_tables_are_whole(table):
+    """What is printed adds up: parts of the trunk to the trunk, all segments to one body."""
+    of = table.segments
+    assert sum(table.trunk) == pytest.approx(of["trunk"].mass, abs=1e-9)
+    pairs = sum(part.mass for role, part in of.items() if role not in ("head", "trunk"))
+    assert of["head"].mass + of["trunk"].mass + 2 * pairs == pytest.approx(1.0, abs=2e-4)
+
+
 def test_an_arm_weighs_what_arms_weigh(walk):
     arm = ds.Figure.from_clip(walk.branch("left_shoulder"), mass=75.0)
     assert arm.mass == pytest.approx(75 * (0.0271 + 0.0162 + 0.0061))

@@ -12,7 +12,6 @@ from drystone.world.character.soles import Sole, find_ground, find_sole
 
 USUAL_STATURE = 1.7  # of the person that the sizes of feet are given for [m]
 ALWAYS_MERGED = ("finger", "toe", "clavicle")
-LIMBS = ("upper arm", "forearm", "hand", "thigh", "shank", "foot")
 STILL = 1e-6  # a joint that turns by less in a whole clip does not move [rad]
 LEAST_MASS = 0.05  # of a bone that the tables do not know, if its length gives less [kg]
 
@@ -202,12 +201,13 @@ def _weigh(members, weight: float, role: str, tip, table, sole: Sole | None):
     held = Compound(*members).mass_properties()
     inertia = held.inertia * (weight / held.volume)
     centre = held.centre
-    if role in LIMBS and role in table:
-        if sole is not None:
-            back, front = sole.corners[:2].mean(axis=0), sole.corners[2:].mean(axis=0)
-            along = (front - back) / np.linalg.norm(front - back)
-            wanted = back + table[role].centre * (front - back)
-            centre = centre + along * (along @ (wanted - centre))
-        else:
-            centre = table[role].centre * tip
-    return centre, inertia
+    segment = table.segments.get(role)
+    if segment is None or segment.centre is None:
+        return centre, inertia
+    if sole is not None:
+        back, front = sole.corners[:2].mean(axis=0), sole.corners[2:].mean(axis=0)
+        along = (front - back) / np.linalg.norm(front - back)
+        start = 0.0 if table.foot_from == "ankle" else along @ back
+        wanted = start + segment.centre * (along @ front - start)
+        return centre + along * (wanted - along @ centre), inertia
+    return segment.centre * tip, inertia

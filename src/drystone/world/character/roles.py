@@ -15,8 +15,10 @@ _WORDS = (
     ("head", "head"), ("neck", "neck"), ("trunk", "spine|back|chest|abdomen|torso|thorax|waist"),
 )  # fmt: skip
 
-# Largest swing and twist of a joint [rad], either way: the larger of the passive ranges of
-# [Boone1979] and [NASA1995] in both directions, for clips differ in what they call zero.
+# Largest swing and twist of a joint [rad], either way, the larger one in both directions, for clips
+# differ in what they call zero. Those of the arms hold the means that men reach by themselves
+# ([Boone1979]: shoulder 167 degrees, elbow 143, forearm 82 about its axis, wrist 76) and some more;
+# the others are estimates. A clip that needs more widens them.
 RANGES = {
     "trunk": (1.1, 0.9), "neck": (1.1, 1.4), "head": (1.1, 1.4), "clavicle": (0.8, 0.8),
     "upper arm": (2.9, 2.2), "forearm": (2.7, 1.7), "hand": (1.7, 1.2), "thigh": (2.3, 1.1),

@@ -5,6 +5,7 @@ import numpy as np
 from drystone.model.finding import Finding
 from drystone.world.character import quaternions
 from drystone.world.character.clips.files import PEOPLE, UNITS
+from drystone.world.character.clips.floor import find_slope
 from drystone.world.character.roles import RANGES, feet_of, roles_of
 
 # A joint that turns by more than this between two frames has jumped, or an angle went around
@@ -60,6 +61,14 @@ def _ground(clip):
         yield Finding(
             "warning", clip.name, f"no foot ever comes lower than {lowest[k]:.3g} m",
             "is its unit right, and where is its ground?",
+        )  # fmt: skip
+    slope = find_slope(clip)
+    if slope is not None:
+        yield Finding(
+            "warning", clip.name,
+            f"its floor slopes by {slope.degrees:.1f} degrees: feet stand "
+            f"{1000.0 * slope.climb:.0f} mm higher at one end",
+            "the frame of the capture leans: levelled() turns it",
         )  # fmt: skip
 
 

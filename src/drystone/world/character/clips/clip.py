@@ -23,6 +23,7 @@ from drystone.world.character.clips.edits import (
     resample,
     smooth,
 )
+from drystone.world.character.clips.floor import find_slope, levelled_root
 
 
 @public
@@ -185,6 +186,15 @@ class Clip:
         """Without what is faster than `cutoff` [Hz]: Butterworth, there and back [Winter2009]."""
         cutoff = positive("smoothed: cutoff", cutoff, "Hz")
         positions, rotations = smooth(self, cutoff)
+        return self._with(positions=positions, rotations=rotations)
+
+    def levelled(self) -> "Clip":
+        """Turned by up to 3 degrees so that the floor its feet stand on is level, as floors are."""
+        slope = find_slope(self)
+        if slope is None:
+            return self
+        positions, root = levelled_root(self, slope)
+        rotations = np.concatenate((root[:, None], self.rotations[:, 1:]), axis=1)
         return self._with(positions=positions, rotations=rotations)
 
     def mirrored(self) -> "Clip":

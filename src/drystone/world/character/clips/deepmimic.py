@@ -15,6 +15,7 @@ from drystone.errors import InputError
 from drystone.model.checks import shown
 from drystone.world.character import quaternions
 from drystone.world.character.clips.clip import Clip
+from drystone.world.character.clips.edits import curves
 
 # name, parent, offset in the file's axes [m], numbers of its rotation
 JOINTS = (
@@ -39,6 +40,7 @@ ENDS = (
     (10, (0.134, -0.05, 0.0)), (10, (-0.044, -0.05, 0.0)), (12, (0.0, -0.258947, 0.0)),
 )  # fmt: skip
 NUMBERS = 44
+MOST_HELD = 20.0  # the longest duration of a frame in its shortest: gaps, not another motion
 INWARDS = [2, 0, 1]  # file axes of the inner x, y, z, as in bvh.py
 
 
@@ -60,13 +62,23 @@ def read_deepmimic(content: bytes, path: Path, unit: float) -> Clip:
         if not all(type(x) in (int, float) and abs(x) < 1e9 for x in row):
             raise InputError(f"{name}: frame {k} has something that is no finite number.")
         data[k] = row
-    dt = float(data[0, 0])
-    # The last frame of a cycle has no duration.
-    if not dt > 0.0 or np.abs(data[:-1, 0] - dt).max(initial=0.0) > 1e-3 * dt:
+    held = data[:-1, 0] if len(data) > 1 else data[:, 0]  # the last frame of a cycle has none
+    if not (held > 0.0).all() or held.max() > MOST_HELD * held.min():
         raise InputError(
-            f"{name}: the first number of its frames, a duration, must be one for all."
+            f"{name}: the first number of its frames, a duration, must be > 0 and much the same "
+            f"in all."
         )
-    return _clip(data, dt, unit, path)
+    dt = float(np.median(held))
+    if np.abs(held - dt).max() <= 1e-3 * dt:
+        return _clip(data, dt, unit, path)
+    # Some frames were left out of a few motions: curves go through the others.
+    clip, times = _clip(data, dt, unit, path), np.concatenate(([0.0], np.cumsum(held)))
+    wanted = dt * np.arange(int(times[-1] / dt + 1e-6) + 1)
+    wanted = np.minimum(wanted, times[-1])
+    turned = curves(times, quaternions.continuous(clip.rotations), 3)(wanted)
+    return clip._with(
+        positions=curves(times, clip.positions, 3)(wanted), rotations=quaternions.unit(turned)
+    )
 
 
 def _clip(data: np.ndarray, dt: float, unit: float, path: Path) -> Clip:
