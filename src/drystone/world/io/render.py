@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import integer, vector
+from drystone.model.checks import flag, integer, listed, shown, vector
 from drystone.model.files import as_path, write_file
 from drystone.model.rotation import rotation_matrices
 from drystone.world.export.drawing import FIXED, GROUND, Drawing, drawing_of_world, rgb
@@ -33,7 +33,7 @@ MOST_PIXELS = 16384  # of a side
 def draw(world, path, camera=None, size=(1200, 800), forces=False) -> Path:
     """Write a picture of `world` as it is now to `path` (png)."""
     drawing = drawing_of_world(world)
-    arrows = _arrows(world) if forces else None
+    arrows = _arrows(world) if flag("forces", forces) else None
     return _draw(drawing, [drawing.pose[0]], path, [None], camera, size, arrows)
 
 
@@ -187,10 +187,17 @@ def light_plot(pv, plotter, view: View) -> None:
 
 def frame_scene(drawing: Drawing, poses, camera, aspect: float) -> View:
     """Where the camera is and what it looks at: as near as nearly all bodies let it."""
-    if camera is not None and len(camera) == 2:
-        eye, target = (np.array(vector("camera", point)) for point in camera)
+    given = list(FROM) if camera is None else listed("camera", camera, "two points or a direction")
+    if len(given) == 2:
+        eye, target = (np.array(vector("camera", point)) for point in given)
+        if (eye == target).all():
+            raise InputError(f"camera: is at {shown(given[0])}, where it looks at; move one.")
         return View(eye, target)
-    direction = np.array(FROM if camera is None else vector("camera", camera))
+    direction = np.array(vector("camera", given))
+    if not direction.any():
+        raise InputError(
+            "camera: the direction is zero; give one to look from, such as (1, -1, 1)."
+        )
     if not np.linalg.norm(direction[:2]) > 1e-6 * np.linalg.norm(direction):
         direction = direction + (0.0, -1e-3 * np.linalg.norm(direction) - 1e-9, 0.0)
     away = direction / np.linalg.norm(direction)
