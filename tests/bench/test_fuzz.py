@@ -13,7 +13,7 @@ from drystone.bench.fuzz.arguments import GROUPS
 from drystone.bench.fuzz.case import generator_of
 from drystone.bench.fuzz.damage import damage_bytes, damage_text
 from drystone.bench.fuzz.file_seeds import write_small_files
-from drystone.bench.fuzz.props import Props
+from drystone.bench.fuzz.props import Call, Props
 from drystone.bench.fuzz.runner import Tally, fuzz, run_alone, run_batch
 from drystone.cli import app
 from fuzz_family import WAYS
@@ -100,6 +100,47 @@ def test_everything_public_is_called(tmp_path):
             error = inspect.isclass(thing) and issubclass(thing, Exception)
             if callable(thing) and not error and name not in made:
                 assert name in called, name
+
+
+# Methods that take arguments and are not called: for solvers and files inside; threads of a
+# viewer and pictures, which take too long; those of studies and results, which need a finished one.
+NOT_CALLED = {
+    "describe", "restored", "Force.gradients", "Force.values", "Penalty.solve", "Recorder.after",
+    "Recorder.before", "Recorder.note", "ReplayViewer.seek", "Viewer.do", "World.picture",
+    "World.view",
+    "CharacterRun.write", "Results.columns", "Results.raster", "Results.table", "Study.blaming",
+    "Study.sample", "Study.with_runs",
+}  # fmt: skip
+
+
+def test_methods_with_arguments_and_settable_properties_are_called(tmp_path):
+    props = Props(write_small_files(tmp_path), tmp_path)
+    known = {name for make, _ in GROUPS.values() for name in make(props)} | NOT_CALLED
+    known |= {"set"} if {"Joint.set", "Force.set"} <= known else set()  # those of all kinds
+    missing = []
+    for module in (ds, ds.lcp, ds.rockfall):
+        for kind in (getattr(module, name) for name in module.__all__):
+            if not inspect.isclass(kind) or issubclass(kind, Exception):
+                continue
+            for name, member in inspect.getmembers(kind):
+                whole = f"{kind.__name__}.{name}"
+                if name.startswith("_") or hasattr(tuple, name) or known & {name, whole}:
+                    continue
+                missing += [whole] if _takes_something(member) else []
+    assert not missing
+
+
+def _takes_something(member):
+    if isinstance(member, property):
+        return member.fset is not None
+    return callable(member) and set(inspect.signature(member).parameters) - {"self"}
+
+
+def test_a_call_has_all_arguments_that_it_can_have():
+    def made(a, b=2, *, c="x"):
+        return a, b, c
+
+    assert Call(made, {"a": 1, "c": "y"}).with_defaults().arguments == {"a": 1, "b": 2, "c": "y"}
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ import numpy as np
 import scipy  # its parts are loaded when they are used, for they take long
 
 from drystone.errors import InputError
-from drystone.model.checks import float_array
+from drystone.model.checks import float_array, shown
 from drystone.model.hdf5 import write_arrays
 from drystone.model.signatures import public
 
@@ -44,6 +44,10 @@ class MatrixProblem:
     friction_2: np.ndarray | None = None  # (nc,) along tangent 2, if the friction is elliptic
     dim: int = 3  # of the problem that was given
     joints: ClassVar[None] = None  # the files know none
+
+    def __post_init__(self) -> None:
+        if not scipy.sparse.issparse(self.matrix):
+            raise InputError(f"matrix is {shown(self.matrix)}, must be a scipy.sparse.csr_array.")
 
     def __repr__(self) -> str:
         return f"<MatrixProblem: {self.contact_count} contacts, {self.matrix.nnz} entries>"

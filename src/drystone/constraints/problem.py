@@ -33,7 +33,7 @@ from drystone.constraints.joint_blocks import (
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.errors import InputError
 from drystone.jit import kernel
-from drystone.model.checks import float_array
+from drystone.model.checks import float_array, shown
 from drystone.model.hdf5 import write_arrays
 from drystone.model.signatures import public
 
@@ -162,6 +162,15 @@ class ContactProblem:
             raise InputError(f"impulse has shape {impulse.shape}, must be {shape}.")
         return np.ascontiguousarray(impulse)
 
+    def _twists(self, twist: np.ndarray) -> np.ndarray:
+        """(n + 1, 6) floats, or more of either, as solvers have them, or made so."""
+        if not isinstance(twist, np.ndarray) or twist.dtype != np.float64:
+            twist = float_array("twist", twist)
+        rows = len(self.mass)
+        if twist.ndim != 2 or twist.shape[0] < rows or twist.shape[1] < 6:
+            raise InputError(f"twist has shape {twist.shape}, must be ({rows}, 6).")
+        return twist
+
     def apply_W(self, impulse: np.ndarray) -> np.ndarray:  # noqa: N802  the name of the operator
         """W p without forming W, (nb, 3)."""
         impulse = self._impulses(impulse)
@@ -221,6 +230,7 @@ class ContactProblem:
     def relative(self, twist: np.ndarray) -> np.ndarray:
         """Velocities (nb, 3) under the twists (n + 1, 6), without the bias [m/s]."""
         u, nc = np.zeros((self.block_count, 3)), self.contact_count
+        twist = self._twists(twist)
         relative_velocities(self.body, self.frame, self.arm, twist, u[:nc])
         if self.joints is not None:
             u[nc:] = self.joints.relative(twist[:, :6])
@@ -240,7 +250,11 @@ class ContactProblem:
 
     def part(self, member: np.ndarray) -> ContactProblem:
         """The problem of these blocks alone, contacts first; the others have no impulse."""
-        nc = self.contact_count
+        nc, member = self.contact_count, np.asarray(member)
+        if member.ndim != 1 or member.dtype.kind not in "iu":
+            raise InputError(f"member is {shown(member)}, must be the numbers of blocks.")
+        if len(member) and not 0 <= member.min() <= member.max() < self.block_count:
+            raise InputError(f"member: blocks go from 0 to {self.block_count - 1}.")
         mine, held = member[member < nc], member[member >= nc] - nc
         names = ("body", "frame", "arm", "friction", "bias", "gap", "friction_2", "surface")
         arrays = {name: getattr(self, name) for name in names}

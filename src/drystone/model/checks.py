@@ -12,6 +12,7 @@ from drystone.errors import InputError
 
 _NO_NUMBERS = (str, bytes, bytearray, complex, np.complexfloating)
 _NO_VECTORS = (str, bytes, bytearray, dict, set, frozenset)  # texts, and what has no order
+_MOST_LISTED = 10_000_000  # things of a list: one that is made while it is read may never end
 _SHOWN = 120  # characters of a value in a sentence: more than a vector or a path has
 
 
@@ -267,6 +268,16 @@ def things(what: str, value, kind: type) -> tuple:
     if not isinstance(value, list | tuple) or not all(isinstance(each, kind) for each in value):
         raise InputError(f"{what} is {shown(value)}, must be a list of {kind.__name__}.")
     return tuple(value)
+
+
+def listed(what: str, value, must: str = "a list") -> list:
+    """What is in `value`, in its order."""
+    if isinstance(value, _NO_VECTORS):
+        raise InputError(f"{what} is {shown(value)}, must be {must}.")
+    result = _converted(what, value, lambda value: list(islice(iter(value), _MOST_LISTED)), must)
+    if len(result) == _MOST_LISTED:
+        raise InputError(f"{what} is {shown(value)}, which has {_MOST_LISTED} things or more.")
+    return result
 
 
 def function(what: str, value):

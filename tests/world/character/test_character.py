@@ -191,7 +191,7 @@ def test_odd_arguments_get_a_sentence(walk):
     ):  # fmt: skip
         with pytest.raises(ds.InputError, match=said):
             world.add_character(figure, walk, **options)
-    with pytest.raises(ds.InputError, match="must be throw"):
+    with pytest.raises(ds.InputError, match="kind is .* Known: throw, push"):
         ds.Disturbance(1.0, "kick")
     with pytest.raises(ds.InputError, match="has no joint"):
         ds.Motion(figure, walk.branch("left_hip"))

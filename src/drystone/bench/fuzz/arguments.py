@@ -12,6 +12,7 @@ from typing import Any
 from drystone.bench.fuzz import (
     building_calls,
     character_calls,
+    method_calls,
     robot_calls,
     rockfall_calls,
     world_calls,
@@ -53,6 +54,9 @@ GROUPS: dict[str, tuple[Callable[[Props], dict[str, Call]], float]] = {
     "characters": (character_calls.character_calls, 8),
     "queries": (robot_calls.query_calls, 4),
     "recordings": (world_calls.recording_calls, 3),
+    "placed robots": (method_calls.placed_calls, 8),
+    "edits": (method_calls.edit_calls, 10),
+    "readings": (method_calls.reading_calls, 8),
     "rocks": (rockfall_calls.rock_calls, 5),
     "slopes": (rockfall_calls.slope_calls, 6),
     "studies": (rockfall_calls.study_calls, 5),
@@ -70,6 +74,7 @@ def run_case(case: Case) -> None:
     case.group = str(case.rng.choice(list(GROUPS), p=share))
     calls = list(GROUPS[case.group][0](props).items())
     name, call = calls[case.rng.integers(len(calls))]
+    call = call.with_defaults()
     surplus, arguments = spoilt(case, call, props)
     said = ", ".join(f"{key}={shown(value)}" for key, value in arguments.items())
     case.note(f"{name}({'20 arguments' if surplus else said})")

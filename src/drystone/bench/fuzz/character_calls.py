@@ -27,6 +27,8 @@ def character_calls(p: Props) -> dict[str, Call]:
         made._world.step()
 
     torques = ds.inverse_dynamics(figure, clip, 30.0)
+    blow = ds.Disturbance(0.01, "push", "chest")
+    ran = ds.run_character(clip, disturbances=(blow,), seconds=0.05, dt=1 / 60, cutoff=None)
     return {
         "Clip": Call(
             ds.Clip,
@@ -84,5 +86,7 @@ def character_calls(p: Props) -> dict[str, Call]:
             come().throw,
             {"bone": "chest", "mass": 2.0, "speed": 8.0, "distance": 1.0, "direction": (1, 0, 0)},
         ),
+        "Character.body": Call(ran.character.body, {"bone": "chest"}),
+        "CharacterRun.recovered": Call(ran.recovered, {"after": blow, "within": 1.0}),
         "Character.load": Call(come().load, {"bone": "chest", "mass": 2.0}),
     }  # fmt: skip

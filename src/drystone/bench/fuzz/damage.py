@@ -1,6 +1,7 @@
 """Damage of files: of bytes, of texts, and archives that unpack to far more than they are."""
 
 import io
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,19 @@ WORDS = (
     "nan", "inf", "-1", "0", "1e999", "1e308", "-1e200", "9" * 5000, "4294967296", "1000000000000",
     "", "x", "1e", "--1", "0x10", "1,5", "1e-320", "10" * 200, "2147483647", "\u0663",
 )  # fmt: skip
+# What stands for far more than it is, in MJCF and in XML.
+TAGS = (
+    '<worldbody><replicate count="100000000"><body><geom size="1"/></body></replicate></worldbody>',
+    '<asset><texture name="t" type="2d" builtin="flat" width="200000" height="200000"/></asset>',
+    '<asset><hfield name="h" nrow="50000" ncol="50000" size="1 1 1 1"/></asset>',
+    '<size memory="1000G"/>', '<size nuserdata="2000000000"/>', '<include file="robot.xml"/>',
+    '<include file="/dev/zero"/>', '<extension><plugin plugin="x"/></extension>', "<robot>",
+    '<asset><mesh name="m" file="mesh.stl"/></asset>', '<link name="z"/>', "&all;", "<![CDATA[",
+    '<joint name="z" type="fixed"><parent link="a"/><child link="z"/></joint>', "<x>" * 50_000,
+)  # fmt: skip
+ENTITIES = b"<!DOCTYPE a [<!ENTITY e0 'boom'>%s]><robot name='&e9;'/>" % b"".join(
+    b"<!ENTITY e%d '%s'>" % (k, b"&e%d;" % (k - 1) * 30) for k in range(1, 10)
+)
 JUNK = (b"\xff\xfe", b"\0" * 64, b"[" * 5000, b"{" * 5000, "\u2603".encode() * 50, b"\r\r\n" * 20)
 
 
@@ -69,6 +83,31 @@ def damage_text(rng: np.random.Generator, data: bytes) -> bytes:
         text[rng.integers(len(text))] = rng.choice(list(b'"{}[]=,.:#-0\n\t '))
         return bytes(text)
     return b"\n".join(lines)
+
+
+def damage_xml(rng: np.random.Generator, path: Path) -> str:
+    """Another value of an attribute, a tag more or less, or entities that grow."""
+    text = path.read_text()
+    values = list(re.finditer(r'"[^"]*"', text))
+    tags = list(re.finditer(r"<[^>]*>", text))
+    how = rng.random()
+    if how < 0.6 and values:
+        done, at = "an attribute", values[rng.integers(len(values))]
+        other = values[rng.integers(len(values))][0][1:-1] if rng.random() < 0.3 else None
+        word = WORDS[rng.integers(len(WORDS))] if other is None else other
+        if len(numbers := at[0][1:-1].split()) > 1 and rng.random() < 0.7:
+            numbers[rng.integers(len(numbers))] = word
+            word = " ".join(numbers)
+        text = f'{text[: at.start()]}"{word}"{text[at.end() :]}'
+    elif how < 0.95 and tags:
+        at = tags[rng.integers(len(tags))]
+        kept = at[0] if rng.random() < 0.6 else ""
+        new = TAGS[rng.integers(len(TAGS))] if kept else ""
+        done, text = "a tag", text[: at.start()] + kept + new + text[at.end() :]
+    else:
+        done, text = "entities", ENTITIES.decode()
+    path.write_text(text)
+    return f"XML: {done}"
 
 
 def zip_bomb(rng: np.random.Generator, inner: str) -> bytes:

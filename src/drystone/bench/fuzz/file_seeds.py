@@ -44,6 +44,8 @@ def write_small_files(folder: Path) -> dict[str, Path]:
         "bvh": folder / "clip.bvh",
         "motion": folder / "motion.txt",
         "torques": folder / "torques.h5",
+        "urdf": folder / "robot.urdf",
+        "mjcf": folder / "robot.xml",
     }
     _write_clips(files)
     world.problem().save(files["problem"])
@@ -53,10 +55,61 @@ def write_small_files(folder: Path) -> dict[str, Path]:
             world.step()
             world["ball"].velocity = (0.1 * k, 0, 0)
     files["stl"].write_text(stl_text())
+    files["urdf"].write_text(URDF.replace("MESH", str(files["stl"])))
+    files["mjcf"].write_text(MJCF)
     files["lcp"].write_text("2\n0 2 2 2 2\n2 1\n1 2\n-1 -1\n")
     files["mlcp"].write_text("1 0\n1 1\n0 1 2\n0 1\n0 2 2 2 2\n2 1\n1 2\n-1 -1\n")
     files["asc"].write_text(asc_text(np.arange(12.0).reshape(3, 4)))
     return files
+
+
+URDF = """<robot name="r"><link name="a"><inertial><mass value="2"/><origin xyz="0 0 .1"/>
+<inertia ixx="1" iyy="2" izz="2.5" ixy=".1"/></inertial>
+<collision><geometry><box size="1 2 3"/></geometry></collision></link>
+<link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+<collision><geometry><mesh filename="MESH" scale="1 1 2"/></geometry></collision></link>
+<link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+<collision><geometry><cylinder radius=".1" length=".5"/></geometry></collision></link>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 1" rpy="1 0 0"/>
+<axis xyz="0 0 2"/><limit lower="-1" upper="2" effort="5" velocity="3"/>
+<dynamics damping=".1" friction=".2"/></joint>
+<joint name="k" type="prismatic"><parent link="b"/><child link="c"/><limit lower="0" upper="1"/>
+<mimic joint="j" multiplier="-2" offset=".5"/></joint></robot>
+"""
+MJCF = """<mujoco model="m"><compiler angle="radian"/><option timestep="0.01"/>
+<asset><mesh name="solid" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
+<worldbody><geom type="plane" size="1 1 1"/>
+<body name="trunk" pos="0 0 1"><freejoint/><geom type="box" size=".2 .1 .1" mass="3"/>
+<body name="leg" pos="0 0 -.2"><joint name="hip" axis="0 1 0" range="-1 1" damping=".1"/>
+<joint name="slide" type="slide" axis="0 0 1" stiffness="5"/>
+<geom type="capsule" fromto="0 0 0 0 0 -.3" size=".05" mass="1"/>
+<body name="foot" pos="0 0 -.3"><joint name="ankle" type="ball"/>
+<geom type="mesh" mesh="solid" mass=".5"/></body></body></body></worldbody>
+<actuator><motor joint="hip" gear="20" ctrllimited="true" ctrlrange="-1 1"/>
+<position joint="slide" kp="30"/></actuator>
+<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.1 0 1 0 0 0"/></keyframe></mujoco>
+"""
+
+
+def write_figures(folder: Path) -> tuple[Path, Path]:
+    """A world and a recording with a robot and a character."""
+    world = ds.World(dt=1 / 60, sleeping=False)
+    world.add_fixed(ds.Plane())
+    links = [ds.Link(name, 1.0, (0, 0, -0.5), (0.1, 0.1, 0.01)) for name in ("arm", "hand")]
+    joints = [
+        ds.RobotJoint("shoulder", "revolute", "arm", None, (3, 0, 2), axis=(0, 1, 0)),
+        ds.RobotJoint("wrist", "ball", "hand", "arm", (0, 0, -1)),
+    ]
+    motor = ds.Actuator("motor", "shoulder", "position", stiffness=10.0, damping=1.0)
+    placed = world.add_robot(ds.Robot(links, joints, [motor], name="one"))
+    clip = walk_on_the_spot(0.1)
+    world.add_character(ds.Figure.from_clip(clip), clip)
+    with ds.record(world, folder / "figures-recording.h5", every=2):
+        for k in range(4):
+            placed.control = [0.1 * k]
+            world.step()
+    world.save(folder / "figures.h5")
+    return folder / "figures.h5", folder / "figures-recording.h5"
 
 
 def _write_clips(files: dict[str, Path]) -> None:

@@ -11,11 +11,19 @@ import numpy as np
 
 import drystone as ds
 from drystone.bench.fuzz.case import Case, Family, Misbehaviour
-from drystone.bench.fuzz.damage import damaged_copy, zip_bomb
-from drystone.bench.fuzz.file_seeds import write_mesh_files, write_problem_files, write_small_files
+from drystone.bench.fuzz.damage import damage_xml, damaged_copy, zip_bomb
+from drystone.bench.fuzz.file_seeds import (
+    write_figures,
+    write_mesh_files,
+    write_problem_files,
+    write_small_files,
+)
 from drystone.bench.fuzz.hdf5_damage import damage_hdf5
 
-LARGE = 2**20  # bytes; larger files may take more memory than the limit
+# Damage of a format itself, beside that of its bytes.
+OWN_DAMAGE: dict[str, Callable] = {
+    ".h5": damage_hdf5, ".hdf5": damage_hdf5, ".urdf": damage_xml, ".xml": damage_xml,
+}  # fmt: skip
 
 
 class Reader(NamedTuple):
@@ -83,13 +91,34 @@ def _lie(path: Path) -> None:
     repr(terrain)
 
 
+def _build(path: Path) -> None:
+    robot = ds.Robot.load(path)
+    robot.mass_matrix(robot.zero())
+    world = ds.World()
+    world.add_robot(robot)
+    world.step()
+
+
+EXPORTS = ("html", "glb", "csv", "ply", "usda", "parquet")
+
+
+def _export(path: Path) -> None:
+    with ds.Recording(path) as recording:
+        for kind in EXPORTS:
+            recording.export(path.with_name(f"out.{kind}"))
+
+
 def readers_of(folder: Path) -> list[Reader]:
     small, meshes = write_small_files(folder), tuple(write_mesh_files(folder))
     problems = (small["problem"], *write_problem_files(folder))
+    world, recording = write_figures(folder)
+    worlds, recordings = (small["world"], world), (small["recording"], recording)
     return [
-        Reader("World.load", _step, (small["world"],), 4),
-        Reader("Recording", _open, (small["recording"],), 3),
-        Reader("replay", lambda path: ds.replay(path), (small["recording"],), 3),
+        Reader("World.load", _step, worlds, 4),
+        Reader("Recording", _open, recordings, 3),
+        Reader("Recording.export", _export, recordings, 2),
+        Reader("replay", lambda path: ds.replay(path), recordings, 3),
+        Reader("Robot.load", _build, (small["urdf"], small["mjcf"]), 4),
         Reader("ContactProblem.load", _solve, problems, 4),
         Reader("lcp.load", _solve_lcp, (small["lcp"], small["mlcp"]), 2),
         Reader("Mesh.load", _fall, meshes, 3),
@@ -117,7 +146,7 @@ def read_damaged(case: Case, reader: Reader) -> None:
         target.write_bytes(zip_bomb(rng, "mesh.stl"))
         done = "a GiB in an archive"
     else:
-        own: Any = damage_hdf5 if seed.suffix in (".h5", ".hdf5") else None
+        own: Any = OWN_DAMAGE.get(seed.suffix)
         done = damaged_copy(rng, seed, target, own)
     case.note(f"{reader.name} of {seed.name} ({target.stat().st_size} bytes; {done})")
     reader.read(target)

@@ -1,5 +1,6 @@
 """What the calls of the argument family need, and the form of a call."""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,15 @@ class Call(NamedTuple):
     call: Callable
     arguments: dict[str, Any]  # by name, all of them right
     use: Callable[[Any], object] = lambda result: None  # what is done with what it returns
+
+    def with_defaults(self) -> "Call":
+        """With all other arguments that it can have, as they are if nobody gives them."""
+        usual = {
+            parameter.name: parameter.default
+            for parameter in inspect.signature(self.call).parameters.values()
+            if parameter.default is not parameter.empty
+        }
+        return self._replace(arguments=usual | self.arguments)
 
 
 class Props:

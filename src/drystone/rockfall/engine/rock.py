@@ -18,6 +18,7 @@ from drystone.model.signatures import public
 from drystone.rockfall.mesh_files import load_mesh
 from drystone.shapes.hull_faces import hull_triangles
 from drystone.shapes.mass_properties import polyhedron_mass, principal_axes
+from drystone.shapes.mesh_repair.repair import oriented_faces
 
 DENSITY = 2670.0  # [kg/m³] the usual assumption of the field for rock
 
@@ -149,8 +150,9 @@ class Rock:
         point_array(f"Vertices of {path}", loaded.vertices, 4)
         if loaded.faces.min() < 0 or loaded.faces.max() >= len(loaded.vertices):
             raise InputError(f"{path}: a triangle names a vertex that there is not.")
-        loaded.fix_normals()
-        return cls.mesh(np.array(loaded.vertices) * positive("scale", scale), loaded.faces, density)
+        vertices = np.array(loaded.vertices)
+        faces = oriented_faces(vertices, np.array(loaded.faces))
+        return cls.mesh(vertices * positive("scale", scale), faces, density)
 
     @classmethod
     def _closed(cls, what: str, vertices, faces, density: float, convex: bool) -> "Rock":

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from drystone.errors import InputError
 from drystone.jit import kernel
 from drystone.model.checks import index_rows, point_array, positive
 from drystone.shapes.bvh.triangle_grid import cell_numbers, cell_of, cell_span, list_triangles
@@ -18,6 +19,9 @@ from drystone.shapes.bvh.triangle_grid import cell_numbers, cell_of, cell_span, 
 # triangle listed beyond it (shapes/bvh/triangle_grid.py); a point so near to a triangle
 # is over it: of two triangles that share an edge, but not its corners, rounding might miss both.
 RIM = 1e-9
+
+# A grid of twice as many cells as triangles serves best; this many take a gigabyte.
+MOST_CELLS = 50_000_000
 
 # Share of the longer side. An edge whose far corner lies lower by less than this is flat.
 FLAT = 1e-12
@@ -50,6 +54,10 @@ class Grid(NamedTuple):
         if cell is None:
             cell = float(np.sqrt(2.0 * span[0] * span[1] / len(triangle)))
         cell = positive("Grid: cell", cell)
+        if not float(np.prod(np.ceil(span[:2] / cell))) <= MOST_CELLS:
+            raise InputError(
+                f"Grid: cell is {cell:g} m, of which the slope takes more than {MOST_CELLS:,}."
+            )
         columns, rows = cell_numbers(span[:2], cell)
         first, listed = list_triangles(vertex, triangle, low, cell, columns, rows)
         top = np.empty(columns * rows)

@@ -42,6 +42,11 @@ def repair_mesh(name: str, vertices, faces):
     return vertex + surface.offset, face, said
 
 
+def oriented_faces(vertex, face):
+    """Faces that agree with their neighbours, and look outward where a shell is closed."""
+    return _oriented_outward(vertex, _oriented_alike(vertex, face, []), [])
+
+
 def _merged_at_borders(vertex, face, done):
     """Cracks: vertices of open edges that nearly meet become one."""
     from scipy.sparse import coo_matrix

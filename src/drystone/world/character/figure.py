@@ -13,7 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import choice, not_negative, of_kind, positive, text, things, vector
+from drystone.model.checks import (
+    choice,
+    listed,
+    not_negative,
+    number,
+    of_kind,
+    point_array,
+    positive,
+    text,
+    things,
+    vector,
+)
 from drystone.model.signatures import public
 from drystone.shapes import Compound
 from drystone.world.character.clips.clip import Clip
@@ -59,7 +70,7 @@ class Bone:
         put(self, "centre", np.array(link.centre))
         put(self, "inertia", np.array(link.inertia))
         put(self, "offset", np.array(vector(f"{who}: offset", self.offset)))
-        put(self, "members", tuple(self.members))
+        put(self, "members", tuple(listed(f"{who}: members", self.members)))
         if self.range is not None:
             swing, twist = vector(f"{who}: range", self.range, 2)
             put(
@@ -68,10 +79,7 @@ class Bone:
                 (not_negative(f"{who}: swing", swing), not_negative(f"{who}: twist", twist)),
             )
         if self.sole is not None:
-            sole = np.array(self.sole, dtype=np.float64)
-            if sole.ndim != 2 or sole.shape[1] != 3:
-                raise InputError(f"{who}: sole has shape {sole.shape}, must be (m, 3).")
-            put(self, "sole", sole)
+            put(self, "sole", point_array(f"{who}: sole", self.sole, 3))
 
     @property
     def shape(self) -> Compound:
@@ -90,27 +98,27 @@ class Figure:
     """
 
     def __init__(self, bones: Sequence[Bone], name: str = "figure", ground: float = 0.0) -> None:
-        self.name, self.ground = text("Figure: name", name), float(ground)
+        self.name, self.ground = text("Figure: name", name), number("Figure: ground", ground)
         self.bones = things(f"{name}: bones", bones, Bone)
-        number: dict[str, int] = {}
+        row_of: dict[str, int] = {}
         parents = []
         for bone in self.bones:
-            if bone.name in number:
+            if bone.name in row_of:
                 raise InputError(f"{name}: two bones are called {bone.name!r}.")
-            if (bone.parent is None) != (not number):
+            if (bone.parent is None) != (not row_of):
                 raise InputError(
                     f"{name}: bone {bone.name}: the first bone, and no other, has no parent."
                 )
-            if bone.parent is not None and bone.parent not in number:
+            if bone.parent is not None and bone.parent not in row_of:
                 raise InputError(
                     f"{name}: bone {bone.name} hangs on {bone.parent!r}, which does not come "
                     f"before it."
                 )
-            parents.append(-1 if bone.parent is None else number[bone.parent])
-            number[bone.name] = len(number)
-        if not number:
+            parents.append(-1 if bone.parent is None else row_of[bone.parent])
+            row_of[bone.name] = len(row_of)
+        if not row_of:
             raise InputError(f"{name}: has no bones.")
-        self._number = number
+        self._number = row_of
         self.parents = np.array(parents, np.int64)
         self.parents.flags.writeable = False
 

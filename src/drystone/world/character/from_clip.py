@@ -3,7 +3,7 @@
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import choice, number, positive, shown
+from drystone.model.checks import choice, listed, number, positive
 from drystone.world.character import body_shapes, quaternions
 from drystone.world.character.figure import Bone, Figure
 from drystone.world.character.roles import RANGES, roles_of
@@ -68,9 +68,7 @@ def _way(clip, j: int, roles, last) -> float:
 def _kept(clip, roles: list[str], merge) -> list[int]:
     """Joints that become bones."""
     if merge is not None:
-        if isinstance(merge, str):
-            raise InputError(f"from_clip: merge is {shown(merge)}, must be a list of joints.")
-        away = {clip.index(name) for name in merge}
+        away = {clip.index(name) for name in listed("from_clip: merge", merge, "a list of joints")}
         if 0 in away:
             raise InputError(f"from_clip: merge has {clip.names[0]}, the root, which must stay.")
         return [j for j in range(len(clip.names)) if j not in away]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import not_negative, of_kind, positive, things, vector
+from drystone.model.checks import choice, not_negative, of_kind, positive, things, vector
 from drystone.model.files import make_folder
 from drystone.model.materials import Material
 from drystone.model.signatures import public
@@ -43,10 +43,7 @@ class Disturbance:
     speed: float = 8.0
 
     def __post_init__(self) -> None:
-        if self.kind not in ("throw", "push", "load", "floor"):
-            raise InputError(
-                f"Disturbance: kind is {self.kind!r}, must be throw, push, load or floor."
-            )
+        choice("Disturbance: kind", self.kind, ("throw", "push", "load", "floor"))
         not_negative("Disturbance: time", self.time)
         positive("Disturbance: size", self.size, "")
         positive("Disturbance: speed", self.speed, "m/s")

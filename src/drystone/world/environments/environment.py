@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from drystone.errors import UnsupportedFeature
-from drystone.model.checks import integer, shown
+from drystone.errors import InputError, UnsupportedFeature
+from drystone.model.checks import float_array, integer, shown
 
 try:
     import gymnasium
@@ -43,7 +43,7 @@ class Environment(gymnasium.Env):
         size: tuple[int, int] = (480, 320),
     ) -> None:
         self.frames = integer(f"{type(self).__name__}: frames", frames, 1)
-        if render_mode not in (None, "rgb_array"):
+        if not isinstance(render_mode, str | None) or render_mode not in (None, "rgb_array"):
             raise UnsupportedFeature(
                 f"{type(self).__name__}: render_mode is {shown(render_mode)}, must be 'rgb_array' "
                 "or None."
@@ -83,19 +83,30 @@ class Environment(gymnasium.Env):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begin an episode: the same one for the same seed, to the last bit."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else integer("reset: seed", seed, 0))
         self.world.restore(self._first)
         self.begin(self.np_random)
         return self.observe(), {}
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """One action, `frames` steps of the world."""
+        action = self._checked(action)
         self.act(action)
         converged = True
         for _ in range(self.frames):
             converged = self.world.step().converged and converged
         value = float(self.reward(action))
         return self.observe(), value, self.is_over(), False, {"converged": converged}
+
+    def _checked(self, action: Any) -> Any:
+        """One that the task can take: of a Box finite numbers in its shape, also beyond its
+        bounds, which tasks clip."""
+        if not isinstance(self.action_space, gymnasium.spaces.Box):
+            return action
+        given, shape = float_array("step: action", action), self.action_space.shape
+        if given.shape != shape or not np.isfinite(given).all():
+            raise InputError(f"step: action is {shown(action)}, must be finite, of shape {shape}.")
+        return given
 
     def render(self) -> Any:
         """The world as it is now, (height, width, 3) bytes; needs [render]."""

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.model.checks import vector
+from drystone.errors import InputError
+from drystone.model.checks import listed, shown, vector
 from drystone.world.export.drawing import Drawing
 
 VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, so that verticals stay upright
@@ -27,10 +28,17 @@ class View(NamedTuple):
 
 def frame_scene(drawing: Drawing, poses, camera, aspect: float) -> View:
     """Where the camera is and what it looks at: as near as nearly all bodies let it."""
-    if camera is not None and len(camera) == 2:
-        eye, target = (np.array(vector("camera", point)) for point in camera)
+    given = list(FROM) if camera is None else listed("camera", camera, "two points or a direction")
+    if len(given) == 2:
+        eye, target = (np.array(vector("camera", point)) for point in given)
+        if (eye == target).all():
+            raise InputError(f"camera: is at {shown(given[0])}, where it looks at; move one.")
         return View(eye, target)
-    direction = np.array(FROM if camera is None else vector("camera", camera))
+    direction = np.array(vector("camera", given))
+    if not direction.any():
+        raise InputError(
+            "camera: the direction is zero; give one to look from, such as (1, -1, 1)."
+        )
     if not np.linalg.norm(direction[:2]) > 1e-6 * np.linalg.norm(direction):
         direction = direction + (0.0, -1e-3 * np.linalg.norm(direction) - 1e-9, 0.0)
     away = direction / np.linalg.norm(direction)

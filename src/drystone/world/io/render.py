@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import integer, vector
+from drystone.model.checks import flag, integer, vector
 from drystone.model.files import as_path, write_file
 from drystone.model.rotation import rotation_matrices
 from drystone.world.export.drawing import FIXED, GROUND, Drawing, drawing_of_world, rgb
@@ -53,7 +53,7 @@ FILM = Quality(2, 4, 1024, 20, 256)
 def draw(world, path, camera=None, size=(1200, 800), forces=False) -> Path:
     """Write a picture of `world` as it is now to `path` (png)."""
     drawing = drawing_of_world(world)
-    arrows = _arrows(world, drawing.bounds[1]) if forces else None
+    arrows = _arrows(world, drawing.bounds[1]) if flag("forces", forces) else None
     return _draw(drawing, [drawing.pose[0]], path, [None], camera, size, arrows)
 
 

@@ -4,6 +4,7 @@ A body with several joints becomes a chain of links without mass between them; a
 at the origin of its body moves the frame of the link there, so that a link's frame is its joint's.
 """
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,18 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit.vec import quaternion_product
+from drystone.model.reading_apart import Limits, limits_of, read_apart
 from drystone.model.rotation import rotation_matrices
 from drystone.shapes import Box, Capsule, ConvexHull, Cylinder, Mesh, Sphere
 from drystone.world.robots.description import Actuator, Link, LinkShape, Loop, RobotJoint
 from drystone.world.robots.robot import Robot
+from drystone.world.robots.xml_files import read_xml
+
+# Of the compiler, beyond what the files of a model need: a few words ask for a million copies of
+# a body, or for a picture of 10 GB.
+SPARE = Limits(memory=512 << 20, seconds=8)
+FOLDERS = ("meshdir", "texturedir", "assetdir")  # attributes of <compiler>
+MOST_TEXTS = 100  # a file and what it includes; MuJoCo refuses one that includes itself
 
 KINDS = ("free", "ball", "prismatic", "revolute")  # mjtJoint
 
@@ -27,12 +36,26 @@ def read_mjcf(path: Path, meshes: str) -> Robot:
         raise InputError(
             f"{path.name}: MJCF is read by MuJoCo's compiler; pip install 'drystone[mjcf]'."
         ) from None
-    try:
-        model = mujoco.MjModel.from_xml_path(str(path))
-    except ValueError as error:
-        words = " ".join(str(error).split())
-        raise InputError(f"{path.name}: MuJoCo says: {words}") from None
+    script = Path(__file__).with_name("mujoco_process.py")
+    limits = limits_of(SPARE, _bytes_of(path))
+    with read_apart(script, path, limits, f"{path.name}: MuJoCo says") as out:
+        model = mujoco.MjModel.from_binary_path(str(out))
     return _Reader(model, path.name, meshes).robot(path.stem)
+
+
+def _bytes_of(path: Path) -> int:
+    """Of the file, of those that it includes, and of the meshes and pictures that they name."""
+    folder, texts, names, folders = path.parent, [path], set(), {path.parent}
+    for text in texts:  # which grows
+        for element in read_xml(text).iter():
+            folders |= {folder / word for key in FOLDERS if (word := element.get(key))}
+            name = element.get("file", "")
+            if element.tag != "include":
+                names.add(name)
+            elif folder / name not in texts and len(texts) < MOST_TEXTS:
+                texts.append(folder / name)
+    named = {file for name in names for at in folders if os.path.isfile(file := at / name)}
+    return sum(file.stat().st_size for file in named.union(texts))
 
 
 class _Reader:

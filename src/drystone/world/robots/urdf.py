@@ -1,5 +1,6 @@
 """URDF: links, inertials, collision shapes, joints, limits, mimic joints; the rest is reported."""
 
+import os
 from math import cos, inf, sin
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from drystone.errors import InputError
 from drystone.jit.vec import quaternion_product
 from drystone.model.checks import did_you_mean, shown
 from drystone.shapes import Box, ConvexHull, Cylinder, Mesh, Sphere
+from drystone.shapes.mesh_repair.files import read_mesh
 from drystone.world.robots.description import Actuator, Link, LinkShape, RobotJoint
 from drystone.world.robots.robot import Robot
 
@@ -106,7 +108,8 @@ def read_urdf(root, path: Path, base: str, packages: dict, meshes: str) -> Robot
 
 
 def _check_names(reader, links, joints) -> None:
-    names = [link.name for link in links]
+    names = dict.fromkeys(link.name for link in links)
+    moved = {joint.name for joint in joints}
     for joint in joints:
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in names:
@@ -114,7 +117,7 @@ def _check_names(reader, links, joints) -> None:
                     f"joint {joint.name}: its {role} {link!r} is no link. "
                     f"{did_you_mean(link, names)}"
                 )
-        if joint.mimic and joint.mimic[0] not in [other.name for other in joints]:
+        if joint.mimic and joint.mimic[0] not in moved:
             raise reader.fail(f"joint {joint.name}: mimics {joint.mimic[0]!r}, which is no joint.")
 
 
@@ -189,19 +192,10 @@ def _sizes(reader, form, key, who, count) -> list[float]:
 
 def _mesh(reader: Reader, form, who: str):
     """The mesh of a file, exact or as its hull, scaled."""
-    import trimesh
-
     name = form.get("filename")
     if not name:
         raise reader.fail(f"{who}: its mesh has no filename.")
-    path = _find(reader, name, who)
-    try:
-        mesh: Any = trimesh.load(path, force="mesh", process=True)
-        vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
-    except Exception as error:  # readers of a dozen formats raise what they like
-        raise reader.fail(f"{who}: mesh {name} cannot be read ({type(error).__name__}).") from None
-    if not len(vertices):
-        raise reader.fail(f"{who}: mesh {name} has no vertices.")
+    vertices, faces = read_mesh(_find(reader, name, who), f"{reader.path.name}: {who}")
     vertices = vertices * np.array(reader.numbers(form, "scale", who, 3, (1, 1, 1)))
     if reader.meshes == "exact":
         return Mesh(vertices, faces)
@@ -215,7 +209,7 @@ def _find(reader: Reader, name: str, who: str) -> Path:
     if name.startswith("package://"):
         package, _, rest = name.removeprefix("package://").partition("/")
         if package in reader.packages:
-            tried = [Path(reader.packages[package]) / rest]
+            tried = [reader.packages[package] / rest]
         else:
             above = [folder, *folder.parents]
             tried = [p / package / rest for p in above] + [p / rest for p in above]
@@ -223,7 +217,7 @@ def _find(reader: Reader, name: str, who: str) -> Path:
         plain = Path(name.removeprefix("file://"))
         tried = [plain if plain.is_absolute() else folder / plain]
     for path in tried:
-        if path.is_file():
+        if os.path.isfile(path):  # False too where the name is none
             return path
     raise reader.fail(
         f"{who}: mesh {name} was not found"
@@ -307,7 +301,7 @@ def _report(reader: Reader, root) -> None:
             reader.ignored.append(f"<{tag}> {name}".rstrip() + " is not read")
     for element in root.findall("joint"):
         name, limit = element.get("name"), element.find("limit")
-        if limit is not None and float(limit.get("velocity") or 0.0) > 0.0:
+        if limit is not None and limit.get("velocity") is not None:
             reader.ignored.append(f"joint {name}: the velocity limit is not honoured")
         for tag in ("safety_controller", "calibration"):
             if element.find(tag) is not None:

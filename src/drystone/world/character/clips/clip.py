@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import choice, float_array, integer, not_negative, positive, shown, text
+from drystone.model.checks import (
+    choice,
+    float_array,
+    integer,
+    listed,
+    not_negative,
+    positive,
+    shown,
+    text,
+)
 from drystone.model.finding import Finding
 from drystone.model.signatures import public
 from drystone.world.character import quaternions
@@ -24,6 +33,8 @@ from drystone.world.character.clips.edits import (
     smooth,
 )
 from drystone.world.character.clips.floor import find_slope, levelled_root
+
+CHANNELS = ("Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation")
 
 
 @public
@@ -56,13 +67,17 @@ class Clip:
         channels: Sequence[tuple[str, ...]] | None = None,
     ) -> None:
         self.name = text("Clip: name", name)
-        self.names = tuple(text(f"{name}: a joint's name", n) for n in names)
+        named = listed(f"{name}: names", names, "a list of names")
+        self.names = tuple(text(f"{name}: a joint's name", n) for n in named)
         count = len(self.names)
         if not count or len(set(self.names)) < count:
             raise InputError(
                 f"{name}: joints are {shown(self.names)}, must have names of their own."
             )
-        self.parents = np.array([integer(f"{name}: a parent", p, -1) for p in parents], np.int64)
+        numbers = listed(f"{name}: parents", parents, "a list of numbers")
+        self.parents = np.array(
+            [integer(f"{name}: a parent", p, -1, count) for p in numbers], np.int64
+        )
         if len(self.parents) != count or self.parents[0] != -1:
             raise InputError(
                 f"{name}: parents are {shown(parents)}, must be one a joint, -1 first."
@@ -82,16 +97,13 @@ class Clip:
         self.rotations = self.rotations / size[..., None]
         self.dt = positive(f"{name}: dt", dt, "s")
         self.unit = positive(f"{name}: unit", unit)
-        self.ends = tuple(
-            (integer(f"{name}: an end", j, 0, count - 1), _array(f"{name}: an end", at, (3,)))
-            for j, at in ends
-        )
+        self.ends = tuple(_end(name, end, count) for end in listed(f"{name}: ends", ends))
         default = tuple(
             ("Xposition", "Yposition", "Zposition") * (j == 0)
             + ("Zrotation", "Yrotation", "Xrotation")
             for j in range(count)
         )
-        self.channels = default if channels is None else tuple(channels)
+        self.channels = default if channels is None else _channels(name, channels, count)
         for array in (self.parents, self.offsets, self.rotations, self.positions):
             array.flags.writeable = False
 
@@ -271,6 +283,28 @@ class Clip:
             "channels",
         )  # fmt: skip
         return Clip(**({name: getattr(self, name) for name in names} | changed))
+
+
+def _end(name: str, value, count: int) -> tuple[int, np.ndarray]:
+    must = "the number of a joint, and an offset"
+    pair = listed(f"{name}: an end", value, must)
+    if len(pair) != 2:
+        raise InputError(f"{name}: an end is {shown(value)}, must be {must}.")
+    joint, at = pair
+    return integer(f"{name}: an end", joint, 0, count - 1), _array(f"{name}: an end", at, (3,))
+
+
+def _channels(name: str, value, count: int) -> tuple[tuple[str, ...], ...]:
+    rows = listed(f"{name}: channels", value)
+    if len(rows) != count:
+        raise InputError(f"{name}: channels of {len(rows)} joints, must be those of {count}.")
+    return tuple(
+        tuple(
+            choice(f"{name}: a channel", word, CHANNELS)
+            for word in listed(f"{name}: channels", row)
+        )
+        for row in rows
+    )
 
 
 def _array(what: str, value, shape: tuple) -> np.ndarray:

@@ -27,6 +27,9 @@ def resample(clip, rate: float) -> tuple[np.ndarray, np.ndarray]:
     return at, quaternions.unit(curves(clip.times, turned, 3)(wanted))
 
 
+SLOWEST = 1e-5  # of the frame rate: a filter that is slower yet loses its digits
+
+
 def smooth(clip, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
     """A Butterworth filter of second order, run forwards and back, so that nothing lags.
 
@@ -34,10 +37,10 @@ def smooth(clip, cutoff: float) -> tuple[np.ndarray, np.ndarray]:
     """
     rate = 1.0 / clip.dt
     corrected = cutoff / 0.802
-    if corrected >= 0.5 * rate:
+    if not SLOWEST * rate <= corrected < 0.5 * rate:
         raise InputError(
-            f"smoothed: cutoff is {cutoff:g} Hz, must be below {0.401 * rate:g} Hz: {clip.name} "
-            f"has {rate:.4g} frames a second."
+            f"smoothed: cutoff is {cutoff:g} Hz, must be from {0.802 * SLOWEST * rate:g} to "
+            f"{0.401 * rate:g} Hz: {clip.name} has {rate:.4g} frames a second."
         )
     # Past both ends the clip goes on as it would in a mirror that is turned over, for a second or
     # as long as there are frames, so that the filter has no edge to ring at.
