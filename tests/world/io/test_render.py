@@ -7,9 +7,9 @@ import drystone as ds
 
 pytest.importorskip("pyvista", reason="pictures need pyvista: pip install 'drystone[render]'")
 from drystone.world.export.drawing import GROUND, drawing_of_world, rgb
-from drystone.world.io.movie import write_movie
 from drystone.world.io.framing import VIEW_ANGLE, frame_scene
 from drystone.world.io.light import SUN
+from drystone.world.io.movie import write_movie
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +73,8 @@ def test_a_body_casts_its_shadow_on_another_and_turns_with_its_light(tmp_path):
             away = np.array(SUN[:2]) / np.linalg.norm(SUN[:2])
             world.add_body(ds.Sphere(3.0), position=(*(8.0 * away), 4.0))
         camera = ((0, -8, 2.0), (0, 0, 0.5))
-        return read(world.picture(tmp_path / "a.png", camera=camera, size=(200, 150)))[60:80, 90:110]
+        picture = world.picture(tmp_path / "a.png", camera=camera, size=(200, 150))
+        return read(picture)[60:80, 90:110]
 
     lit, dark = crate(False).mean(), crate(True).mean()
     assert dark < 0.8 * lit

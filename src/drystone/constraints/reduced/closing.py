@@ -186,7 +186,7 @@ def place_bodies(t, robots, state, scratch):
 @kernel
 def _show_bodies(t, robots, state, scratch):
     """Poses and velocities of the bodies of robot `t`, from those of its links."""
-    model, tree = robots.model, scratch.tree
+    tree = scratch.tree
     origin = load(tree.origin, t)
     for i in range(tree.span[0], tree.span[1]):
         b = robots.body[i]

@@ -7,7 +7,8 @@ C and K are dampers and springs of joints and of servos: linearly implicit, as i
 turns out not to have it now (solvers/reduced/), the step is solved again with that servo as a row.
 
 A robot on which only dampers and springs of joints act, and which touches nothing, is integrated by
-Nyström's method instead (nystrom.py), which keeps its energy; its links then stand where the step ends.
+Nyström's method instead (nystrom.py), which keeps its energy; its links then stand where the step
+ends.
 """
 
 from math import copysign, inf, nan

@@ -126,7 +126,7 @@ def _barriers(results: Results, centre: list[float]) -> list:
         feet, height = np.array(entry["points"], dtype=float), label["height_m_nominal"]
         part = part_of_barrier(entry["name"], results.manifest["study"])
         lean = np.radians(part.get("inclination_deg") or 0.0)
-        feet = np.column_stack([feet, _heights_at(results, *feet.T, centre[2])])
+        feet = np.column_stack([feet, _heights_at(results, feet[:, 0], feet[:, 1], centre[2])])
         top = feet + (0.0, 0.0, height * np.cos(lean))
         if lean and len(feet) > 1:
             top[:, :2] += height * np.sin(lean) * mitres(feet[:, :2])

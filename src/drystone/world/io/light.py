@@ -116,8 +116,11 @@ def lit(buffers, arrows, eye: Eye, sun: tuple, sky: tuple, fine: int) -> np.ndar
     high, wide = depth.shape[0] // fine, depth.shape[1] // fine
     out = np.zeros((high, wide, 3), np.uint8)
     air = LINEAR[np.array([rgb(HAZE), rgb(ZENITH)])]
-    lamps = [part for lights, maps in (sun, sky) for part in
-             (lights.direction, lights.frame, np.array([lights.bias, lights.offset]), maps)]  # fmt: skip
+    lamps = [
+        part
+        for lights, maps in (sun, sky)
+        for part in (lights.direction, lights.frame, np.array([lights.bias, lights.offset]), maps)
+    ]
     shade(colour, normal, depth, *arrows, *eye, SUN, *lamps, LINEAR, air, fine, out)
     return out
 

@@ -248,7 +248,7 @@ class Robot:
         tau: ArrayLike | None = None,
         gravity: ArrayLike = GRAVITY,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """(q, qd) after `steps` steps of `dt` by Runge-Kutta-Nyström, touched by nothing, limits aside."""
+        """(q, qd) after `steps` steps of `dt` by Nyström's method: no contacts, no limits."""
         dt, steps = positive("integrate: dt", dt, "s"), integer("integrate: steps", steps, 0)
         q, qd = self._coordinates(q).copy(), self._rates(qd, "qd").copy()
         tau = np.zeros(self.nv) if tau is None else self._rates(tau, "tau")

@@ -31,7 +31,7 @@ class Slope(NamedTuple):
 
 
 def find_slope(clip) -> Slope | None:
-    """The slope of the floor of a clip, if it has one that can be told from steps and from noise."""
+    """The slope of the floor of a clip, if one can be told from steps and from noise."""
     stances = _stances(clip)
     if len(stances) < 3:
         return None
