@@ -195,3 +195,23 @@ def test_odd_arguments_get_a_sentence(walk):
         ds.Disturbance(1.0, "kick")
     with pytest.raises(ds.InputError, match="has no joint"):
         ds.Motion(figure, walk.branch("left_hip"))
+
+
+@pytest.mark.parametrize("first", ["robot", "character"])
+def test_a_robot_beside_it_changes_nothing(first):
+    clip = walk_on_the_spot(0.2)
+
+    def positions(order):
+        world = ds.World(dt=1 / 240, sleeping=False)
+        for what in order:
+            if what == "robot":
+                joint = ds.RobotJoint("hinge", "revolute", "arm", None, (3, 0, 2), axis=(0, 1, 0))
+                world.add_robot(ds.Robot([ds.Link("arm", 1.0, (0, 0, -0.5))], [joint]))
+            else:
+                character = world.add_character(ds.Figure.from_clip(clip), clip)
+        world.run(clip.duration)
+        return character.positions()
+
+    other = {"robot": "character", "character": "robot"}[first]
+    alone, beside = positions(["character"]), positions([first, other])
+    assert np.abs(alone - beside).max() < 1e-9

@@ -41,7 +41,7 @@ def place_character(
     """See World.add_character()."""
     if world.dim == 2:
         raise UnsupportedFeature("characters are there in three dimensions, dim=3.")
-    if world._stepper != "time-stepping":
+    if world._stepper not in ("time-stepping", "reduced"):
         raise UnsupportedFeature(f"characters are not there with stepper={world._stepper!r}.")
     of_kind("add_character: figure", figure, Figure, "a Figure")
     choice("add_character: root", root, ROOTS)
