@@ -51,6 +51,7 @@ def click(browser, label):
           const found = [...all].findLast(
             (b) => b.innerText.trim() === {label!r} && b.getBoundingClientRect().width);
           if (!found) return null;
+          found.scrollIntoView({{block: 'center'}});
           const box = found.getBoundingClientRect();
           return [box.left + box.width / 2, box.top + box.height / 2];
         }})()"""
@@ -76,7 +77,7 @@ def on_screen(viewer, point):
     camera = client.camera
     size = (camera.image_width, camera.image_height)
     axes = matrix_from_quaternion(camera.wxyz)
-    x, y, z = axes.T @ (np.array(point) - np.array(camera.position))
+    x, y, z = axes.T @ (viewer._stage.to_page(point) - np.array(camera.position))
     scale = size[1] / 2 / np.tan(camera.fov / 2)
     return size[0] / 2 + scale * x / z, size[1] / 2 + scale * y / z
 
@@ -257,8 +258,8 @@ def test_a_recording_plays_and_scrubbing_jumps(tmp_path, pictures):
                 viewer.seek(50)
                 wait_until(lambda: viewer.frame == 50)
                 wait_until(lambda: "frame 50" in viewer._clock.content)
-                shown = viewer._stage.batches[0][0].batched_positions
-                assert np.asarray(shown)[0] == pytest.approx(recording.positions(50)[0], abs=1e-5)
+                shown = viewer._stage.from_page(viewer._stage.batches[0][0].batched_positions)
+                assert shown[0] == pytest.approx(recording.positions(50)[0], abs=1e-5)
                 browser.picture(pictures / "5-scrubbed.png")
         finally:
             viewer.stop()

@@ -10,6 +10,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.model.arrays import PLANE
 from drystone.shapes import matrix_from_quaternion
+from drystone.world.export.framed import framed, walls_of
 
 # Colours of bodies in turn (sRGB, 0 to 255); a ball that strikes is of steel.
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
@@ -23,6 +24,8 @@ class Geometry(NamedTuple):
     vertices: np.ndarray  # (3 m, 3) three for each triangle: corners are not shared [m]
     normals: np.ndarray  # (3 m, 3) unit, outwards
     radius: float  # of the sphere about the frame's origin that holds it [m]
+    middle: np.ndarray  # (3,) of the box that holds it [m]
+    reach: float  # of the sphere about that middle that holds it [m]
 
     @property
     def faces(self) -> np.ndarray:
@@ -53,17 +56,12 @@ class Drawing(NamedTuple):
     @property
     def bounds(self) -> tuple[np.ndarray, float]:
         """Centre of what is seen, and radius: of nearly all bodies, for one may fly far off."""
-        place = self.pose[:, :, :3].reshape(-1, 3)
-        place = place[np.isfinite(place).all(axis=1)]
-        sizes = [self.geometry[k].radius for k in self.shape]
-        for k, pose, _ in self.fixed:
-            if self.geometry[k].radius < 50 * max([1e-3, *sizes]):
-                place, sizes = np.vstack([place, pose[None, :3]]), [*sizes, self.geometry[k].radius]
-        if not len(place):
-            return np.zeros(3), 1.0
-        low, high = np.percentile(place, 2, axis=0), np.percentile(place, 98, axis=0)
-        centre = (low + high) / 2
-        return centre, float(np.linalg.norm(high - low) / 2 + np.median(sizes))
+        return framed(self)
+
+    @property
+    def walls(self) -> set[int]:
+        """Rows of `fixed` that stand around something and would hide it: seen through."""
+        return walls_of(self)
 
     def at(self, time: float) -> np.ndarray:
         """(n, 7) poses at `time` [s], between two frames too."""
@@ -164,8 +162,11 @@ def triangles(shape) -> Geometry:
         corners.append(points.reshape(-1, 3))
         normals.append(each.reshape(-1, 3))
     vertices = np.concatenate(corners)
-    radius = float(np.linalg.norm(vertices, axis=1).max()) if len(vertices) else 0.0
-    return Geometry(vertices, np.concatenate(normals), radius)
+    if not len(vertices):
+        return Geometry(vertices, vertices, 0.0, np.zeros(3), 0.0)
+    middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2
+    radius, reach = (float(np.linalg.norm(vertices - at, axis=1).max()) for at in (0.0, middle))
+    return Geometry(vertices, np.concatenate(normals), radius, middle, reach)
 
 
 def _fans(faces) -> np.ndarray:

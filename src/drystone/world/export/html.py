@@ -15,6 +15,7 @@ import numpy as np
 
 from drystone.model.files import as_path, write_file
 from drystone.world.export.drawing import FIXED, Drawing, rgb
+from drystone.world.export.framed import framed
 
 # From where the camera looks at the scene first.
 FROM = (-0.6, -1.0, 0.45)
@@ -43,7 +44,7 @@ def page(drawing: Drawing, title: str, view=FROM) -> str:
 
 def scene_data(drawing: Drawing, view=FROM) -> dict:
     """What player.js draws, as JSON holds it."""
-    centre, radius = drawing.bounds
+    (centre, radius), walls = framed(drawing, view), drawing.walls
     kept = _kept_frames(drawing)
     numbers, shapes, at = [], [], 0
     for geometry in drawing.geometry:
@@ -60,8 +61,8 @@ def scene_data(drawing: Drawing, view=FROM) -> dict:
         for shape, colour, name in zip(drawing.shape, drawing.colour, drawing.names, strict=True)
     ]
     fixed = [
-        [k, [*(where[:3] - centre).tolist(), *where[3:].tolist()], rgb(FIXED), name]
-        for k, where, name in drawing.fixed
+        [k, [*(where[:3] - centre).tolist(), *where[3:].tolist()], rgb(FIXED), name, j in walls]
+        for j, (k, where, name) in enumerate(drawing.fixed)
     ]
     planes = []
     for point, normal in drawing.planes:

@@ -82,10 +82,13 @@ function batches(gl, made, data) {
   // One batch for each shape: its triangles once, and every body of it as an instance.
   const floats = new Float32Array(data);
   const take = (at, count) => floats.subarray(at, at + count);
-  const list = SCENE.shapes.map((shape, k) => {
-    const bodies = SCENE.bodies.map((body, b) => (body[0] === k ? b : -1)).filter((b) => b >= 0);
-    const fixed = SCENE.fixed.filter((thing) => thing[0] === k);
-    const batch = { bodies, fixed, count: shape.count, instances: bodies.length + fixed.length };
+  // Walls around something are drawn last, and seen through.
+  const parts = [false, true].flatMap((clear) => SCENE.shapes.map((shape, k) => [shape, k, clear]));
+  const list = parts.map(([shape, k, clear]) => {
+    const bodies = clear ? [] : SCENE.bodies.map((body, b) => (body[0] === k ? b : -1)).filter((b) => b >= 0);
+    const fixed = SCENE.fixed.filter((thing) => thing[0] === k && thing[4] === clear);
+    if (!bodies.length && !fixed.length) return null;
+    const batch = { bodies, fixed, clear, count: shape.count, instances: bodies.length + fixed.length };
     batch.array = gl.createVertexArray();
     gl.bindVertexArray(batch.array);
     const attach = (name, values, size, step, usage) => {
@@ -105,7 +108,7 @@ function batches(gl, made, data) {
     batch.buffers = ["placeA", "turnA", "placeB", "turnB"].map((name, side) =>
       attach(name, batch.values[side], 4, 1, gl.DYNAMIC_DRAW));
     return batch;
-  });
+  }).filter((batch) => batch);
   return { list, poses: take(SCENE.pose_at, SCENE.times.length * SCENE.bodies.length * 7) };
 }
 
@@ -166,7 +169,8 @@ async function start() {
   const grounds = SCENE.planes.map((plane) => groundBatch(gl, made, plane, 40 * SCENE.radius));
   const sun = unit([-0.62, -0.42, 0.66]), at = made.at;
   camera.target = [...SCENE.centre];
-  camera.away = SCENE.radius / Math.sin((14 * Math.PI) / 180);
+  const narrow = Math.min(1, canvas.clientWidth / Math.max(canvas.clientHeight, 1)) || 1;
+  camera.away = SCENE.radius / Math.sin(Math.atan(narrow * Math.tan((14 * Math.PI) / 180)));
   camera.turn = Math.atan2(SCENE.from[1], SCENE.from[0]);
   camera.tilt = Math.atan2(SCENE.from[2], Math.hypot(SCENE.from[0], SCENE.from[1]));
   const last = SCENE.times[SCENE.times.length - 1], first = SCENE.times[0];
@@ -216,13 +220,15 @@ async function start() {
     gl.uniform4f(at.fog, 8 * camera.away, 30 * camera.away, 0, 0);
     gl.uniform4f(at.shade, 0, 0, 0, -2e30);
     gl.uniform1f(at.lit, 1);
-    const all = () => scene.list.forEach((batch) => {
+    const all = (clear) => scene.list.forEach((batch) => {
+      if (batch.clear !== clear) return;
       gl.bindVertexArray(batch.array);
       gl.drawArraysInstanced(gl.TRIANGLES, 0, batch.count, batch.instances);
     });
-    all();
+    all(false);
     gl.uniform1f(at.lit, 0);
     for (const ground of grounds) {
+      if (dot(eyeOf(), ground.shade) < ground.shade[3]) continue; // from behind it would hide all
       gl.uniform3f(at.flatColour, 0.894, 0.878, 0.847);
       gl.bindVertexArray(ground.array);
       constant(gl, made);
@@ -231,9 +237,17 @@ async function start() {
       gl.uniform3f(at.flatColour, 0.725, 0.706, 0.667);
       gl.uniform4f(at.shade, ...ground.shade);
       gl.uniform1f(at.lift, 4e-4 * camera.away);
-      all();
+      all(false);
       gl.uniform4f(at.shade, 0, 0, 0, -2e30);
     }
+    gl.uniform1f(at.lit, 1);
+    gl.enable(gl.BLEND);
+    gl.blendColor(0, 0, 0, 0.3);
+    gl.blendFunc(gl.CONSTANT_ALPHA, gl.ONE_MINUS_CONSTANT_ALPHA);
+    gl.depthMask(false);
+    all(true);
+    gl.depthMask(true);
+    gl.disable(gl.BLEND);
     if (document.activeElement !== byId("scrub")) byId("scrub").value = player.time;
     byId("time").textContent = player.time.toFixed(2) + " s";
     player.drawn += 1;

@@ -7,6 +7,7 @@ import numpy as np
 from drystone.errors import InputError
 from drystone.model.checks import listed, shown, vector
 from drystone.world.export.drawing import Drawing
+from drystone.world.export.framed import fixed_balls, placed
 
 VIEW_ANGLE = 28.0  # [degrees] top to bottom: a longish lens, so that verticals stay upright
 FROM = (-0.6, -1.0, 0.45)  # from where the camera looks, unless told
@@ -68,13 +69,13 @@ def _middle(x: np.ndarray, radius: np.ndarray) -> float:
 
 def balls(drawing: Drawing, poses) -> tuple[np.ndarray, np.ndarray]:
     """Bounding spheres of what the picture must hold: all bodies but those that flew far off."""
-    rows = [(p[:3], drawing.geometry[drawing.shape[b]].radius)
-            for pose in poses for b, p in enumerate(pose) if not np.isnan(p[0])]  # fmt: skip
-    if not rows:
-        rows = [(where[:3], drawing.geometry[k].radius) for k, where, _ in drawing.fixed]
-    if not rows:
+    shown = np.array(poses)
+    there = ~np.isnan(shown[:, :, 0])
+    place, radius = placed(drawing, shown[there], np.tile(drawing.shape, (len(shown), 1))[there])
+    if not len(place):
+        place, radius = fixed_balls(drawing)
+    if not len(place):
         return np.zeros((1, 3)), np.ones(1)
-    place, radius = np.array([p for p, _ in rows]), np.array([r for _, r in rows])
     off = np.linalg.norm(place - np.median(place, axis=0), axis=1)
     near = off <= FAR * (np.percentile(off, 90) + np.median(radius))
     return place[near], radius[near]

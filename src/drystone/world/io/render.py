@@ -162,20 +162,23 @@ class Scene:
     def _add_fixed(self) -> None:
         reach = FAR_AWAY * self._view.distance
         for point, normal in self._drawing.planes:
+            if normal @ (self._view.eye - point) <= 0.0:
+                continue  # from behind it would hide the scene
             below = self._view.target - normal * (normal @ (self._view.target - point))
             right, up = light_axes(normal)
             ends = [below + reach * (a * right + b * up) for a, b in _TWO_TRIANGLES]
             ground = np.tile(np.array(rgb(GROUND)), (6, 1)), np.tile(normal, (6, 1))
             # What lies below it is cut off anyway: nothing is in the shadow of a plane.
             self._add(self._mesh_of(np.array(ends), *ground), casts=False)
-        for k, where, _ in self._drawing.fixed:
+        walls = self._drawing.walls
+        for j, (k, where, _) in enumerate(self._drawing.fixed):
             geometry = self._drawing.geometry[k]
             axes, count = rotation_matrices(where[3:]), len(geometry.vertices)
             paint = np.tile(np.array(rgb(FIXED)), (count, 1))
             mesh = self._mesh_of(
                 geometry.vertices @ axes.T + where[:3], paint, geometry.normals @ axes.T
             )
-            if count == 36:
+            if j in walls:
                 # Walls of a container would hide what is in it; only their edges are drawn.
                 edges = mesh.clean().extract_feature_edges(10)
                 width = 2 * self._fine

@@ -4,7 +4,16 @@ import numpy as np
 
 from drystone.constraints.joints.joint import Joint
 from drystone.model.rotation import matrix_from_quaternion
-from drystone.world.view.stage import ASLEEP, AWAKE, ISLANDS, PICKED, Stage, box_edges, reaches
+from drystone.world.view.stage import (
+    ASLEEP,
+    AWAKE,
+    ISLANDS,
+    PICKED,
+    RADIUS,
+    Stage,
+    box_edges,
+    reaches,
+)
 
 STICK, SLIP, APART = (40, 110, 200), (220, 60, 40), (150, 150, 150)
 PAINT = {"stick": STICK, "slip": SLIP, "separate": APART}
@@ -53,8 +62,8 @@ class Overlays:
         self._nodes.clear()
 
     def _contacts(self, table, world) -> None:
-        size = 0.02 * self.stage.radius
-        points = table.point if table is not None else np.zeros((0, 3))
+        size = 0.02 * RADIUS
+        points = self.stage.to_page(table.point) if table is not None else np.zeros((0, 3))
         colours = np.zeros((len(points), 3), np.uint8)
         for status, paint in PAINT.items() if table is not None else ():
             colours[table.status == status] = paint
@@ -74,7 +83,7 @@ class Overlays:
             force = table.force
             # So long that the weight of all bodies together is as long as the scene is wide.
             weight = sum(body.mass for body in world.bodies) * 9.81 or 1.0
-            reach = force * (self.stage.radius / weight * max(len(world), 1) ** 0.5)
+            reach = force * (RADIUS / weight * max(len(world), 1) ** 0.5)
             arrows = np.stack([points, points + reach], axis=1)
         else:
             normals = arrows = np.zeros((0, 2, 3))
@@ -99,7 +108,7 @@ class Overlays:
             len(edges),
             lambda name: self.server.scene.add_line_segments(
                 name,
-                edges.astype(np.float32),
+                self.stage.to_page(edges).astype(np.float32),
                 np.tile(np.array(BOX, np.uint8), (len(edges), 2, 1)),
                 thickness=2.0,
                 thickness_units="screen",
@@ -126,7 +135,7 @@ class Overlays:
             len(lines),
             lambda name: self.server.scene.add_line_segments(
                 name,
-                np.array(lines, np.float32),
+                self.stage.to_page(lines).astype(np.float32),
                 np.array(colours, np.uint8),
                 thickness=5.0,
                 thickness_units="screen",

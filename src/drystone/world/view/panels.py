@@ -109,14 +109,14 @@ class LivePanel:
         speed.on_update(lambda _: viewer._set_speed(SPEEDS[speed.value]))
         if viewer.gallery:
             self.gui.add_markdown("[All scenes, with pictures](/gallery)")
-            choice = self.gui.add_dropdown("gallery", tuple(viewer.gallery))
-            summary = self.gui.add_markdown(viewer.gallery[choice.value][0])
-
-            def chosen(_):
-                summary.content = viewer.gallery[choice.value][0]
-
-            choice.on_update(chosen)
+            choice = self._scene = self.gui.add_dropdown("gallery", tuple(viewer.gallery))
+            self._summary = self.gui.add_markdown("")
+            choice.on_update(lambda _: self._summarise())
+            self._summarise()
             self._button("Load this scene", lambda: viewer._load(choice.value))
+
+    def _summarise(self) -> None:
+        self._summary.content = self.viewer.gallery[self._scene.value][0]
 
     def _picked_folder(self) -> None:
         with self.gui.add_folder("Picked"):
@@ -130,6 +130,7 @@ class LivePanel:
     def _look_folder(self) -> None:
         self._toggles = {}
         with self.gui.add_folder("Show", expand_by_default=False):
+            self._squares = self.gui.add_markdown("")
             for name, label in TOGGLES.items():
                 box = self._toggles[name] = self.gui.add_checkbox(label, False)
                 box.on_update(self._ask(self._retoggle))
@@ -138,14 +139,13 @@ class LivePanel:
         self.viewer._overlays.on = self.toggled()
 
     def _hands_folder(self) -> None:
-        viewer, radius = self.viewer, self.viewer._stage.radius
+        viewer = self.viewer
         with self.gui.add_folder("Hands", expand_by_default=False):
             self.gui.add_markdown("Drag a body with the left button.")
             self._throw = self.gui.add_checkbox("a click throws a ball", False)
             self.throw_speed = self.gui.add_slider(
                 "speed [m/s]", min=1.0, max=50.0, step=1.0, initial_value=15.0
             )
-            weight = max((body.mass for body in viewer.world.bodies), default=1.0) * 9.81
             pole = self.gui.add_dropdown("at the cursor", ("off", "attract", "repel"))
             # At half the radius of the scene: from a tenth to a hundred weights of a body.
             strength = self.gui.add_slider(
@@ -153,25 +153,25 @@ class LivePanel:
             )
 
             def changed():
-                newtons = strength.value * weight * (0.5 * radius) ** 2
+                weight = max((body.mass for body in viewer.world.bodies), default=1.0) * 9.81
+                newtons = strength.value * weight * (0.5 * viewer._stage.radius) ** 2
                 viewer.pointer.set_pole(pole.value, newtons)
 
             pole.on_update(self._ask(changed))
             strength.on_update(self._ask(changed))
 
     def _build_folder(self) -> None:
-        world = self.viewer.world
-        palette = PALETTE if world.dim == 3 else PALETTE_2D
         with self.gui.add_folder("Build", expand_by_default=False):
-            kind = self.gui.add_dropdown("shape", tuple(palette))
-            size = self.gui.add_number(
-                "size [m]", round(self.viewer._stage.radius / 8, 3), min=1e-3
-            )
-            place = self.gui.add_vector3("at [m]", self._above())
-            self._button("Add", lambda: self._add(palette[kind.value](size.value), place.value))
+            self._kind = self.gui.add_dropdown("shape", tuple(PALETTE))
+            self._size = self.gui.add_number("size [m]", 1.0, min=1e-3)
+            self._place = self.gui.add_vector3("at [m]", (0.0, 0.0, 0.0))
+            self._button("Add", lambda: self._add(self._chosen(), self._place.value))
             self._button("Remove the picked", self._remove)
             self._button("Weld the two picked", lambda: self._join(Fixed))
             self._button("Hinge the two picked", lambda: self._join(Hinge))
+
+    def _chosen(self) -> Any:
+        return (PALETTE | PALETTE_2D)[self._kind.value](self._size.value)
 
     def _above(self) -> tuple[float, float, float]:
         stage = self.viewer._stage
@@ -201,23 +201,51 @@ class LivePanel:
             self.viewer.world.add_joint(Fixed(a, b))
 
     def _physics_folder(self) -> None:
-        world = self.viewer.world
         with self.gui.add_folder("Physics", expand_by_default=False):
             names = solver_names()
-            name = next((n for n in names if type(world.solver).__name__.lower() == n), names[0])
-            solver = self.gui.add_dropdown("solver", names, initial_value=name)
-            solver.on_update(self._ask(lambda: self._set("solver", solver.value)))
-            tolerance = self.gui.add_dropdown("tolerance [m/s]", TOLERANCES, initial_value="1e-5")
-            tolerance.on_update(self._ask(lambda: self._set("tolerance", float(tolerance.value))))
-            gravity = self.gui.add_slider(
-                "gravity, z [m/s²]", min=-25.0, max=5.0, step=0.1,
-                initial_value=float(np.clip(world.gravity[2], -25.0, 5.0)),
-            )  # fmt: skip
-            gravity.on_update(self._ask(lambda: self._set_gravity(gravity.value)))
-            friction = self.gui.add_slider(
+            self._solver = self.gui.add_dropdown("solver", names)
+            self._tolerance = self.gui.add_dropdown("tolerance [m/s]", TOLERANCES)
+            self._gravity = self.gui.add_slider(
+                "gravity, z [m/s²]", min=-25.0, max=5.0, step=0.1, initial_value=-9.8
+            )
+            self._friction = self.gui.add_slider(
                 "friction of all", min=0.0, max=1.5, step=0.05, initial_value=0.5
             )
-            friction.on_update(self._ask(lambda: self._set_friction(friction.value)))
+        self.follow_world("")
+        self._when_set(self._solver, lambda name: self._set("solver", name))
+        self._when_set(self._tolerance, lambda text: self._set("tolerance", float(text)))
+        self._when_set(self._gravity, self._set_gravity)
+        self._when_set(self._friction, self._set_friction)
+
+    def _when_set(self, control: Any, command: Callable[[Any], object]) -> None:
+        """command(value) when a visitor has set it, and not when it is shown what holds."""
+
+        @control.on_update
+        def _(event):
+            if event.client is not None:
+                self.viewer._ask(lambda: command(control.value))
+
+    def follow_world(self, scene: str) -> None:
+        """Show what holds in the world that is there now; `scene` if it is of the gallery."""
+        world = self.viewer.world
+        names = self._solver.options
+        name = next((n for n in names if type(world.solver).__name__.lower() == n), names[0])
+        self._solver.value = name
+        known = [text for text in TOLERANCES if float(text) == world.tolerance]
+        own = known[0] if known else f"{world.tolerance:g}"
+        self._tolerance.options = TOLERANCES if known else (own, *TOLERANCES)
+        self._tolerance.value = own
+        self._gravity.value = float(np.clip(world.gravity[2], -25.0, 5.0))
+        frictions = [thing.material.friction for thing in (*world.bodies, *world.fixed)]
+        if frictions:
+            self._friction.value = float(np.clip(np.median(frictions), 0.0, 1.5))
+        self._size.value = round(self.viewer._stage.radius / 8, 3) or 1e-3
+        self._place.value = self._above()
+        self._kind.options = tuple(PALETTE if world.dim == 3 else PALETTE_2D)
+        self._squares.content = f"Squares of the ground: {self.viewer._stage.cell:g} m."
+        if scene:
+            self._scene.value = scene
+            self._summarise()
 
     def _set(self, name: str, value: Any) -> None:
         setattr(self.viewer.world, name, value)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from drystone.world.interaction import Dragging
-from drystone.world.view.stage import Stage
+from drystone.world.view.stage import RADIUS, Stage
 
 SPRING, CURSOR = (220, 60, 40), (90, 60, 170)
 
@@ -42,14 +42,17 @@ class Pointer:
 
     def _clicked_scene(self, event: Any) -> None:
         if self.viewer._panel.throws():
-            self.viewer._ask(lambda: self.throw(event.ray_origin, event.ray_direction))
+            origin = self.stage.from_page(event.ray_origin)
+            self.viewer._ask(lambda: self.throw(origin, event.ray_direction))
 
     def _dragged(self, event: Any) -> None:
         row = self.stage.body_at(event.target, event.instance_index)
+        target = self.stage.from_page(event.end_position)
         if event.phase == "start" and row is not None:
-            self.viewer._ask(lambda: self.grab(row, event.start_position, event.end_position))
+            point = self.stage.from_page(event.start_position)
+            self.viewer._ask(lambda: self.grab(row, point, target))
         elif event.phase == "update":
-            self.viewer._ask(lambda: self.pull(event.end_position))
+            self.viewer._ask(lambda: self.pull(target))
         elif event.phase == "end":
             self.viewer._ask(self.let_go)
 
@@ -101,13 +104,14 @@ class Pointer:
 
     def _add_cursor(self, place: Any) -> None:
         self._cursor = self.server.scene.add_transform_controls(
-            "/cursor", scale=0.3 * self.stage.radius, disable_rotations=True, position=place
-        )
-        self.server.scene.add_icosphere("/cursor/ball", 0.04 * self.stage.radius, color=CURSOR)
+            "/cursor", scale=0.3 * RADIUS, disable_rotations=True,
+            position=self.stage.to_page(place),
+        )  # fmt: skip
+        self.server.scene.add_icosphere("/cursor/ball", 0.04 * RADIUS, color=CURSOR)
         self._cursor.on_update(self._moved)
 
     def _moved(self, event: Any) -> None:
-        place = tuple(float(x) for x in event.target.position)
+        place = tuple(self.stage.from_page(event.target.position).tolist())
         self.viewer._ask(lambda: self.move_pole(place))
 
     def move_pole(self, place: Any) -> None:
@@ -120,9 +124,9 @@ class Pointer:
             self._line.remove()
             self._line = None
         if self.dragging is not None and self.dragging.held:
-            ends = np.array([[self.dragging.point, self.dragging.target]], np.float32)
+            ends = self.stage.to_page([[self.dragging.point, self.dragging.target]])
             self._line = self.server.scene.add_line_segments(
-                "/spring", ends, SPRING, thickness=4.0, thickness_units="screen"
+                "/spring", ends.astype(np.float32), SPRING, thickness=4.0, thickness_units="screen"
             )
 
     def _flat(self, place: Any) -> tuple:

@@ -7,11 +7,12 @@ import numpy as np
 from drystone.model.checks import integer
 from drystone.model.signatures import public
 from drystone.world.export.drawing import drawing_of_recording
+from drystone.world.export.framed import framed
 from drystone.world.view.loop import Loop
 from drystone.world.view.panels import SPEEDS
 from drystone.world.view.plots import Plots
-from drystone.world.view.server import start_server
-from drystone.world.view.stage import FROM, PICKED, Stage, aim, look_at
+from drystone.world.view.server import start_server, stop_server
+from drystone.world.view.stage import FROM, PICKED, Stage, aim, aim_one, look_at
 
 
 @public
@@ -28,7 +29,7 @@ class ReplayViewer:
         self.recording = recording
         self._drawing = drawing_of_recording(recording)
         self._server, self.url = start_server(host, port, token, "Drystone")
-        self._stage = Stage(self._server, self._drawing)
+        self._stage = Stage(self._server, self._drawing, framed(self._drawing, FROM))
         self._time = float(self._drawing.times[0])
         self._picked: int | None = None
         self._loop = Loop(self._advance, self._show, self._is_watched, self._say)
@@ -36,7 +37,7 @@ class ReplayViewer:
         aim(self._server, self._stage, FROM)
         for handle, _ in self._stage.batches:
             handle.on_click(self._clicked)
-        self._server.on_client_connect(lambda _: self._loop.ask(lambda: None))
+        self._server.on_client_connect(lambda client: self._loop.ask(lambda: self._greet(client)))
         self._loop.start()
 
     @property
@@ -78,7 +79,7 @@ class ReplayViewer:
     def stop(self) -> None:
         """End the viewer."""
         self._loop.stop()
-        self._server.stop()
+        stop_server(self._server)
 
     # Inside
 
@@ -126,6 +127,10 @@ class ReplayViewer:
 
         self._loop.ask(pick)
 
+    def _greet(self, client: Any) -> None:
+        if client.camera.image_width < client.camera.image_height:
+            aim_one(client, FROM)
+
     def _is_watched(self) -> bool:
         return bool(self._server.get_clients())
 
@@ -149,7 +154,7 @@ class ReplayViewer:
                 f"**{self._drawing.names[self._picked]}** at ({x:.3f}, {y:.3f}, {z:.3f}) m"
             )
             if self._follow.value:
-                look_at(self._server, pose[self._picked, :3])
+                look_at(self._server, self._stage.to_page(pose[self._picked, :3]))
         self._server.flush()
 
     def _say(self, sentence: str) -> None:

@@ -50,6 +50,12 @@ def start_server(
     return server, f"http://{named}:{server.get_port()}{query}"
 
 
+def stop_server(server) -> None:
+    """End it without a word on the terminal."""
+    with redirect_stdout(StringIO()):
+        server.stop()
+
+
 def _share_nothing(verbose: bool = True) -> None:
     """In place of viser's request_share_url()."""
 

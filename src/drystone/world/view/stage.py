@@ -1,20 +1,29 @@
-"""The bodies in the browser: one batch of instances for each shape; only poses are sent."""
+"""The bodies in the browser: one batch of instances for each shape; only poses are sent.
+
+The page has coordinates of its own: the scene's centre is its origin, and its size always the same.
+What is sent in single precision is then exact on real maps too, and a watch and a valley both lie
+where the page has shadows and cuts nothing off.
+"""
 
 import numpy as np
 
 from drystone.model.rotation import (
+    matrix_from_quaternion,
     matrix_with_z_along,
     quaternion_from_matrix,
     rotation_matrices,
 )
 from drystone.world.export.drawing import FIXED, Drawing, rgb
+from drystone.world.export.framed import LENS
 
 FROM = (-0.6, -1.0, 0.45)  # from where the camera looks, unless told
-LENS = 0.75  # [rad] top to bottom: longer than viser's, whose verticals lean
+RADIUS = 2.5  # of the scene, as the page has it; shadows end at 20
 
 # The sky behind the scene, from its upper to its lower edge, and the ground under it.
-SKY, HAZE, GROUND = (176, 196, 216), (232, 236, 240), (203, 198, 187)
-LINES, EDGES = (190, 184, 172), (168, 161, 148)
+SKY, HAZE, GROUND = (176, 196, 216), (226, 231, 235), (183, 188, 186)
+LINES, EDGES = (168, 173, 171), (146, 151, 149)
+FAR = 24.0  # radii of the scene away the ground has faded into the sky
+FLAT = 0.2  # upward part of the normal of a plane that is ground; others would hide the scene
 
 # What moved by less than this share of the scene, or rotated by less than this [rad], since it was
 # sent is not sent again: a hundredth of a pixel, but a wall that stands sends nothing.
@@ -32,13 +41,15 @@ ISLANDS = (
 class Stage:
     """What is drawn of the bodies and the fixed world, in the scene of a viser server."""
 
-    def __init__(self, server, drawing: Drawing) -> None:
+    def __init__(self, server, drawing: Drawing, frame: tuple | None = None) -> None:
+        """`frame`: centre and radius of what is seen, if not that of the drawing."""
         self.server, self.drawing = server, drawing
-        self.centre, self.radius = drawing.bounds
+        self.centre, self.radius = drawing.bounds if frame is None else frame
+        self.unit = RADIUS / self.radius  # of the page in a metre
         self.batches = []  # (handle, rows of the bodies)
         self._clear = False
-        self._sent = drawing.pose[0].astype(np.float32)  # (n, 7) what the page shows
-        self._least = np.repeat(np.float32(SEEN) * np.array((self.radius, 1.0)), (3, 4))
+        self._sent = self._shown(drawing.pose[0])  # (n, 7) what the page shows
+        self._least = np.repeat(np.float32(SEEN) * np.array((RADIUS, 1.0)), (3, 4))
         scene = server.scene
         scene.set_up_direction("+z")
         self._light()
@@ -46,11 +57,11 @@ class Stage:
             rows = np.flatnonzero(drawing.shape == k)
             if not len(rows):
                 continue
-            at, turn, size = _instances(drawing.pose[0, rows])
+            at, turn, size = _instances(self._sent[rows])
             vertices, faces = geometry.shared()
             handle = scene.add_batched_meshes_simple(
                 f"/bodies/{k}",
-                vertices=vertices.astype(np.float32),
+                vertices=(self.unit * vertices).astype(np.float32),
                 faces=faces.astype(np.uint32),
                 batched_wxyzs=turn,
                 batched_positions=at,
@@ -61,6 +72,24 @@ class Stage:
             )
             self.batches.append((handle, rows))
         self._draw_fixed()
+        for j, (point, normal) in enumerate(drawing.planes):
+            self._draw_plane(j, point, normal)
+
+    def to_page(self, points) -> np.ndarray:
+        """(n, 3) or (3,) coordinates of the page, of points in the world [m]."""
+        return self.unit * (np.asarray(points, float) - self.centre)
+
+    def from_page(self, points) -> np.ndarray:
+        """The point in the world [m]."""
+        return np.asarray(points, float) / self.unit + self.centre
+
+    @property
+    def cell(self) -> float:
+        """Side of the squares of the ground [m]: a power of ten."""
+        return float(10.0 ** np.floor(np.log10(self.radius / 1.2)))
+
+    def _shown(self, pose: np.ndarray) -> np.ndarray:
+        return np.hstack([self.to_page(pose[:, :3]), pose[:, 3:]]).astype(np.float32)
 
     def _light(self) -> None:
         """Sun and sky. The photographed surroundings that viser shines on everything bleach it."""
@@ -68,49 +97,57 @@ class Stage:
         scene.configure_default_lights()
         scene.configure_environment_map(hdri=None)
         scene.add_light_hemisphere(
-            "/sky", sky_color=(255, 255, 255), ground_color=(150, 145, 135), intensity=1.5
+            "/sky", sky_color=(255, 255, 255), ground_color=(150, 145, 135), intensity=1.1
         )
+        # The sun of the page stands nearly overhead: what is upright gets light from the side.
+        scene.add_light_directional("/side", intensity=1.0, position=(-3.0, -4.0, 2.0))
         share = np.linspace(0.0, 1.0, 64)[:, None, None]
         sky = (1 - share) * np.array(SKY) + share * np.array(HAZE)
         scene.set_background_image(np.repeat(sky, 4, axis=1).astype(np.uint8), format="png")
 
     def _draw_fixed(self) -> None:
-        scene = self.server.scene
+        walls = self.drawing.walls
         for j, (k, where, _) in enumerate(self.drawing.fixed):
-            geometry = self.drawing.geometry[k]
-            vertices, faces = geometry.shared()
-            scene.add_mesh_simple(
+            vertices, faces = self.drawing.geometry[k].shared()
+            self.server.scene.add_mesh_simple(
                 f"/fixed/{j}",
-                vertices.astype(np.float32),
+                (self.unit * vertices).astype(np.float32),
                 faces.astype(np.uint32),
                 color=rgb(FIXED),
-                # Walls of a container would hide what is in it.
-                opacity=0.35 if len(geometry.vertices) == 36 else None,
+                opacity=0.2 if j in walls else None,
                 wxyz=where[3:],
-                position=where[:3],
+                position=self.to_page(where[:3]),
                 side="double",
             )
-        for j, (point, normal) in enumerate(self.drawing.planes):
-            below = self.centre - normal * (normal @ (self.centre - point))
-            size = 10.0 * self.radius
-            scene.add_grid(
-                f"/planes/{j}",
-                width=size,
-                height=size,
-                position=below,
-                wxyz=_along(normal),
-                cell_size=size / 40,
-                section_size=size / 8,
-                cell_color=LINES,
-                section_color=EDGES,
-                plane_color=GROUND,
-                plane_opacity=1.0,
-                shadow_opacity=0.35,
-            )
+
+    def _draw_plane(self, j: int, point: np.ndarray, normal: np.ndarray) -> None:
+        """Squares of `cell` that count from the point of the plane."""
+        turn = _along(normal)
+        axes, cell = matrix_from_quaternion(turn), 10 * self.cell
+        below = axes.T @ (self.centre - point)
+        below = point + axes @ (np.round(below / cell) * cell * (1.0, 1.0, 0.0))
+        ground = normal[2] > FLAT
+        self.server.scene.add_grid(
+            f"/planes/{j}",
+            width=2.2 * FAR * RADIUS,
+            height=2.2 * FAR * RADIUS,
+            position=self.to_page(below),
+            wxyz=turn,
+            cell_size=self.unit * self.cell,
+            section_size=self.unit * cell,
+            cell_color=LINES,
+            section_color=EDGES,
+            plane_color=GROUND,
+            plane_opacity=1.0 if ground else 0.12,
+            shadow_opacity=0.4 if ground else 0.0,
+            fade_from="origin",
+            fade_distance=FAR * RADIUS,
+            fade_strength=0.5,
+        )
 
     def move(self, pose: np.ndarray) -> None:
         """Show the bodies at `pose` (n, 7): batches in which one has moved are sent."""
-        pose = pose.astype(np.float32)
+        pose = self._shown(pose)
         there, was = ~np.isnan(pose[:, 0]), ~np.isnan(self._sent[:, 0])
         moved = ((np.abs(pose - self._sent) > self._least).any(axis=1) & there) | (there != was)
         if not moved.any():
@@ -147,16 +184,30 @@ class Stage:
 
 def aim(server, stage: Stage, direction) -> None:
     """The cameras of all visitors, and of those to come, frame the scene from `direction`."""
-    away = np.array(direction) / np.linalg.norm(direction)
     first = server.initial_camera
-    for camera in (first, *(client.camera for client in server.get_clients().values())):
-        camera.up, camera.fov = (0.0, 0.0, 1.0), LENS
-        camera.position = tuple(stage.centre + stage.radius / np.sin(LENS / 2) * away)
-        camera.look_at = tuple(stage.centre)
+    first.up, first.fov = (0.0, 0.0, 1.0), LENS
+    first.position, first.look_at = _eye(direction, 1.0), (0.0, 0.0, 0.0)
+    for client in server.get_clients().values():
+        aim_one(client, direction)
+
+
+def aim_one(client, direction) -> None:
+    """The camera of one visitor, whose window may be narrow."""
+    camera = client.camera
+    camera.up, camera.fov = (0.0, 0.0, 1.0), LENS
+    camera.position = _eye(direction, min(1.0, camera.image_width / (camera.image_height or 1)))
+    camera.look_at = (0.0, 0.0, 0.0)
+
+
+def _eye(direction, aspect: float) -> tuple[float, float, float]:
+    away = np.array(direction) / np.linalg.norm(direction)
+    half = np.arctan(max(aspect, 0.1) * np.tan(LENS / 2))
+    x, y, z = (RADIUS / np.sin(half) * away).tolist()
+    return x, y, z
 
 
 def look_at(server, target: np.ndarray) -> None:
-    """The cameras move along with `target`."""
+    """The cameras move along with `target`, a point of the page."""
     for client in server.get_clients().values():
         camera = client.camera
         camera.position = np.array(camera.position) + (target - np.array(camera.look_at))
@@ -166,7 +217,7 @@ def look_at(server, target: np.ndarray) -> None:
 def _instances(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Positions, orientations and sizes; a body that is not there has none."""
     gone = np.isnan(pose[:, 0])
-    at, turn = pose[:, :3].astype(np.float32), pose[:, 3:].astype(np.float32)
+    at, turn = pose[:, :3].copy(), pose[:, 3:].copy()
     at[gone], turn[gone] = 0.0, (1.0, 0.0, 0.0, 0.0)
     return at, turn, np.where(gone, 1e-9, 1.0).astype(np.float32)
 

@@ -13,6 +13,7 @@ from drystone.model.rotation import matrix_from_quaternion
 from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.world.export.drawing import drawing_of_world
+from drystone.world.export.framed import framed
 from drystone.world.run import stage_seconds
 from drystone.world.view.gallery import Gallery
 from drystone.world.view.loop import Loop
@@ -20,8 +21,8 @@ from drystone.world.view.overlays import Overlays
 from drystone.world.view.panels import LivePanel
 from drystone.world.view.pointer import Pointer
 from drystone.world.view.sender import Sender
-from drystone.world.view.server import start_server
-from drystone.world.view.stage import FROM, Stage, aim, look_at
+from drystone.world.view.server import start_server, stop_server
+from drystone.world.view.stage import FROM, Stage, aim, aim_one, look_at
 
 HISTORY = 600  # points of the plots
 SAMPLED = 0.1  # [s] between two of them: one minute of play is seen
@@ -81,6 +82,8 @@ class Viewer(Settable):
         self.world = world
         self.gallery = gallery or {}
         self._view = view  # from where the camera looks at first
+        # Centre and radius of what it looks at; bodies that come and go do not move it.
+        self._frame: tuple[np.ndarray, float] | None = None
         self.picked = []
         self.follow = False
         self._followed: tuple[int, np.ndarray] | None = None  # row, and the centre in its axes
@@ -146,7 +149,7 @@ class Viewer(Settable):
         """End the viewer; the world stays as it is."""
         self._loop.stop()
         self._sender.stop()
-        self._server.stop()
+        stop_server(self._server)
 
     # Called by panels and pointer, in threads of the server
 
@@ -171,7 +174,9 @@ class Viewer(Settable):
         with self._sender.lock:
             self._server.scene.reset()
             drawing = drawing_of_world(self.world)
-            self._stage = Stage(self._server, drawing)
+            if self._frame is None:
+                self._frame = framed(drawing, self._view)
+            self._stage = Stage(self._server, drawing, self._frame)
             self._sender.forget()
             self._followed = None
         self._overlays = Overlays(self._server, self._stage)
@@ -188,7 +193,11 @@ class Viewer(Settable):
         return tuple(thing.number for thing in (*self.world.bodies, *self.world.fixed))
 
     def _welcome(self, client: Any) -> None:
-        self._ask(lambda: None)  # something has changed: there is somebody to show it to
+        def greet():  # something has changed: there is somebody to show it to
+            if client.camera.image_width < client.camera.image_height:
+                aim_one(client, self._view)
+
+        self._ask(greet)
 
     def _is_watched(self) -> bool:
         return bool(self._server.get_clients())
@@ -247,7 +256,8 @@ class Viewer(Settable):
             self._stage.move(pose)
         if self._followed is not None:
             row, arm = self._followed
-            look_at(self._server, pose[row, :3] + matrix_from_quaternion(pose[row, 3:]) @ arm)
+            centre = pose[row, :3] + matrix_from_quaternion(pose[row, 3:]) @ arm
+            look_at(self._server, self._stage.to_page(centre))
         self._server.flush()
 
     def _complain(self, sentence: str) -> None:
@@ -258,7 +268,7 @@ class Viewer(Settable):
     def _reset(self) -> None:
         from drystone.world.io.checkpoint import world_from_image
 
-        self._change_world(world_from_image(self._image, "the start"))
+        self._change_world(world_from_image(self._image, "the start"), anew=False)
 
     def _load(self, name: str) -> None:
         """A world of the gallery in place of this one."""
@@ -267,13 +277,17 @@ class Viewer(Settable):
         _, build, self._view = self.gallery[name]
         world = build()
         self._image = world_image(world)
-        self._change_world(world)
+        self._change_world(world, True, name)
         aim(self._server, self._stage, self._view)
 
-    def _change_world(self, world: Any) -> None:
+    def _change_world(self, world: Any, anew: bool, name: str = "") -> None:
+        """`anew`: it is another scene, so it is framed too; `name` of it in the gallery."""
         if self.world._recorder is not None:
             self.world._recorder.close()
         self.world = world
         self.picked, self._debt, self._stages = [], 0.0, {}
         self.history.clear()
+        if anew:
+            self._frame = None
         self._redraw()
+        self._panel.follow_world(name)
