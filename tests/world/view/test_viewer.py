@@ -469,3 +469,58 @@ def test_build_switch_save_and_reset_through_the_panel(tmp_path):
         assert viewer.do(len) == 2 and viewer.world.time == 0.0 and not viewer.world.joints
     finally:
         viewer.stop()
+
+
+def test_a_body_that_comes_is_added_beside_what_is_shown():
+    """Nothing else is sent again, for it would flicker; and the camera's frame stays."""
+    viewer = stack(2).view(port=0, block=False)
+    try:
+        before = viewer._stage
+        viewer.do(lambda world: world.add_body(ds.Sphere(0.3), position=(30, 0, 4)))
+        wait_until(lambda: len(viewer._stage.batches) == 2 or viewer._show() or False)
+        assert viewer._stage.batches[0][0] is before.batches[0][0]
+        assert len(viewer._stage.fresh) == 1 and viewer._stage._fixed is before._fixed
+        assert viewer._stage.unit == before.unit
+    finally:
+        viewer.stop()
+
+
+def test_what_is_far_large_or_small_is_shown_about_its_own_centre():
+    """Page coordinates: poses on a real map lose nothing in single precision."""
+    server, _ = start_server("127.0.0.1", 0, None, "test")
+    try:
+        for size in (1e-3, 1.0, 1e3):
+            world = ds.World()
+            middle = np.array((2.6e6, 1.2e6, 500.0))
+            for k in range(3):
+                place = middle + size * np.array((0.0, 1.5 * k, 0.0))
+                world.add_body(ds.Box(size, size, size), position=tuple(place))
+            stage = Stage(server, drawing_of_world(world))
+            shown = stage.from_page(stage.batches[0][0].batched_positions)
+            assert shown == pytest.approx(world.positions, abs=1e-6 * size + 1e-9)
+            assert np.linalg.norm(stage.batches[0][0].batched_positions, axis=1).max() < 2.5
+    finally:
+        server.stop()
+
+
+def test_the_panel_shows_what_holds_in_the_world_that_was_loaded():
+    def other():
+        world = stack(1)
+        world.solver, world.tolerance, world.gravity = "nsgs", 3e-5, (0.0, 0.0, -1.6)
+        world["box 0"].material = ds.Material(density=500, friction=0.9)
+        return world
+
+    scenes = {"first": ("One", stack, (0, -1, 0.4)), "second": ("Two", other, (0, -1, 0.4))}
+    viewer = Viewer(stack(3), 0, gallery=scenes)
+    panel = viewer._panel
+    try:
+        assert panel._solver.value == "auto" and panel._gravity.value == pytest.approx(-9.81)
+        viewer.do(lambda world: viewer._load("second"))
+        assert (panel._solver.value, panel._tolerance.value) == ("nsgs", "3e-05")
+        assert panel._gravity.value == pytest.approx(-1.6) and panel._scene.value == "second"
+        assert viewer.do(lambda world: world.tolerance) == 3e-5
+        assert viewer.do(lambda world: {t.material.friction for t in (*world, *world.fixed)}) == {
+            0.9, 0.5,
+        }  # fmt: skip
+    finally:
+        viewer.stop()

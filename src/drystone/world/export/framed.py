@@ -62,7 +62,7 @@ def walls_of(drawing: Any) -> set[int]:
         if THIN * half[thin] <= side and abs(axes[2, thin]) <= UPRIGHT:
             middle = where[:3] + axes @ geometry.middle
             walls.append((j, middle, axes[:, thin], float(half[thin]), side))
-    found = set()
+    nearest = {}  # of each, the gap to the nearest one parallel to it, and which that is
     for j, middle, normal, half, side in walls:
         gaps = []
         for other, place, axis, thick, length in walls:
@@ -70,11 +70,12 @@ def walls_of(drawing: Any) -> set[int]:
             along = float(apart @ normal)
             beside = float(np.linalg.norm(apart - along * normal))
             if other != j and abs(normal @ axis) > 0.99 and beside < 0.5 * max(side, length):
-                gaps.append(abs(along) - half - thick)
-        # Steps of stairs stand side by side, walls of a container apart.
-        if gaps and min(gaps) > ROOM * half:
-            found.add(j)
-    return found
+                gaps.append((abs(along) - half - thick, other))
+        if gaps:
+            nearest[j] = min(gaps)
+    # Steps of stairs stand side by side, walls of a container apart.
+    alone = {j for j, _, _, half, _ in walls if j in nearest and nearest[j][0] > ROOM * half}
+    return {j for j in alone if nearest[j][1] in alone}
 
 
 def body_balls(drawing: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -146,7 +146,7 @@ class LivePanel:
             self.throw_speed = self.gui.add_slider(
                 "speed [m/s]", min=1.0, max=50.0, step=1.0, initial_value=15.0
             )
-            pole = self.gui.add_dropdown("at the cursor", ("off", "attract", "repel"))
+            pole = self._pole = self.gui.add_dropdown("at the cursor", ("off", "attract", "repel"))
             # At half the radius of the scene: from a tenth to a hundred weights of a body.
             strength = self.gui.add_slider(
                 "strength [weights]", min=0.1, max=100.0, step=0.1, initial_value=2.0
@@ -239,6 +239,8 @@ class LivePanel:
         frictions = [thing.material.friction for thing in (*world.bodies, *world.fixed)]
         if frictions:
             self._friction.value = float(np.clip(np.median(frictions), 0.0, 1.5))
+        if self.viewer.pointer.pole is None:
+            self._pole.value = "off"
         self._size.value = round(self.viewer._stage.radius / 8, 3) or 1e-3
         self._place.value = self._above()
         self._kind.options = tuple(PALETTE if world.dim == 3 else PALETTE_2D)

@@ -21,17 +21,30 @@ class Pointer:
     def __init__(self, viewer: Any, server: Any, stage: Stage, before: "Pointer | None") -> None:
         """`before` is the pointer of the scene that this one replaces: what it holds is kept."""
         self.viewer, self.server, self.stage = viewer, server, stage
-        self.dragging: Dragging | None = before.dragging if before else None
-        self.pole: Any = before.pole if before else None  # Attractor or Repulsor
+        self.dragging: Dragging | None = None
+        self.pole: Any = None  # Attractor or Repulsor
         self._line: Any = None
         self._cursor: Any = None
-        if self.pole is not None and self.pole._world is viewer.world:
-            self._add_cursor(self.pole.position)
-        server.scene.remove_click_callback()
-        for handle, _ in stage.batches:
-            handle.on_click(self._clicked)
-            handle.on_drag("left")(self._dragged)
-        server.scene.on_click()(self._clicked_scene)
+        if before is not None:
+            self._take_over(before)
+        # Handles outlive pointers: they ask for the one that is there when they are touched.
+        for handle in stage.fresh:
+            handle.on_click(lambda event: viewer.pointer._clicked(event))
+            handle.on_drag("left")(lambda event: viewer.pointer._dragged(event))
+        if before is None:
+            server.scene.on_click()(lambda event: viewer.pointer._clicked_scene(event))
+
+    def _take_over(self, before: "Pointer") -> None:
+        self._line, self._cursor = before._line, before._cursor
+        if before.dragging is not None and before.dragging.body._world is self.viewer.world:
+            self.dragging = before.dragging
+        if before.pole is not None and before.pole._world is self.viewer.world:
+            self.pole = before.pole
+            assert self._cursor is not None
+            self._cursor.position = tuple(self.stage.to_page(self.pole.position).tolist())
+        elif self._cursor is not None:
+            self._cursor.remove()
+            self._cursor = None
 
     # In threads of the server
 
@@ -108,7 +121,7 @@ class Pointer:
             position=self.stage.to_page(place),
         )  # fmt: skip
         self.server.scene.add_icosphere("/cursor/ball", 0.04 * RADIUS, color=CURSOR)
-        self._cursor.on_update(self._moved)
+        self._cursor.on_update(lambda event: self.viewer.pointer._moved(event))
 
     def _moved(self, event: Any) -> None:
         place = tuple(self.stage.from_page(event.target.position).tolist())

@@ -23,6 +23,7 @@ RADIUS = 2.5  # of the scene, as the page has it; shadows end at 20
 SKY, HAZE, GROUND = (176, 196, 216), (226, 231, 235), (183, 188, 186)
 LINES, EDGES = (168, 173, 171), (146, 151, 149)
 FAR = 24.0  # radii of the scene away the ground has faded into the sky
+CLEAR = 0.45  # opacity of bodies within which arrows stand
 FLAT = 0.2  # upward part of the normal of a plane that is ground; others would hide the scene
 
 # What moved by less than this share of the scene, or rotated by less than this [rad], since it was
@@ -41,39 +42,77 @@ ISLANDS = (
 class Stage:
     """What is drawn of the bodies and the fixed world, in the scene of a viser server."""
 
-    def __init__(self, server, drawing: Drawing, frame: tuple | None = None) -> None:
-        """`frame`: centre and radius of what is seen, if not that of the drawing."""
+    def __init__(
+        self, server, drawing: Drawing, frame: tuple | None = None, before: "Stage | None" = None
+    ) -> None:
+        """`frame`: centre and radius of what is seen, if not that of the drawing.
+
+        before   what it takes the place of: what is the same is not sent again, so nothing flickers
+        """
         self.server, self.drawing = server, drawing
         self.centre, self.radius = drawing.bounds if frame is None else frame
         self.unit = RADIUS / self.radius  # of the page in a metre
         self.batches = []  # (handle, rows of the bodies)
-        self._clear = False
+        self.fresh = []  # handles among these that are new
+        self._clear = before is not None and before._clear
         self._sent = self._shown(drawing.pose[0])  # (n, 7) what the page shows
         self._least = np.repeat(np.float32(SEEN) * np.array((RADIUS, 1.0)), (3, 4))
-        scene = server.scene
-        scene.set_up_direction("+z")
-        self._light()
-        for k, geometry in enumerate(drawing.geometry):
+        self._fixed: dict = {}  # handles by their names
+        if before is None:
+            server.scene.set_up_direction("+z")
+            self._light()
+        same = before is not None and before.unit == self.unit
+        same = same and (before.centre == self.centre).all()
+        for k in range(len(drawing.geometry)):
             rows = np.flatnonzero(drawing.shape == k)
-            if not len(rows):
-                continue
-            at, turn, size = _instances(self._sent[rows])
-            vertices, faces = geometry.shared()
-            handle = scene.add_batched_meshes_simple(
-                f"/bodies/{k}",
-                vertices=(self.unit * vertices).astype(np.float32),
-                faces=faces.astype(np.uint32),
-                batched_wxyzs=turn,
-                batched_positions=at,
-                batched_scales=size,
-                batched_colors=_painted(drawing.colour[rows]),
-                side="double",
-                lod="off",
-            )
-            self.batches.append((handle, rows))
-        self._draw_fixed()
-        for j, (point, normal) in enumerate(drawing.planes):
-            self._draw_plane(j, point, normal)
+            if len(rows):
+                self._draw_bodies(k, rows, before if same else None)
+        if same and _same_fixed(drawing, before.drawing):
+            self._fixed = before._fixed
+        else:
+            self._draw_fixed()
+            for j, (point, normal) in enumerate(drawing.planes):
+                self._draw_plane(j, point, normal)
+        if before is not None:
+            self._remove(before)
+
+    def _draw_bodies(self, k: int, rows: np.ndarray, before: "Stage | None") -> None:
+        """One batch: that of `before`, if it is of this shape and of as many bodies."""
+        geometry = self.drawing.geometry[k]
+        at, turn, size = _instances(self._sent[rows])
+        known = {handle.name: (handle, old) for handle, old in before.batches} if before else {}
+        handle, old = known.get(f"/bodies/{k}", (None, ()))
+        if handle is not None and len(old) == len(rows):
+            vertices = before.drawing.geometry[k].vertices
+            if np.array_equal(vertices, geometry.vertices):
+                handle.batched_positions, handle.batched_wxyzs = at, turn
+                handle.batched_scales = size
+                handle.batched_colors = _painted(self.drawing.colour[rows])
+                self.batches.append((handle, rows))
+                return
+        vertices, faces = geometry.shared()
+        handle = self.server.scene.add_batched_meshes_simple(
+            f"/bodies/{k}",
+            vertices=(self.unit * vertices).astype(np.float32),
+            faces=faces.astype(np.uint32),
+            batched_wxyzs=turn,
+            batched_positions=at,
+            batched_scales=size,
+            batched_colors=_painted(self.drawing.colour[rows]),
+            opacity=CLEAR if self._clear else None,
+            side="double",
+            lod="off",
+        )
+        self.batches.append((handle, rows))
+        self.fresh.append(handle)
+
+    def _remove(self, before: "Stage") -> None:
+        """What was there before and has no successor of its name."""
+        names = {handle.name for handle, _ in self.batches} | set(self._fixed)
+        gone = [handle for handle, _ in before.batches] + list(before._fixed.values())
+        for handle in gone:
+            if handle.name not in names:
+                handle.remove()
 
     def to_page(self, points) -> np.ndarray:
         """(n, 3) or (3,) coordinates of the page, of points in the world [m]."""
@@ -109,8 +148,9 @@ class Stage:
         walls = self.drawing.walls
         for j, (k, where, _) in enumerate(self.drawing.fixed):
             vertices, faces = self.drawing.geometry[k].shared()
-            self.server.scene.add_mesh_simple(
-                f"/fixed/{j}",
+            name = f"/fixed/{j}"
+            self._fixed[name] = self.server.scene.add_mesh_simple(
+                name,
                 (self.unit * vertices).astype(np.float32),
                 faces.astype(np.uint32),
                 color=rgb(FIXED),
@@ -127,8 +167,9 @@ class Stage:
         below = axes.T @ (self.centre - point)
         below = point + axes @ (np.round(below / cell) * cell * (1.0, 1.0, 0.0))
         ground = normal[2] > FLAT
-        self.server.scene.add_grid(
-            f"/planes/{j}",
+        name = f"/planes/{j}"
+        self._fixed[name] = self.server.scene.add_grid(
+            name,
             width=2.2 * FAR * RADIUS,
             height=2.2 * FAR * RADIUS,
             position=self.to_page(below),
@@ -172,7 +213,7 @@ class Stage:
         if clear != self._clear:
             self._clear = clear
             for handle, _ in self.batches:
-                handle.opacity = 0.45 if clear else None
+                handle.opacity = CLEAR if clear else None
 
     def body_at(self, handle, instance: int | None) -> int | None:
         """The row of the body that is instance `instance` of the batch `handle`."""
@@ -212,6 +253,18 @@ def look_at(server, target: np.ndarray) -> None:
         camera = client.camera
         camera.position = np.array(camera.position) + (target - np.array(camera.look_at))
         camera.look_at = target
+
+
+def _same_fixed(drawing: Drawing, other: Drawing) -> bool:
+    """Whether the fixed world is the same in both."""
+    if len(drawing.fixed) != len(other.fixed) or len(drawing.planes) != len(other.planes):
+        return False
+    for (k, where, _), (m, there, _) in zip(drawing.fixed, other.fixed, strict=True):
+        vertices = drawing.geometry[k].vertices, other.geometry[m].vertices
+        if not (np.array_equal(where, there) and np.array_equal(*vertices)):
+            return False
+    planes = zip(drawing.planes, other.planes, strict=True)
+    return all(np.array_equal(a, b) and np.array_equal(n, m) for (a, n), (b, m) in planes)
 
 
 def _instances(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -99,6 +99,8 @@ class Viewer(Settable):
         self._sampled = 0.0  # when the plots got their last point
         self._stages: dict = {}
         self._panel: Any = None
+        self._stage: Any = None
+        self._overlays: Any = None
         self.pointer = None
         self._set_up()
         self._server.on_client_connect(self._welcome)
@@ -171,21 +173,19 @@ class Viewer(Settable):
         aim(self._server, self._stage, self._view)
 
     def _redraw(self) -> None:
-        with self._sender.lock:
-            self._server.scene.reset()
+        if self._overlays is not None:
+            self._overlays.clear()
+        with self._sender.lock, self._server.atomic():
             drawing = drawing_of_world(self.world)
             if self._frame is None:
                 self._frame = framed(drawing, self._view)
-            self._stage = Stage(self._server, drawing, self._frame)
+            self._stage = Stage(self._server, drawing, self._frame, self._stage)
             self._sender.forget()
             self._followed = None
         self._overlays = Overlays(self._server, self._stage)
         if self._panel is not None:
             self._overlays.on = self._panel.toggled()
-        before = self.pointer
-        if before is not None and before.dragging and before.dragging.body._world is not self.world:
-            before.dragging = None
-        self.pointer = Pointer(self, self._server, self._stage, before)
+        self.pointer = Pointer(self, self._server, self._stage, self.pointer)
         self._built, self._drawn = self.world._synced(), self._things()
         self.picked = [body for body in self.picked if body._world is self.world]
 
