@@ -12,7 +12,7 @@ from drystone.world.view.loop import Loop
 from drystone.world.view.panels import SPEEDS
 from drystone.world.view.plots import Plots
 from drystone.world.view.server import start_server, stop_server
-from drystone.world.view.stage import FROM, PICKED, Stage, aim, aim_one, look_at
+from drystone.world.view.stage import FROM, PICKED, Stage, aim, look_at, welcome
 
 
 @public
@@ -37,7 +37,7 @@ class ReplayViewer:
         aim(self._server, self._stage, FROM)
         for handle, _ in self._stage.batches:
             handle.on_click(self._clicked)
-        self._server.on_client_connect(lambda client: self._loop.ask(lambda: self._greet(client)))
+        self._server.on_client_connect(self._greet)
         self._loop.start()
 
     @property
@@ -128,8 +128,8 @@ class ReplayViewer:
         self._loop.ask(pick)
 
     def _greet(self, client: Any) -> None:
-        if client.camera.image_width < client.camera.image_height:
-            aim_one(client, FROM)
+        welcome(self._server, client, FROM)
+        self._loop.ask(lambda: None)  # there is somebody to show it to
 
     def _is_watched(self) -> bool:
         return bool(self._server.get_clients())

@@ -30,6 +30,9 @@ FLAT = 0.2  # upward part of the normal of a plane that is ground; others would 
 # sent is not sent again: a hundredth of a pixel, but a wall that stands sends nothing.
 SEEN = 1e-5
 
+NARROW = 0.8  # width to height of a window in which the panel lies below, as on a phone
+UNDER_PANEL = 0.2  # of the distance, by which the scene is then lifted
+
 # Colours for what a toggle shows.
 ASLEEP, AWAKE = (150, 160, 185), (214, 140, 60)
 PICKED = (250, 200, 40)
@@ -232,12 +235,33 @@ def aim(server, stage: Stage, direction) -> None:
         aim_one(client, direction)
 
 
+def welcome(server, client, direction) -> None:
+    """Aim the camera of a visitor whose window is narrow, once it has come to the first view."""
+    aimed = False
+
+    def look(camera) -> None:
+        nonlocal aimed
+        first = np.array(server.initial_camera.position)
+        arrived = np.allclose(camera.position, first, atol=1e-3 * RADIUS)
+        if arrived and not aimed and camera.image_width < NARROW * camera.image_height:
+            aimed = True
+            aim_one(client, direction)
+
+    client.camera.on_update(look)
+    look(client.camera)
+
+
 def aim_one(client, direction) -> None:
-    """The camera of one visitor, whose window may be narrow."""
+    """The camera of one visitor, whose window may be narrow: the panel then covers its lower part,
+    so the scene is put into the upper one."""
     camera = client.camera
+    aspect = min(1.0, camera.image_width / (camera.image_height or 1))
+    eye = np.array(_eye(direction, aspect))
+    right = np.cross((0.0, 0.0, 1.0), eye)
+    up = np.cross(eye, right) / (np.linalg.norm(right) * np.linalg.norm(eye) or 1.0)
+    down = -up * UNDER_PANEL * np.linalg.norm(eye) if aspect < NARROW else np.zeros(3)
     camera.up, camera.fov = (0.0, 0.0, 1.0), LENS
-    camera.position = _eye(direction, min(1.0, camera.image_width / (camera.image_height or 1)))
-    camera.look_at = (0.0, 0.0, 0.0)
+    camera.position, camera.look_at = tuple(eye + down), tuple(down)
 
 
 def _eye(direction, aspect: float) -> tuple[float, float, float]:

@@ -22,7 +22,7 @@ from drystone.world.view.panels import LivePanel
 from drystone.world.view.pointer import Pointer
 from drystone.world.view.sender import Sender
 from drystone.world.view.server import start_server, stop_server
-from drystone.world.view.stage import FROM, Stage, aim, aim_one, look_at
+from drystone.world.view.stage import FROM, Stage, aim, look_at, welcome
 
 HISTORY = 600  # points of the plots
 SAMPLED = 0.1  # [s] between two of them: one minute of play is seen
@@ -193,11 +193,8 @@ class Viewer(Settable):
         return tuple(thing.number for thing in (*self.world.bodies, *self.world.fixed))
 
     def _welcome(self, client: Any) -> None:
-        def greet():  # something has changed: there is somebody to show it to
-            if client.camera.image_width < client.camera.image_height:
-                aim_one(client, self._view)
-
-        self._ask(greet)
+        welcome(self._server, client, self._view)
+        self._ask(lambda: None)  # something has changed: there is somebody to show it to
 
     def _is_watched(self) -> bool:
         return bool(self._server.get_clients())
