@@ -3,6 +3,7 @@
 Everything is made of forces and bodies that a recording notes, so that a replay is exact.
 """
 
+from itertools import count
 from math import sqrt
 from typing import Any
 
@@ -121,6 +122,9 @@ def throw(world, origin, direction, speed, shape, material, name) -> Body:
     speed = positive("throw: speed", speed, "m/s")
     if shape is None:
         shape = _ball(world)
+    if name is None:
+        taken = {body.name for body in world.bodies}
+        name = next(word for k in count(1) if (word := f"thrown {k}") not in taken)
     return world.add_body(
         shape,
         Material(density=2000, friction=0.5) if material is None else material,

@@ -260,6 +260,10 @@ def test_a_recording_plays_and_scrubbing_jumps(tmp_path, pictures):
                 wait_until(lambda: "frame 50" in viewer._clock.content)
                 shown = viewer._stage.from_page(viewer._stage.batches[0][0].batched_positions)
                 assert shown[0] == pytest.approx(recording.positions(50)[0], abs=1e-5)
+                viewer._loop.ask(lambda: setattr(viewer, "_picked", 2))
+                wait_until(lambda: "thrown" in viewer._about.content)
+                speed = float(viewer._about.content.split(", ")[-1].split()[0])
+                assert 0.1 < speed < 9.0 and " kg" in viewer._about.content
                 browser.picture(pictures / "5-scrubbed.png")
         finally:
             viewer.stop()

@@ -15,7 +15,7 @@ from drystone.world.export.framed import framed, walls_of
 # Colours of bodies in turn (sRGB, 0 to 255); a ball that strikes is of steel.
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
 STEEL, FIXED, GROUND = "#4f5b69", "#8d9aa5", "#e4e0d8"
-STRIKERS = ("ball", "cue")
+STRIKERS, THROWN = ("ball", "cue"), "thrown "
 
 
 class Geometry(NamedTuple):
@@ -132,7 +132,8 @@ def _drawing(world, bodies, times, pose) -> Drawing:
 
 
 def colour_of(body, k: int) -> str:
-    return STEEL if body.name in STRIKERS else STONE[(7 * k + k // 8) % len(STONE)]
+    strikes = body.name in STRIKERS or body.name.startswith(THROWN)
+    return STEEL if strikes else STONE[(7 * k + k // 8) % len(STONE)]
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

@@ -1,10 +1,12 @@
 """ReplayViewer: a recording in the browser. Play, pause, step, scrub, pick, follow."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from drystone.model.checks import integer
+from drystone.model.rotation import matrix_from_quaternion
 from drystone.model.signatures import public
 from drystone.world.export.drawing import drawing_of_recording
 from drystone.world.export.framed import framed
@@ -32,6 +34,7 @@ class ReplayViewer:
         self._stage = Stage(self._server, self._drawing, framed(self._drawing, FROM))
         self._time = float(self._drawing.times[0])
         self._picked: int | None = None
+        self._bodies = cache(recording.bodies)
         self._loop = Loop(self._advance, self._show, self._is_watched, self._say)
         self._fill_panel()
         aim(self._server, self._stage, FROM)
@@ -149,13 +152,32 @@ class ReplayViewer:
             self._slider.value = k
         self._clock.content = f"t = **{self._time:.3f} s**, frame {k}"
         if self._picked is not None and not np.isnan(pose[self._picked, 0]):
-            x, y, z = pose[self._picked, :3]
-            self._about.content = (
-                f"**{self._drawing.names[self._picked]}** at ({x:.3f}, {y:.3f}, {z:.3f}) m"
-            )
+            self._about.content = self._described(self._picked, pose[self._picked])
             if self._follow.value:
                 look_at(self._server, self._stage.to_page(pose[self._picked, :3]))
+        elif self._picked is not None:
+            self._about.content = f"**{self._drawing.names[self._picked]}** is not there now."
         self._server.flush()
+
+    def _described(self, row: int, pose: np.ndarray) -> str:
+        """The body, as Markdown; how fast it moves follows from the frames before and after."""
+        body = self._bodies()[int(self._drawing.numbers[row])]
+        last, k = len(self._drawing.times) - 1, self.frame
+        a, b = max(k - 1, 0), min(k + 1, last)
+        arm = matrix_from_quaternion(body.orientation).T @ (body.centre - body.position)
+        places = [
+            self._drawing.pose[j, row, :3]
+            + matrix_from_quaternion(self._drawing.pose[j, row, 3:]) @ arm
+            for j in (a, b)
+        ]
+        span = self._drawing.times[b] - self._drawing.times[a]
+        speed = np.linalg.norm(places[1] - places[0]) / span if span > 0.0 else np.nan
+        moves = f", {speed:.3g} m/s" if np.isfinite(speed) else ""
+        x, y, z = pose[:3]
+        return (
+            f"**{body.name}**: {type(body.shape).__name__}, {body.mass:.4g} kg\n\n"
+            f"at ({x:.3f}, {y:.3f}, {z:.3f}) m{moves}"
+        )
 
     def _say(self, sentence: str) -> None:
         self._note.content = sentence
