@@ -121,7 +121,9 @@ def _bar(world, count, progress):
 def _world_bar(world, count):
     from rich.console import Console
 
-    with progress_bar(Console(stderr=True), count, world.time) as update:
+    screen = Console(stderr=True)
+    made = notebook_bar if screen.is_jupyter else partial(progress_bar, screen)
+    with made(count, world.time) as update:
         start = perf_counter()
 
         def show(done, report):
@@ -129,6 +131,29 @@ def _world_bar(world, count):
             update(completed=done, time=world.time, contacts=report.contacts, pace=pace)
 
         yield show
+
+
+@contextmanager
+def notebook_bar(steps: int, time: float = 0.0):
+    """progress_bar() in a cell: that of rich needs ipywidgets there, and warns without them."""
+    from IPython.display import display
+
+    def shown(completed, time, contacts, pace):
+        said = f"t = {time:.3f} s, {completed}/{steps} steps, {contacts} contacts"
+        said += f", {pace:.3f} ms/step" if completed else ""
+        bar = f'<progress value="{completed}" max="{steps}"></progress>'
+        return {"text/plain": said, "text/html": f"{bar} {said}"}
+
+    handle = display(shown(0, time, 0, 0.0), raw=True, display_id=True)
+    last = perf_counter()
+
+    def update(completed, time, contacts, pace):
+        nonlocal last
+        if completed == steps or perf_counter() - last > 0.2:
+            last = perf_counter()
+            handle.update(shown(completed, time, contacts, pace), raw=True)
+
+    yield update
 
 
 @contextmanager

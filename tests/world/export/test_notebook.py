@@ -14,6 +14,7 @@ CELLS = (
     "ds.Recording('fall.h5')",
     "world.contacts()",
     "world.problem()",
+    "world.view(port=0, block=False).stop()",
 )
 
 
@@ -22,16 +23,22 @@ def test_an_executed_notebook_shows_the_scene_and_does_not_warn(tmp_path):
     nbclient = pytest.importorskip("nbclient")
     nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel")
+    pytest.importorskip("viser")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS])
     resources = {"metadata": {"path": str(tmp_path)}}
     nbclient.NotebookClient(book, timeout=500, resources=resources, kernel_name="python3").execute()
     outputs = [cell.outputs for cell in book.cells]
-    said = "".join(o.get("text", "") for out in outputs for o in out if o.output_type == "stream")
+    said = "".join(
+        o.get("text", "") + str(o.get("data", {}).get("text/plain", ""))
+        for out in outputs
+        for o in out
+    )
+    assert "48/48 steps" in said and "viser" not in said
     assert "Warning" not in said and "warn" not in said.lower()
     world, replay = (_html(outputs[k]) for k in (0, 2))
     for shown in (world, replay):
         assert shown.startswith("<iframe") and "http://" not in shown and "https://" not in shown
-    for out in outputs[3:]:
+    for out in outputs[3:5]:
         text = out[-1]["data"]["text/plain"]
         assert text.count("\n") < 12, text
 

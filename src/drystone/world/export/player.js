@@ -265,6 +265,7 @@ async function start() {
     if (event.key === " ") { player.play(!player.playing); event.preventDefault(); }
   });
   player.ready = true;
+  byId("note").textContent = "";
   requestAnimationFrame(draw);
 }
 
@@ -321,4 +322,4 @@ function attachMouse(canvas, scene) {
   };
 }
 
-start();
+start().catch((error) => { byId("note").textContent = `This page cannot be shown: ${error}`; });

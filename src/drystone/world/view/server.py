@@ -10,10 +10,9 @@ import hmac
 import ipaddress
 import logging
 import threading
-from contextlib import redirect_stdout
+from contextlib import contextmanager
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
-from io import StringIO
 from urllib.parse import parse_qs, urlsplit
 
 from drystone.errors import DrystoneError, InputError
@@ -52,8 +51,21 @@ def start_server(
 
 def stop_server(server) -> None:
     """End it without a word on the terminal."""
-    with redirect_stdout(StringIO()):
+    with _quiet():
         server.stop()
+
+
+@contextmanager
+def _quiet():
+    """viser prints a table of addresses without the token, through the console of rich."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
 
 
 def _share_nothing(verbose: bool = True) -> None:
@@ -107,7 +119,7 @@ def _guarded(viser, host, port, guard, label, gallery):
     with _STARTING:
         sockets.serve = guarded_serve
         try:
-            with redirect_stdout(StringIO()):  # it prints a table of addresses without the token
+            with _quiet():
                 return viser.ViserServer(host=host, port=port, label=label, verbose=False)
         finally:
             sockets.serve = serve
