@@ -3,6 +3,7 @@
 import csv
 import json
 
+import h5py
 import numpy as np
 import pytest
 
@@ -175,3 +176,14 @@ def test_what_cannot_be_written_is_refused_in_a_sentence(recording, tmp_path):
         recording.export(tmp_path / "fall.gltx")
     with pytest.raises(ds.InputError, match="frame is 99"):
         recording.export(tmp_path / "fall.ply", frame=99)
+
+
+def test_a_recording_with_overwritten_poses_is_refused_in_a_sentence(recording, tmp_path):
+    path = tmp_path / "damaged.h5"
+    path.write_bytes(recording.path.read_bytes())
+    with h5py.File(path, "r+") as file:
+        pose = file["pose"][:]
+        pose[len(pose) // 2] = 1e300
+        file["pose"][:] = pose
+    with ds.Recording(path) as damaged, pytest.raises(ds.InputError, match="damaged: what frame"):
+        drawing_of_recording(damaged)

@@ -15,6 +15,7 @@ from drystone.world.export.framed import framed, walls_of
 # Colours of bodies in turn (sRGB, 0 to 255); a ball that strikes is of steel.
 STONE = ("#b8b0a2", "#a39b8f", "#c9bfae", "#8f8a82", "#b3a593", "#9c948a", "#c2b6a3", "#a89f8d")
 STEEL, FIXED, GROUND = "#4f5b69", "#8d9aa5", "#e4e0d8"
+FARTHEST = 1e15  # [m] a coordinate in a recording, at most
 STRIKERS, THROWN = ("ball", "cue"), "thrown "
 
 
@@ -99,8 +100,21 @@ def drawing_of_recording(recording) -> Drawing:
     pose = np.full((len(recording), len(bodies), 7), np.nan)
     for k in range(len(recording)):
         frame = recording.frame(k)
+        _check(recording, k, frame.pose)
         pose[k, [row[int(number)] for number in frame.number]] = frame.pose
     return _drawing(recording.start(), list(bodies.values()), recording.times, pose)
+
+
+def _check(recording, k: int, pose: np.ndarray) -> None:
+    """A file of which a part was overwritten still opens: what is no pose cannot be drawn."""
+    with np.errstate(all="ignore"):
+        length = np.linalg.norm(pose[:, 3:], axis=1)
+        right = (np.abs(length - 1.0) < 1e-6) & (np.abs(pose[:, :3]) < FARTHEST).all(axis=1)
+    if not right.all():
+        raise InputError(
+            f"{recording.path}: is damaged: what frame {k} holds of body {int(np.argmin(right))} "
+            f"is no pose; record it again."
+        )
 
 
 def _drawing(world, bodies, times, pose) -> Drawing:

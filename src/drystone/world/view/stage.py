@@ -55,9 +55,9 @@ class Stage:
         self.server, self.drawing = server, drawing
         self.centre, self.radius = drawing.bounds if frame is None else frame
         self.unit = RADIUS / self.radius  # of the page in a metre
-        self.batches = []  # (handle, rows of the bodies)
-        self.fresh = []  # handles among these that are new
-        self._clear = before is not None and before._clear
+        self.batches: list = []  # (handle, rows of the bodies)
+        self.fresh: list = []  # handles among these that are new
+        self._clear: bool = before is not None and before._clear
         self._sent = self._shown(drawing.pose[0])  # (n, 7) what the page shows
         self._least = np.repeat(np.float32(SEEN) * np.array((RADIUS, 1.0)), (3, 4))
         self._fixed: dict = {}  # handles by their names
