@@ -27,7 +27,7 @@ def run_scene(
     if picture is not None:
         from drystone.world.io import render
 
-        render._pyvista()  # better to miss it now than after the run
+        render.pyvista()  # better to miss it now than after the run
     with use_threads(threads) if threads else nullcontext():
         world = scene.build(**options)
         steps = round(seconds / world.dt)
