@@ -5,6 +5,8 @@ What is sent in single precision is then exact on real maps too, and a watch and
 where the page has shadows and cuts nothing off.
 """
 
+from typing import Any
+
 import numpy as np
 
 from drystone.model.rotation import (
@@ -23,6 +25,8 @@ RADIUS = 2.5  # of the scene, as the page has it; shadows end at 20
 SKY, HAZE, GROUND = (176, 196, 216), (226, 231, 235), (183, 188, 186)
 LINES, EDGES = (168, 173, 171), (146, 151, 149)
 FAR = 24.0  # radii of the scene away the ground has faded into the sky
+MOST_FACES = 1_500_000  # triangles of all bodies: a laptop draws them in every frame, and shadows
+NEAR, LEAST_SHARE = 3.0, 0.05  # from there on bodies have that share of their triangles or more
 CLEAR = 0.45  # opacity of bodies within which arrows stand
 FLAT = 0.2  # upward part of the normal of a plane that is ground; others would hide the scene
 
@@ -104,10 +108,17 @@ class Stage:
             batched_colors=_painted(self.drawing.colour[rows]),
             opacity=CLEAR if self._clear else None,
             side="double",
-            lod="off",
+            lod=self._coarser(),
         )
         self.batches.append((handle, rows))
         self.fresh.append(handle)
+
+    def _coarser(self) -> Any:
+        """Thousands of round bodies have more triangles than can be drawn: those far away get
+        fewer."""
+        faces = [len(geometry.vertices) // 3 for geometry in self.drawing.geometry]
+        total = int(np.array(faces)[self.drawing.shape].sum()) if len(self.drawing.shape) else 0
+        return "off" if total <= MOST_FACES else ((NEAR, max(MOST_FACES / total, LEAST_SHARE)),)
 
     def _remove(self, before: "Stage") -> None:
         """What was there before and has no successor of its name."""
