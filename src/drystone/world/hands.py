@@ -52,6 +52,7 @@ class Hands:
 
         shape       None: a ball of the size that bodies here have
         material    None: 2000 kg/m³, friction 0.5
+        name        None: thrown 1, thrown 2, ...
         """
         return interaction.throw(self, origin, direction, speed, shape, material, name)
 
