@@ -14,9 +14,13 @@ FIRST_SCENE = "box-stack"  # of the gallery
 def gallery() -> dict:
     """All scenes, for the viewer: {name: (summary, a function that builds it, from where)}."""
     return {
-        name: (f"{scene.summary}. {scene.expect}.", scene.build, scene.view)
+        name: (f"{_begun(scene.summary)}. {_begun(scene.expect)}.", scene.build, scene.view)
         for name, scene in SCENES.items()
     }
+
+
+def _begun(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def view_scene(name: str, options: dict, record: Path | None, every: int, port: int) -> None:

@@ -174,7 +174,7 @@ async function start() {
   camera.turn = Math.atan2(SCENE.from[1], SCENE.from[0]);
   camera.tilt = Math.atan2(SCENE.from[2], Math.hypot(SCENE.from[0], SCENE.from[1]));
   const last = SCENE.times[SCENE.times.length - 1], first = SCENE.times[0];
-  let shown = -1, before = null;
+  let shown = -1, before = null, looked = "";
   player.poses = (b) => Array.from(poseOf(scene.poses, player.frame, b));
   player.seek = (time) => { player.time = Math.min(Math.max(time, first), last); };
   player.play = (on = true) => {
@@ -205,6 +205,12 @@ async function start() {
       const pose = poseOf(scene.poses, player.frame, player.follow);
       if (!isNaN(pose[0])) camera.target = [pose[0], pose[1], pose[2]];
     }
+    player.drawn += 1;
+    requestAnimationFrame(draw);
+    // What stands costs nothing: a page of forty scenes would keep a machine busy.
+    const state = JSON.stringify([player.time, camera, canvas.clientWidth, canvas.clientHeight, devicePixelRatio]);
+    if (state === looked) return;
+    looked = state;
     const wide = canvas.clientWidth * devicePixelRatio, high = canvas.clientHeight * devicePixelRatio;
     if (canvas.width !== Math.round(wide) || canvas.height !== Math.round(high)) {
       canvas.width = Math.round(wide); canvas.height = Math.round(high);
@@ -250,8 +256,6 @@ async function start() {
     gl.disable(gl.BLEND);
     if (document.activeElement !== byId("scrub")) byId("scrub").value = player.time;
     byId("time").textContent = player.time.toFixed(2) + " s";
-    player.drawn += 1;
-    requestAnimationFrame(draw);
   }
 
   const scrub = byId("scrub");
