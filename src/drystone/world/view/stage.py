@@ -254,7 +254,7 @@ def welcome(server, client, direction) -> None:
         nonlocal aimed
         first = np.array(server.initial_camera.position)
         arrived = np.allclose(camera.position, first, atol=1e-3 * RADIUS)
-        if arrived and not aimed and camera.image_width < NARROW * camera.image_height:
+        if arrived and not aimed and camera.image_width < camera.image_height:
             aimed = True
             aim_one(client, direction)
 
