@@ -1,4 +1,4 @@
-"""The frame of the HTML report; {title} and {body} are filled in."""
+"""The frame of the HTML report; {title}, {body} and {footer}, a CSS string, are filled in."""
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -41,7 +41,10 @@ pre {{ background: #f7f7f7; padding: .5rem; font-size: .72rem; white-space: pre-
 .tabs input:focus-visible + label {{ outline: 2px solid #06c; }}
 .tabs div {{ order: 2; width: 100%; display: none; }}
 .tabs input:checked + label + div {{ display: block; }}
-@page {{ size: A4; margin: 16mm 14mm; }}
+@page {{ size: A4; margin: 16mm 14mm 18mm;
+  @bottom-left {{ content: "{footer}"; font: 7pt sans-serif; color: #555; }}
+  @bottom-right {{ content: counter(page) " / " counter(pages); font: 7pt sans-serif;
+    color: #555; }} }}
 @media print {{
   body {{ font-size: 9.5pt; margin: 0; max-width: none; padding: 0; }}
   th, td {{ font-size: 7pt; padding: .1rem .25rem; }}

@@ -18,6 +18,7 @@ from drystone.rockfall.run.plan import LAYOUT
 
 PARTS = "parts"
 MADE = (".tif", ".asc", ".prj", ".qml", ".png", ".xml")  # files in folders that a run fills
+FOLDERS = ("rasters", "figures", "screenshots")
 MARKER = ".made-by-a-run-of-drystone"
 WRITTEN = (
     PARTS, *FILES.values(), "trajectories.gpkg", "rasters", "layout.json", "statistics.json",
@@ -67,7 +68,7 @@ def clear_results(out: Path) -> None:
         remove_parts(out, -(-before["runs"] // max(before["chunk"], 1)))
         for name in (*WRITTEN, "manifest.json"):
             path = out / name
-            if name in ("rasters", "figures") and path.is_dir() and not path.is_symlink():
+            if name in FOLDERS and path.is_dir() and not path.is_symlink():
                 for file in path.iterdir():
                     file.unlink()
                 path.rmdir()
@@ -79,7 +80,7 @@ def clear_results(out: Path) -> None:
 
 def _require_ours(out: Path) -> None:
     """Before anything is removed: InputError if a folder of a run holds files of others."""
-    for folder in ("rasters", "figures"):
+    for folder in FOLDERS:
         for file in (out / folder).iterdir() if (out / folder).is_dir() else ():
             if file.suffix not in MADE or not file.is_file():
                 raise InputError(

@@ -86,6 +86,7 @@ class Terrain(Part):
     nodata: float | None = None
     reproject: str | None = None  # system to move it to when it is read
     cell: Above | None = Field(None, alias="cell_m")  # of the grid made of a point cloud
+    tin: bool | None = None  # the points of a cloud themselves as corners of triangles
 
 
 class MaterialClass(Part):
