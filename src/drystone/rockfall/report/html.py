@@ -7,13 +7,12 @@ from drystone.model.checks import of_kind
 from drystone.model.signatures import public
 from drystone.rockfall.report.browser import print_pdf, take_pictures
 from drystone.rockfall.report.figures import all_passages, draw_all, write_figures
-from drystone.rockfall.report.html_frame import PAGE
+from drystone.rockfall.report.html_frame import html_page
 from drystone.rockfall.report.html_parts import (
     COLUMNS,
     STAR,
     bullets,
     compact_json,
-    css_string,
     image,
     largest,
     number,
@@ -133,9 +132,7 @@ def report_page(results: Results, images: dict[str, bytes]) -> str:
         section("Limits of the model", bullets(list(LIMITS))),
         _inputs(manifest),
     ]
-    title = report_title(manifest)
-    footer = css_string(", ".join(filter(None, (title, revision_of(manifest)))))
-    return PAGE.format(title=escape(title), body="\n".join(sections), footer=footer)
+    return html_page(report_title(manifest), "\n".join(sections), revision_of(manifest))
 
 
 def _run_table(runs: dict) -> str:

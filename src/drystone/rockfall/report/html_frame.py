@@ -1,4 +1,6 @@
-"""The frame of the HTML report; {title}, {body} and {footer}, a CSS string, are filled in."""
+"""The frame of the HTML pages: reports, comparisons of scenarios, fits."""
+
+from html import escape
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -65,3 +67,14 @@ pre {{ background: #f7f7f7; padding: .5rem; font-size: .72rem; white-space: pre-
 </body>
 </html>
 """
+
+
+def html_page(title: str, body: str, revision: str = "") -> str:
+    """A whole page; printed, each sheet has title and revision at its foot, and its number."""
+    footer = ", ".join(filter(None, (title, revision)))
+    return PAGE.format(title=escape(title), body=body, footer=_css_string(footer))
+
+
+def _css_string(text: str) -> str:
+    """Text between the quotes of a style sheet: no letter of it can end them."""
+    return "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):06x}" for c in text)

@@ -21,11 +21,6 @@ def image(images: dict[str, bytes], name: str) -> str:
     return f'<img alt="{text}" src="data:image/png;base64,{data}">'
 
 
-def css_string(text: str) -> str:
-    """Text between the quotes of a style sheet: no letter of it can end them."""
-    return "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):06x}" for c in text)
-
-
 def tabs(panels: dict[str, str], group: str) -> str:
     """One panel at a time, chosen by a row of buttons; without any script."""
     parts = []

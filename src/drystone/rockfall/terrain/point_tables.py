@@ -116,7 +116,7 @@ def read_points(path: Path, unnamed: Sequence[str] = ()) -> tuple:
         )
     places = np.column_stack([table.numbers(k) for k in found if k is not None])
     columns = {name: table.values(k) for k, name in enumerate(table.head)}
-    return shapely.points(places.reshape(len(table.rows), -1)), columns, system
+    return shapely.points(places), columns, system
 
 
 def _column(head: list[str], names: Sequence[str]) -> int | None:

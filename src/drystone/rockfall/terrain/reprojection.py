@@ -21,7 +21,8 @@ def in_metres(name: str, raster: Raster, given: str | None, moved: bool) -> Rast
     `given` replaces what its file says of its system; an axis of heights there says their unit.
     """
     text = raster.crs if given is None else given
-    system = None if text in (None, LOCAL) else read_crs(f"crs of {name}", text)
+    local = text is None or (isinstance(text, str) and text == LOCAL)
+    system = None if local else read_crs(f"crs of {name}", text)
     height = None if system is None else _height_axis(system)
     if given is not None and height is not None:
         size, unit = height.unit_conversion_factor, height.unit_name
