@@ -361,3 +361,14 @@ def test_maps_whose_axes_run_elsewhere_are_told(study, crs, ways):
     )
     found = check_study(turned.with_runs(count=5)).findings
     assert any(f"{crs} run {ways}, not" in str(f) for f in found)
+
+
+def test_a_title_block_takes_dates_and_numbers_without_quotes(folder):
+    path = folder / "study.toml"
+    given = path.read_text().replace('revision = "A, draft"', "revision = 2\ndate = 2026-11-19")
+    path.write_text(given)
+    block = Study.load(path).settings.report
+    assert (block.revision, block.date) == ("2", "2026-11-19")
+    path.write_text(given.replace("revision = 2", "revision = true"))
+    with pytest.raises(InputError, match=r"report.revision"):
+        Study.load(path)

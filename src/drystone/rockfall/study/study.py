@@ -252,6 +252,11 @@ class Study:
         return build.trees(self)
 
     @cached_property
+    def trunks(self) -> np.ndarray:
+        """(n, 4) x, y, diameter and height of the trees [m]."""
+        return self.trees.trunks
+
+    @cached_property
     def check_lines(self) -> list:
         """Named lines in local coordinates: `.name`, `.points` (n, 2)."""
         return build.check_lines(self)
@@ -303,7 +308,7 @@ class Study:
         u = self.sampler.draw(run)
         release = build.pick(self.releases, u["source"])
         with self.blaming(f"sources ({release.name}), run {run}"):
-            rock, start = release.start(self.slope, u, self.sampler.again(run))
+            rock, start = release.start(self.slope, self.trunks, u, self.sampler.again(run))
         sample = Sample((rock, start, self._values(u)))
         sample.source = self.releases.index(release)
         sample.group = self.rock_groups.index(build.pick(release.groups, u["rock"]))
