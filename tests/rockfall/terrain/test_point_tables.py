@@ -62,6 +62,10 @@ def test_heights_and_degrees(tmp_path):
         ("x,y\n\n3,4\n5,six\n", "line 4: y is 'six'; every line must hold a number"),
         ("x,y\n", "holds no geometry"),
         ("x,y\n3,nan\n", "a coordinate is nan"),
+        ('x,y,what\n3,4,"a\nb"\n', "in quotes reaches over the end"),
+        ("x,y\n3," + 200_000 * "4" + "\n", "cannot be read as a table"),
+        ("x,y\n3," + 500 * "4" + "\n", "a coordinate is inf"),
+        ("\0\0", "first line must name|names no|x and y among them"),
     ],
 )
 def test_tables_that_are_none(tmp_path, text, words):

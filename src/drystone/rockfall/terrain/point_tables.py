@@ -64,10 +64,16 @@ def read_point_table(path: Path, unnamed: Sequence[str] = ()) -> PointTable:
     if not lines:
         raise InputError(f"{path.name} is empty.")
     mark = max(";\t,", key=lines[0][1].count)
-    if mark not in lines[0][1]:
-        split = [line.split() for _, line in lines]
-    else:
-        split = list(csv.reader((line for _, line in lines), delimiter=mark))
+    try:
+        split = (
+            list(csv.reader((line for _, line in lines), delimiter=mark))
+            if mark in lines[0][1]
+            else [line.split() for _, line in lines]
+        )
+    except csv.Error as error:  # an entry of more than 131,072 letters
+        raise InputError(f"{path.name} cannot be read as a table: {error}.") from None
+    if len(split) < len(lines):
+        raise InputError(f"{path.name}: an entry in quotes reaches over the end of its line.")
     rows = [[word.strip() for word in row] for row in split]
     decimal = "." if mark == "," and mark in lines[0][1] else ","
     numbers = [number for number, _ in lines]
