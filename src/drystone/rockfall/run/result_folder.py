@@ -47,7 +47,9 @@ def require_usable(out: Path, manifest: dict, resume: bool) -> None:
             f"Choose another folder, or begin anew in this one (--overwrite)."
         )
     if not resume:
-        raise InputError(f"{out} holds {state}. Go on (--resume), or begin anew (--overwrite).")
+        raise InputError(
+            f"{out} holds {state}. Go on with it (--resume), or begin anew (--overwrite)."
+        )
 
 
 def layout_in(out: Path, resume: bool) -> int:
