@@ -12,7 +12,7 @@ from pathlib import Path
 
 from drystone.errors import InputError
 from drystone.rockfall.results.tables import FILES
-from drystone.rockfall.run.manifest import differences, read_manifest
+from drystone.rockfall.run.manifest import DECIDING, differences, read_manifest
 from drystone.rockfall.run.part_files import disk_error, write_whole
 from drystone.rockfall.run.plan import LAYOUT
 
@@ -41,6 +41,11 @@ def require_usable(out: Path, manifest: dict, resume: bool) -> None:
         return
     state = "results" if before.get("finished") else "an unfinished run"
     changed = differences(before, manifest)
+    if changed == [DECIDING["code"]] and not before.get("finished"):
+        raise InputError(
+            f"{out} holds {state}; {changed[0]} changed since. Go on with it if it computes the "
+            f"same bits (--resume), or begin anew (--overwrite)."
+        )
     if changed:
         raise InputError(
             f"{out} holds {state} of another study: {' and '.join(changed)} changed since. "
