@@ -27,6 +27,19 @@ def is_file(path: Path) -> bool:
         return False
 
 
+def beside(path: Path, suffix: str) -> Path | None:
+    """The file of that name with another suffix, in capitals or not; None if there is none."""
+    wanted = path.with_suffix(suffix).name.lower()
+    exact = path.with_suffix(suffix)
+    if is_file(exact):
+        return exact
+    try:
+        found = sorted(file for file in path.parent.iterdir() if file.name.lower() == wanted)
+    except OSError:
+        return None
+    return next((file for file in found if is_file(file)), None)
+
+
 def read_utf8(path: Path) -> str:
     """The text of a file in UTF-8, with or without a byte order mark."""
     try:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drystone.rockfall.report.html_parts import largest
 from drystone.rockfall.results.cell_statistics import cell_bands, group_summary
 from drystone.rockfall.results.cells import CellTable, Raster
 from drystone.rockfall.results.percentiles import (
@@ -15,7 +16,7 @@ from drystone.rockfall.results.percentiles import (
     resample,
     summarise,
 )
-from drystone.rockfall.results.summary import summarise_barriers, table_text
+from drystone.rockfall.results.summary import smallest, summarise_barriers, table_text
 
 
 @pytest.mark.parametrize(("n", "share"), [(37, 0.5), (200, 0.95), (200, 0.9), (400, 0.99)])
@@ -95,6 +96,24 @@ def test_largest_per_run():
 def test_summary_of_nothing_has_no_numbers():
     entry = summarise([], 10)
     assert entry["count"] == 0 and np.isnan(entry["mean"]) and not entry["p95"]["enough"]
+
+
+def test_the_largest_of_a_run_that_went_on_is_a_lower_bound():
+    values = np.arange(400.0)
+    for lost, open_ended in ((399, True), (398, False), (3, False)):
+        rested = np.arange(400) != lost
+        entry = summarise(values, 400, 1, rested)
+        assert entry["max"] == 399.0 and entry["max_open"] is open_ended
+        assert largest(entry) == ("> 399" if open_ended else "399")
+    assert largest(summarise(values, 400, 1, np.ones(400, bool))) == "399"
+    assert summarise(values[:3], 3, 1, np.zeros(3, bool))["max_open"]
+
+
+def test_the_smallest_angle_is_of_a_run_at_rest():
+    """Beyond the rim of the terrain there is no ground to measure an angle to."""
+    angle = np.array([30.0, -26.0, 33.0])
+    assert smallest(angle, np.array([True, False, True])) == 30.0
+    assert np.isnan(smallest(angle, np.zeros(3, bool)))
 
 
 def test_groups_match_numpy():

@@ -141,4 +141,4 @@ def test_the_cover_of_the_ground_is_in_a_raster(results):
     assert all(f'label="{name}" color="{material_colour(k)}"' in style
                for k, name in enumerate(names))  # fmt: skip
     assert len(results.layout["forest"]) == 4
-    np.testing.assert_allclose(results.layout["trees"], [[2600100, 1200170, 0.4]])
+    np.testing.assert_allclose(results.layout["trees"], [[2600100, 1200170, 0.4, 9.0]])

@@ -25,6 +25,8 @@ def test_overwrite_removes_what_runs_made_and_nothing_else(tmp_path):
     (out / "notes.txt").write_text("mine")
     with pytest.raises(InputError, match="another study"):
         run(out, count=21)
+    (out / "screenshots").mkdir()
+    (out / "screenshots" / "report-1.png").write_bytes(b"of the report")
     study, mine = FakeStudy(count=21), out / "rasters" / "mine.txt"
     mine.write_text("mine")
     before = digests(out)

@@ -119,6 +119,17 @@ def orthophoto(folder):
         file.write(np.full((3, 230, 200), 90, np.uint8))
 
 
+def centimetres(folder):
+    import rasterio
+
+    with rasterio.open(
+        folder / "cm.tif", "w", driver="GTiff", dtype="float32", count=1, width=200, height=230,
+        crs="EPSG:2056", transform=rasterio.Affine(2, 0, 2_599_999, 0, -2, 1_200_459),
+    ) as file:  # fmt: skip
+        file.write(np.full((1, 230, 200), 6000.0, np.float32))
+        file.units = ("cm",)
+
+
 def two_layers(folder):
     import pyogrio
     import shapely
@@ -164,6 +175,14 @@ BROKEN = {
     "orthophoto as terrain": (
         steps(orthophoto, replace('file = "terrain.asc"', 'file = "photo.tif"')),
         "photo.tif is a picture"),
+    "heights in centimetres": (
+        steps(centimetres, replace('file = "terrain.asc"', 'file = "cm.tif"')),
+        "cm.tif: its heights are in cm, must be in metres"),
+    "triangles of a grid": (
+        replace('crs = "EPSG:2056"', 'crs = "EPSG:2056"\ntin = true'), "is no point cloud"),
+    "trees of a table without a head": (
+        steps(write("trees.csv", "2600100,1200180,0.4\n"),
+              append(TREE + "file = 'trees.csv'")), "first line must name the columns"),
     "several layers": (
         steps(two_layers, replace('file = "ground.geojson"', 'file = "ground.gpkg"'),
               replace('priority_column = "priority"', "#")),

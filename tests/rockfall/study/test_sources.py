@@ -149,3 +149,32 @@ def test_a_slot_too_narrow_for_the_rock_is_refused():
     gully = Slope.from_grid(np.tile(np.abs(x), (11, 1)), 1.0, origin=(-5.0, -5.0))
     centre = set_down(gully, np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.5)
     assert centre == pytest.approx([0, 0, 0.5 * np.sqrt(2)], rel=2e-3)  # touches both sides
+
+
+@pytest.mark.parametrize("radius", [0.2, 1.0, 3.0])
+def test_no_rock_starts_inside_the_other_wall_of_a_gully(radius):
+    """Along the normal of a steep wall the one opposite is passed; a mesh knows no heights."""
+    rng = np.random.default_rng(2)
+    slope = Slope.from_grid(100 + np.cumsum(rng.normal(0, 0.8, (30, 30)), axis=0), 1.0)
+    mesh = Slope.from_mesh(slope.vertices + slope.origin, slope.triangles)
+    shift = mesh.origin - slope.origin
+    free = 0
+    for place in places(area_source(slope, shapely.box(-8, -8, 8, 8)), 80, seed=7):
+        centre = set_down(slope, place.point, place.normal, radius)
+        again = set_down(mesh, place.point - shift, place.normal, radius)
+        assert (centre is None) == (again is None)
+        if centre is not None:
+            assert centre[2] > slope.height(*centre[:2])
+            np.testing.assert_allclose(again + shift, centre, atol=1e-9)
+            free += 1
+    assert free > 40
+
+
+def test_under_an_overhang_a_rock_starts_as_before():
+    """The roof above it is no ground that it is in."""
+    flat = np.array([[-20, -20, 0], [20, -20, 0], [20, 20, 0], [-20, 20, 0]], float)
+    roof = flat + (0.0, 0.0, 9.0)
+    triangles = np.array([[0, 1, 2], [0, 2, 3], [4, 6, 5], [4, 7, 6]])
+    slope = Slope.from_mesh(np.vstack([flat, roof]), triangles)
+    centre = set_down(slope, np.array([0.3, 0.7, 0.0]), np.array([0.0, 0.0, 1.0]), 1.0)
+    assert centre == pytest.approx([0.3, 0.7, 1.0], rel=2e-3)

@@ -334,3 +334,41 @@ def test_a_rock_put_into_the_ground_is_lifted_and_that_is_said(study):
     assert not any("overlap" in str(f) for f in check_study(high.with_runs(count=20)).findings)
     with pytest.raises(InputError, match="below the ground"):
         changed(study, sources=[{"name": "p", "points": [[x, y, z - 3.0]]}]).sample(0)
+
+
+def test_cells_of_one_height_far_from_all_others_are_told(study, folder):
+    """Zeros where nothing was surveyed, in a file that declares another value as NoData."""
+    lines = (folder / "terrain.asc").read_text().splitlines()
+    for k in range(40, 60):
+        lines[k] = " ".join(["0"] * 30 + lines[k].split()[30:])
+    (folder / "zeros.asc").write_text("\n".join(lines) + "\n")
+    terrain = {"file": "zeros.asc", "crs": "EPSG:2056"}
+    found = check_study(changed(study, terrain=terrain).with_runs(count=20)).findings
+    assert any("600 cells of exactly 0 m" in str(f) and "nodata = 0" in str(f) for f in found)
+    good = changed(study, terrain=terrain | {"nodata": 0.0}).with_runs(count=20)
+    assert not any("exactly" in str(f) for f in check_study(good).findings)
+    assert len(good.slope.triangles) < len(study.slope.triangles)
+
+
+@pytest.mark.parametrize(("crs", "ways"), [("EPSG:2048", "south and west"), ("EPSG:3031", "north")])
+def test_maps_whose_axes_run_elsewhere_are_told(study, crs, ways):
+    """Hartebeesthoek 94 counts to the west and south; polar maps have north on all sides."""
+    place = {"points": [[CORNER[0] + 200, CORNER[1] + 320]]}
+    parts = {"materials": {"default": "talus", "classes": {"talus": {"restitution": 0.3,
+             "friction": 0.5}}}, "barriers": [], "forest": [], "check_lines": []}  # fmt: skip
+    turned = changed(
+        study, terrain={"file": "terrain.asc", "crs": crs}, sources=[{"name": "p"} | place], **parts
+    )
+    found = check_study(turned.with_runs(count=5)).findings
+    assert any(f"{crs} run {ways}, not" in str(f) for f in found)
+
+
+def test_a_title_block_takes_dates_and_numbers_without_quotes(folder):
+    path = folder / "study.toml"
+    given = path.read_text().replace('revision = "A, draft"', "revision = 2\ndate = 2026-11-19")
+    path.write_text(given)
+    block = Study.load(path).settings.report
+    assert (block.revision, block.date) == ("2", "2026-11-19")
+    path.write_text(given.replace("revision = 2", "revision = true"))
+    with pytest.raises(InputError, match=r"report.revision"):
+        Study.load(path)

@@ -7,6 +7,7 @@ from drystone.errors import InputError
 from drystone.rockfall.engine.records import POSITION
 from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.engine.roll import Options, Scene, Start, roll
+from drystone.rockfall.study.check import check_study
 from drystone.rockfall.study.study import Study
 from drystone.rockfall.study.trees import join_trees, plant, require_trunks
 from drystone.rockfall.study.valley import new_study
@@ -100,3 +101,27 @@ def test_trees_of_a_study_stop_what_a_drag_zone_only_slows(tmp_path):
     rock, talus = (grown.material_names.index(name) for name in ("rock", "talus"))
     assert (ids[: 5 * 28] == rock).all() and (ids[5 * 28 :] == talus).all()
     assert len(grown.scene().grid.triangle) == len(grown.ground()[1])
+
+
+def test_rocks_of_an_area_start_between_its_trees(tmp_path):
+    """A rock in a trunk would be lifted to its top, and fall from there."""
+    path = new_study(tmp_path / "valley")
+    table = Study.load(path).settings.model_dump(by_alias=True, exclude_none=True)
+    wood = [[2600100.0 + 3 * i, 1200180.0 + 3 * j, 0.5] for i in range(20) for j in range(6)]
+    area = [[2600100, 1200180], [2600157, 1200180], [2600157, 1200195], [2600100, 1200195]]
+    table |= {
+        "trees": [{"points": wood, "height_m": 20, "material": "rock"}],
+        "sources": [{"name": "wood", "polygon": area}],
+    }
+    study = Study.from_table(table, path.parent)
+    for run in range(60):
+        rock, start, _ = study.sample(run)
+        away = np.hypot(*(study.trunks[:, :2] - start.position[:2]).T)
+        assert away.min() >= rock.radius + 0.25
+    findings = check_study(study.with_runs(count=60)).findings
+    assert not any("lifted" in str(finding) for finding in findings)
+    table["sources"] = [{"name": "tree", "points": [wood[7][:2]]}]
+    inside = Study.from_table(table, path.parent)
+    assert inside.sample(0)[1].position[2] < inside.slope.bounds[1][2]
+    findings = check_study(inside.with_runs(count=20)).findings
+    assert any("lifted" in str(finding) for finding in findings)

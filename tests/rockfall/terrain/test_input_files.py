@@ -5,6 +5,7 @@ import pytest
 
 from drystone.errors import InputError
 from drystone.rockfall.terrain.crs import scale_at
+from drystone.rockfall.terrain.raster_files import metres_in
 from drystone.rockfall.terrain.slope import Slope
 from drystone.rockfall.terrain.vector_files import read_features
 
@@ -141,3 +142,108 @@ def test_reprojection_when_asked_for(tmp_path):
     assert height == pytest.approx(500.0 + 0.3 * 60.0, abs=0.2)
     with pytest.raises(InputError, match="reproject is 'EPSG:0'"):
         Slope.from_file(path, reproject="EPSG:0")
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"),
+    [("m", 1.0), ("Metre", 1.0), ("metres a.s.l.", 1.0), ("mm", 1e-3), ("cm", 1e-2),
+     ("ft", 0.3048), ("US survey foot", 1200 / 3937), ("us-ft", 1200 / 3937), ("Feet", 0.3048),
+     ("kilometre", 1e3), ("", None), (None, None), ("rock type", None)],
+)  # fmt: skip
+def test_units_of_heights(tmp_path, unit, size):
+    assert metres_in(unit) == size
+    path = tif(tmp_path / "z.tif", np.full((5, 5), 1.5, "f4"), "EPSG:32632", 4e5, 5.2e6)
+    with rasterio.open(path, "r+") as file:
+        file.units = (unit or "",)
+    if size in (1.0, None):
+        assert Slope.from_file(path).vertices[0, 2] == 1.5
+        return
+    with pytest.raises(InputError, match=f"heights are in {unit}, must be in metres"):
+        Slope.from_file(path)
+    moved = Slope.from_file(path, reproject="EPSG:2056").vertices[:, 2]
+    np.testing.assert_allclose(moved, 1.5 * size)
+
+
+def test_heights_of_a_system_in_feet(tmp_path):
+    """A county's grid: its plan in US feet, and its heights only where it says so."""
+    z = np.full((9, 9), 1000.0, "f4")
+    place = {"west": 1e6, "north": 2e5, "cell": 6.0}
+    foot = 1200 / 3937
+    path = tif(tmp_path / "both.tif", z, "EPSG:2263+6360", **place)
+    slope = Slope.from_file(path, reproject="EPSG:32618")
+    np.testing.assert_allclose(slope.vertices[:, 2], 1000.0 * foot, rtol=1e-6)
+    assert slope.spacing == pytest.approx(6.0 * foot, rel=1e-3)
+    path = tif(tmp_path / "plan.tif", z, "EPSG:2263", **place)
+    with pytest.raises(InputError, match=r"nothing says .*'EPSG:2263\+5703' \(metres\)"):
+        Slope.from_file(path, reproject="EPSG:32618")
+    for heights, size in (("5703", 1.0), ("6360", foot)):
+        slope = Slope.from_file(path, f"EPSG:2263+{heights}", reproject="EPSG:32618")
+        np.testing.assert_allclose(slope.vertices[:, 2], 1000.0 * size, rtol=1e-6)
+
+
+def test_a_prj_in_capitals_is_found(tmp_path):
+    grid = "ncols 3\nnrows 3\nxllcorner 0\nyllcorner 0\ncellsize 1\n" + "1 2 3\n" * 3
+    (tmp_path / "Z.ASC").write_text(grid)
+    (tmp_path / "Z.PRJ").write_text(pyproj.CRS(2056).to_wkt("WKT1_ESRI"))
+    assert Slope.from_file(tmp_path / "Z.ASC").crs.is_projected
+
+
+@pytest.mark.parametrize("mark", [" ", ";", "\t", "; "])
+def test_points_with_decimal_commas(tmp_path, mark):
+    rows = [f"{x},5{mark}{y},0{mark}{x + y},25" for y in (0, 2, 4) for x in (0, 2, 4)]
+    for head in ("", f"x{mark}y{mark}z\n"):
+        (tmp_path / "p.xyz").write_text(head + "\n".join(rows) + "\n")
+        slope = Slope.from_file(tmp_path / "p.xyz", "local")
+        places = slope.vertices + slope.origin
+        np.testing.assert_array_equal(places[:, 2], places[:, 0] - 0.5 + places[:, 1] + 0.25)
+    for rows in (
+        ["1, 2, 3", "2, 2, 3", "1, 3, 3", "2, 3, 3"],
+        ["1,2,3", "2,2,3", "1,3,3", "2,3,3"],
+    ):
+        (tmp_path / "p.xyz").write_text("\n".join(rows))
+        assert len(Slope.from_file(tmp_path / "p.xyz", "local").vertices) == 4
+    (tmp_path / "p.xyz").write_text("1 2 3 9\n2 2 3 9\n1 3 3 9\n")
+    with pytest.raises(InputError, match="hold 4 numbers, must hold three"):
+        Slope.from_file(tmp_path / "p.xyz", "local")
+
+
+def test_triangles_of_a_point_cloud(tmp_path):
+    """A wall of 80 degrees, which a grid of the same spacing makes gentler."""
+    laspy = pytest.importorskip("laspy")
+    pytest.importorskip("lazrs")
+    rng = np.random.default_rng(3)
+    x, y = rng.uniform(0, 40, (2, 4000))
+    edge = np.repeat([20.0, 21.0], 200)
+    x, y = np.append(x, edge), np.append(y, rng.uniform(0, 40, 400))
+    z = 100.0 + np.interp(x, [20.0, 21.0], [0.0, np.tan(np.radians(80.0))])
+    header = laspy.LasHeader(point_format=6, version="1.4")
+    header.scales, header.offsets = [1e-4] * 3, [2.6e6, 1.2e6, 0.0]
+    header.add_crs(pyproj.CRS(2056))
+    points = laspy.LasData(header)
+    points.x, points.y, points.z = 2.6e6 + x, 1.2e6 + y, z
+    points.classification = np.full(len(x), 2, np.uint8)
+    points.write(tmp_path / "p.laz")
+    slope = Slope.from_file(tmp_path / "p.laz", tin=True)
+    assert slope.grid is None and slope.crs.to_epsg() == 2056
+    area = slope.area_vectors()
+    assert (area[:, 2] > 0.0).all() and area[:, 2].sum() == pytest.approx(1600.0, rel=0.02)
+    steep = np.degrees(np.arccos(area[:, 2] / np.linalg.norm(area, axis=1)))
+    wall = np.abs(
+        slope.vertices[slope.triangles][:, :, 0].mean(axis=1) + slope.origin[0] - 2600020.5
+    )
+    assert np.median(steep[wall < 0.3]) == pytest.approx(80.0, abs=0.1)
+    u, v = rng.uniform(2, 38, (2, 200))
+    at = slope.height(2.6e6 + u - slope.origin[0], 1.2e6 + v - slope.origin[1])
+    flat = np.abs(u - 20.5) > 1.5
+    expected = 100.0 + np.where(u > 20.5, np.tan(np.radians(80.0)), 0.0)
+    np.testing.assert_allclose(at[flat], expected[flat], atol=1e-3)
+    thin = Slope.from_file(tmp_path / "p.laz", cell=2.0, tin=True)
+    assert 350 <= len(thin.vertices) <= 441
+    assert set(map(tuple, np.round(thin.vertices + thin.origin, 3))) <= set(
+        map(tuple, np.round(slope.vertices + slope.origin, 3))
+    )
+    tif(tmp_path / "z.tif", np.ones((5, 5), "f4"))
+    with pytest.raises(InputError, match="is no point cloud"):
+        Slope.from_file(tmp_path / "z.tif", tin=True)
+    with pytest.raises(InputError, match="moves rasters only"):
+        Slope.from_file(tmp_path / "p.laz", tin=True, reproject="EPSG:32632")

@@ -6,18 +6,19 @@ observed ones. Features of one deposit are u, u², u³ and w²: their means over
 moments of run-out and the spread. Those of a passage height h are h and h² likewise.
 """
 
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from drystone.errors import InputError
 from drystone.rockfall.input_files import as_path, is_file, read_utf8
+from drystone.rockfall.terrain.crs import to_slope
+from drystone.rockfall.terrain.point_tables import read_points
 from drystone.rockfall.terrain.vector_files import read_features
 
 FEWEST = 10  # deposits: fewer have no third moment to speak of
 FARTHEST = 4.0  # standard deviations at which a feature is cut off, for rocks that went astray
-TEXTS = (".csv", ".txt", ".xyz")
+TEXTS = (".csv", ".tsv", ".txt", ".xyz")
 
 
 class Frame(NamedTuple):
@@ -35,17 +36,19 @@ def read_deposits(path, slope) -> np.ndarray:
     path = as_path("deposits", path)
     if not is_file(path):
         raise InputError(f"There is no file of deposits {path}.")
-    if path.suffix.lower() in TEXTS:
-        places = _columns(path, ("x", "y")) - slope.origin[:2]
-    else:
-        from shapely import get_coordinates, get_parts
+    from shapely import get_coordinates, get_parts
 
+    if path.suffix.lower() in TEXTS:
+        points, _, system = read_points(path, ("x", "y"))
+        places = to_slope(path.name, get_coordinates(points), system, slope.crs)
+        places = places - slope.origin[:2]
+    else:
         features = read_features(path, slope, ("point",))
         places = get_coordinates(get_parts(features.shapes))
     if len(places) < FEWEST:
         raise InputError(f"{path.name} holds {len(places)} deposits, must hold {FEWEST} at least.")
     low, high = slope.bounds
-    outside = ((places < low[:2]) | (places > high[:2])).any(axis=1)
+    outside = ~((places >= low[:2]) & (places <= high[:2])).all(axis=1)  # NaN is nowhere
     if outside.any():
         x, y = places[np.argmax(outside)] + slope.origin[:2]
         raise InputError(
@@ -76,27 +79,6 @@ def read_heights(path, lines: list[str]) -> dict[int, np.ndarray]:
             ) from None
         found.setdefault(number, []).append(height)
     return {number: np.array(heights) for number, heights in found.items() if len(heights) > 2}
-
-
-def _columns(path: Path, names: tuple[str, ...]) -> np.ndarray:
-    text = read_utf8(path).replace(";", ",").replace("\t", ",")
-    rows = [
-        row.split(",") if "," in row else row.split() for row in text.splitlines() if row.strip()
-    ]
-    head = [word.strip().lower() for word in rows[0]] if rows else []
-    place = [head.index(name) if name in head else k for k, name in enumerate(names)]
-    body = rows[1:] if any(name in head for name in names) or not _numeric(head) else rows
-    try:
-        return np.array([[float(row[k]) for k in place] for row in body]).reshape(-1, len(names))
-    except (ValueError, IndexError):
-        raise InputError(f"{path.name}: every line must hold {' and '.join(names)}.") from None
-
-
-def _numeric(words) -> bool:
-    try:
-        return bool([float(word) for word in words])
-    except ValueError:
-        return False
 
 
 def frame_of(starts: np.ndarray, deposits: np.ndarray) -> Frame:

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from drystone.rockfall.fit.observations import in_frame
-from drystone.rockfall.report.html_frame import PAGE
+from drystone.rockfall.report.html_frame import html_page
 from drystone.rockfall.report.html_parts import bullets, section, table
 from drystone.rockfall.report.plot_style import new_figure
 
@@ -42,7 +42,7 @@ def fit_page(study, fit, library, deposits: np.ndarray) -> str:
     )
     body += section("Observed and simulated run-out", _image(_draw_runouts(fit, library, deposits)))
     body += section("What to make of it", bullets(list(LIMITS)))
-    return PAGE.format(title=escape(f"{study.title}: back-analysis"), body=body)
+    return html_page(f"{study.title}: back-analysis", body)
 
 
 def _draw_region(fit):

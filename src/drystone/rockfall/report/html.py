@@ -7,13 +7,14 @@ from drystone.model.checks import of_kind
 from drystone.model.signatures import public
 from drystone.rockfall.report.browser import print_pdf, take_pictures
 from drystone.rockfall.report.figures import all_passages, draw_all, write_figures
-from drystone.rockfall.report.html_frame import PAGE
+from drystone.rockfall.report.html_frame import html_page
 from drystone.rockfall.report.html_parts import (
     COLUMNS,
     STAR,
     bullets,
     compact_json,
     image,
+    largest,
     number,
     percentile_rows,
     section,
@@ -21,7 +22,13 @@ from drystone.rockfall.report.html_parts import (
     tabs,
     with_band,
 )
-from drystone.rockfall.report.inputs import LIMITS, input_tables, report_title, title_block
+from drystone.rockfall.report.inputs import (
+    LIMITS,
+    input_tables,
+    report_title,
+    revision_of,
+    title_block,
+)
 from drystone.rockfall.report.maps import SHOWN
 from drystone.rockfall.results.barrier_curves import (
     CAPACITIES,
@@ -125,7 +132,7 @@ def report_page(results: Results, images: dict[str, bytes]) -> str:
         section("Limits of the model", bullets(list(LIMITS))),
         _inputs(manifest),
     ]
-    return PAGE.format(title=escape(report_title(manifest)), body="\n".join(sections))
+    return html_page(report_title(manifest), "\n".join(sections), revision_of(manifest))
 
 
 def _run_table(runs: dict) -> str:
@@ -145,7 +152,8 @@ def _run_table(runs: dict) -> str:
         + STAR
         + censored
         + f"<p>How the runs ended: {escape(reasons)}.</p>"
-        + f"<p>Reach angle (energy line from start to end): smallest {number(angle['min'])}°, 1 % "
+        + "<p>Reach angle (energy line from start to end): smallest of a run at rest "
+        + f"{number(angle['min'])}°, 1 % "
         + f"{escape(_angle(angle['p1']))}, 5 % {escape(_angle(angle['p5']))}, "
         + f"mean {number(angle['mean'])}°.</p>"
     )
@@ -290,7 +298,7 @@ def _barrier_table(entries: list[dict]) -> str:
 
 def _line_table(entries: list[dict]) -> str:
     heading = ["check line", "runs", "share [%]", "95 % energy [kJ]", "95 % height [m]",
-               "smallest shadow angle [°]"]  # fmt: skip
+               "smallest shadow angle at rest [°]"]  # fmt: skip
     rows = [
         [entry["name"], str(entry["crossed"]), f"{100 * entry['share_crossed']:.1f}",
          with_band(entry["energy_kJ"]["p95"]), with_band(entry["height_m"]["p95"]),
@@ -321,9 +329,7 @@ def _summary(manifest: dict, statistics: dict) -> str:
         f"<p class='warning'>{escape(text)}</p>" for text in manifest.get("findings") or ()
     )
     run_out = runs["runout_m"]
-    lines.append(
-        f"Run-out [m]: 95 % {with_band(run_out['p95'])}, largest {number(run_out['max'])}."
-    )
+    lines.append(f"Run-out [m]: 95 % {with_band(run_out['p95'])}, largest {largest(run_out)}.")
     failed = runs["reasons"].get("failed", 0)
     if failed:
         lines.append(f"{failed} runs failed numerically; their ends are not to be trusted.")

@@ -1,4 +1,6 @@
-"""The frame of the HTML report; {title} and {body} are filled in."""
+"""The frame of the HTML pages: reports, comparisons of scenarios, fits."""
+
+from html import escape
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -41,7 +43,10 @@ pre {{ background: #f7f7f7; padding: .5rem; font-size: .72rem; white-space: pre-
 .tabs input:focus-visible + label {{ outline: 2px solid #06c; }}
 .tabs div {{ order: 2; width: 100%; display: none; }}
 .tabs input:checked + label + div {{ display: block; }}
-@page {{ size: A4; margin: 16mm 14mm; }}
+@page {{ size: A4; margin: 16mm 14mm 18mm;
+  @bottom-left {{ content: "{footer}"; font: 7pt sans-serif; color: #555; }}
+  @bottom-right {{ content: counter(page) " / " counter(pages); font: 7pt sans-serif;
+    color: #555; }} }}
 @media print {{
   body {{ font-size: 9.5pt; margin: 0; max-width: none; padding: 0; }}
   th, td {{ font-size: 7pt; padding: .1rem .25rem; }}
@@ -62,3 +67,14 @@ pre {{ background: #f7f7f7; padding: .5rem; font-size: .72rem; white-space: pre-
 </body>
 </html>
 """
+
+
+def html_page(title: str, body: str, revision: str = "") -> str:
+    """A whole page; printed, each sheet has title and revision at its foot, and its number."""
+    footer = ", ".join(filter(None, (title, revision)))
+    return PAGE.format(title=escape(title), body=body, footer=_css_string(footer))
+
+
+def _css_string(text: str) -> str:
+    """Text between the quotes of a style sheet: no letter of it can end them."""
+    return "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):06x}" for c in text)

@@ -58,6 +58,13 @@ def report_title(manifest: dict) -> str:
     return str((study.get("report") or {}).get("title") or study.get("title") or "Rockfall study")
 
 
+def revision_of(manifest: dict) -> str:
+    """For the foot of each printed page: a loose page must say what it belongs to."""
+    given = manifest["study"].get("report") or {}
+    parts = [f"revision {given['revision']}" if given.get("revision") else "", given.get("date")]
+    return ", ".join(str(part) for part in parts if part)
+
+
 def input_tables(manifest: dict, statistics: dict) -> str:
     study = manifest["study"]
     parts = [

@@ -278,6 +278,8 @@ def draw_raster(results: Results, name: str):
         values, cmap="turbo", extent=results.extent, alpha=alpha, norm=scale,
         interpolation="nearest",
     )  # fmt: skip
+    if not len(known):
+        panel.text(0.5, 0.5, "nowhere", ha="center", transform=panel.transAxes)
     if len(known):
         label = name.replace("_", " ") + ("" if unit == "1" else f" [{unit}]")
         colours = figure.colorbar(image, ax=panel, shrink=0.8, alpha=1.0)

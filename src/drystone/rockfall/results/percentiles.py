@@ -226,6 +226,8 @@ def summarise(values, runs: int, seed: int = 0, rested=None) -> dict:
             "count": len(known), "censored": len(known) - len(own),
             "mean": float(own.mean()) if len(own) else np.nan,
             "max": float(known.max()) if len(known) else np.nan,
+            # The largest that was seen is of a run that went on: it is only a lower bound.
+            "max_open": bool(len(known) and not (len(own) and own.max() >= known.max())),
         }  # fmt: skip
         for name, share in PERCENTS.items():
             entry[name] = censored_estimate(values, rested, share, runs, seed).as_dict()

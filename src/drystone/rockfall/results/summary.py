@@ -96,10 +96,15 @@ def summarise_runs(table: dict, runs: int, seed: int) -> dict:
         "max_height_m": summarise(table["max_height_m"], runs, seed),
         "reach_angle_deg": low
         | {
-            "min": float(angle.min()) if len(angle) else np.nan,
+            "min": smallest(angle, rested),
             "mean": float(angle[rested].mean()) if rested.any() else np.nan,
         },
     }
+
+
+def smallest(angle: np.ndarray, rested: np.ndarray) -> float:
+    """Of the runs at rest: where the others end there may be no ground, and they go on."""
+    return float(angle[rested].min()) if rested.any() else np.nan
 
 
 def _least(angle, rested, share: float, runs: int, seed: int) -> dict:
@@ -155,7 +160,7 @@ def summarise_lines(
             line
             | {"crossed": crossed, "share_crossed": crossed / runs}
             | _at_place(table, here, ends, runs, seed, case)
-            | {"shadow_angle_deg": shadow | {"min": float(angle.min()) if len(angle) else np.nan}}
+            | {"shadow_angle_deg": shadow | {"min": smallest(angle, rested)}}
         )
     return entries
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from drystone.errors import InputError
 from drystone.rockfall.results.tables import FILES
-from drystone.rockfall.run.manifest import differences, read_manifest
+from drystone.rockfall.run.manifest import DECIDING, differences, read_manifest
 from drystone.rockfall.run.part_files import disk_error, write_whole
 from drystone.rockfall.run.plan import LAYOUT
 
 PARTS = "parts"
 MADE = (".tif", ".asc", ".prj", ".qml", ".png", ".xml")  # files in folders that a run fills
+FOLDERS = ("rasters", "figures", "screenshots")
 MARKER = ".made-by-a-run-of-drystone"
 WRITTEN = (
     PARTS, *FILES.values(), "trajectories.gpkg", "rasters", "layout.json", "statistics.json",
@@ -40,13 +41,20 @@ def require_usable(out: Path, manifest: dict, resume: bool) -> None:
         return
     state = "results" if before.get("finished") else "an unfinished run"
     changed = differences(before, manifest)
+    if changed == [DECIDING["code"]] and not before.get("finished"):
+        raise InputError(
+            f"{out} holds {state}; {changed[0]} changed since. Go on with it if it computes the "
+            f"same bits (--resume), or begin anew (--overwrite)."
+        )
     if changed:
         raise InputError(
             f"{out} holds {state} of another study: {' and '.join(changed)} changed since. "
             f"Choose another folder, or begin anew in this one (--overwrite)."
         )
     if not resume:
-        raise InputError(f"{out} holds {state}. Go on (--resume), or begin anew (--overwrite).")
+        raise InputError(
+            f"{out} holds {state}. Go on with it (--resume), or begin anew (--overwrite)."
+        )
 
 
 def layout_in(out: Path, resume: bool) -> int:
@@ -67,7 +75,7 @@ def clear_results(out: Path) -> None:
         remove_parts(out, -(-before["runs"] // max(before["chunk"], 1)))
         for name in (*WRITTEN, "manifest.json"):
             path = out / name
-            if name in ("rasters", "figures") and path.is_dir() and not path.is_symlink():
+            if name in FOLDERS and path.is_dir() and not path.is_symlink():
                 for file in path.iterdir():
                     file.unlink()
                 path.rmdir()
@@ -79,7 +87,7 @@ def clear_results(out: Path) -> None:
 
 def _require_ours(out: Path) -> None:
     """Before anything is removed: InputError if a folder of a run holds files of others."""
-    for folder in ("rasters", "figures"):
+    for folder in FOLDERS:
         for file in (out / folder).iterdir() if (out / folder).is_dir() else ():
             if file.suffix not in MADE or not file.is_file():
                 raise InputError(

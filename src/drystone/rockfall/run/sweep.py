@@ -14,7 +14,7 @@ from drystone.errors import InputError
 from drystone.model.checks import did_you_mean, of_kind
 from drystone.model.signatures import public
 from drystone.rockfall.input_files import as_path
-from drystone.rockfall.report.html_frame import PAGE
+from drystone.rockfall.report.html_frame import html_page
 from drystone.rockfall.report.html_parts import section, table, with_band
 from drystone.rockfall.run.montecarlo import run_study
 from drystone.rockfall.run.part_files import write_whole
@@ -132,7 +132,7 @@ def _page(study: Study, found: list) -> str:
         for part in study.settings.scenarios or []
     )
     body += section("What the scenarios change", changes)
-    return PAGE.format(title=escape(f"{study.title}: scenarios"), body=body)
+    return html_page(f"{study.title}: scenarios", body)
 
 
 def _places(found: list, key: str, heading: str, counts: tuple[str, ...]) -> str:

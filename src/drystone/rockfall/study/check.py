@@ -22,6 +22,7 @@ DRAWN = 100  # runs that are drawn, to see whether rocks find a place
 FEW_RUNS = 500  # 5 runs beyond the 99th percentile: fewer say little about it
 SMALL_ROCK = 0.25  # of the terrain's spacing: the ground between its points is as large as the rock
 OFF_SCALE = 0.01  # of the map against the ground, above which it is said
+ALONE = 30.0  # [m] from the lowest or highest cells to all others: no cliff stands all around
 FLOAT32 = 2.0**-23  # relative resolution of STL and most PLY files
 
 
@@ -95,6 +96,35 @@ def _holes(study, samples):
             "warning", "terrain", f"has {len(inner)} holes inside it, {cells} cells in all; a "
             f"rock that gets into one has left the terrain.",
             "Fill them if there is ground, for example with gdal_fillnodata.",
+        )  # fmt: skip
+
+
+def _alone(study, samples):
+    """Many cells of one height, far from all others: most likely NoData that is not declared."""
+    grid = study.slope.grid
+    if grid is None or study.terrain.nodata is not None:
+        return
+    heights, counts = np.unique(grid.z[np.isfinite(grid.z)], return_counts=True)
+    for k, other in ((0, 1), (-1, -2)):
+        if len(heights) > 2 and counts[k] > 1 and abs(heights[k] - heights[other]) > ALONE:
+            yield Finding(
+                "warning", "terrain", f"has {counts[k]} cells of exactly {heights[k]:g} m, "
+                f"{abs(heights[k] - heights[other]):.4g} m from any other: are they without data?",
+                f"If so, set terrain.nodata = {heights[k]:g}.",
+            )  # fmt: skip
+
+
+def _axes(study, samples):
+    """Maps are drawn with x to the right and y up, and azimuths count from y."""
+    crs = study.slope.crs
+    if crs is None or not crs.is_projected:
+        return
+    ways = {axis.direction.lower() for axis in crs.axis_info[:2]}
+    if ways != {"east", "north"}:
+        yield Finding(
+            "warning", "coordinates", f"of {crs_name(crs)} run {' and '.join(sorted(ways))}, not "
+            f"east and north: the north arrows of maps and azimuth_deg are those of its y axis.",
+            "Use a projection made for the place, such as its UTM zone (terrain.reproject).",
         )  # fmt: skip
 
 
@@ -200,5 +230,6 @@ def _scale(study, samples):
 
 
 CHECKS = (
-    _scale, _holes, _meshes, _materials, _regions, _sizes, _lifts, _check_lines, _presets, _count
+    _scale, _axes, _holes, _alone, _meshes, _materials, _regions, _sizes, _lifts, _check_lines,
+    _presets, _count,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from drystone.rockfall.engine.place_start import set_down
 from drystone.rockfall.study import rock_groups
 from drystone.rockfall.study.build import pick
 from drystone.rockfall.study.schema import SourcePart
+from drystone.rockfall.study.trees import touches_trunk
 
 TRIES = 50  # places drawn for one rock, until one is wide enough for it
 
@@ -34,12 +35,15 @@ class Release:
         if not self.groups:
             raise InputError("rocks is empty: name one at least, or leave it out for all.")
 
-    def start(self, slope, u: dict[str, float], more: np.random.Generator):
-        """The rock of a run and its start; `more` draws other places if the first is too narrow."""
+    def start(self, slope, trunks, u: dict[str, float], more: np.random.Generator):
+        """The rock of a run and its start; `more` draws other places if the first is too narrow.
+
+        trunks  (n, 4) of the trees of the study, see trees.py
+        """
         from drystone.rockfall.engine.roll import Start, start_row
 
         rock = pick(self.groups, u["rock"]).make(u)
-        centre, normal = self._centre(slope, rock, u, more)
+        centre, normal = self._centre(slope, trunks, rock, u, more)
         # A rock is stored in its principal axes, but oriented as it was given.
         own = quaternion_from_matrix(rock.axes)
         orientation = quaternion_product(tuple(self._orientation(u)), tuple(own))
@@ -48,10 +52,10 @@ class Release:
         start_row(start)  # refuses what no rock has, here where the source can be named
         return rock, start
 
-    def _centre(self, slope, rock, u, more):
+    def _centre(self, slope, trunks, rock, u, more):
         """Centre of mass of the rock, and the normal of the ground there."""
         height = self.part.height.draw(u["height"])
-        numbers = [u[name] for name in PLACE]
+        numbers, in_a_tree = [u[name] for name in PLACE], None
         for _ in range(TRIES):
             place = self.shape.place(numbers)
             if place.exact:
@@ -60,8 +64,13 @@ class Release:
                 return place.point + (0.0, 0.0, height), place.normal
             centre = set_down(slope, place.point, place.normal, rock.radius)
             if centre is not None:
-                return centre + (0.0, 0.0, height), place.normal
+                start = centre + (0.0, 0.0, height), place.normal
+                if not touches_trunk(slope, trunks, start[0], rock.radius):
+                    return start
+                in_a_tree = in_a_tree or start
             numbers = more.random(3)
+        if in_a_tree is not None:  # a point that is one: the rock is lifted, and `check` says so
+            return in_a_tree
         raise InputError(
             f"no place was found for a rock of radius {rock.radius:.3g} m in {TRIES} tries, the "
             f"last at {_world(slope, place.point)}. Is the rock too large for the ground there?"

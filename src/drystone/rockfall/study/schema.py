@@ -4,6 +4,7 @@ Names in the file carry their unit (`height_m`); in Python the same things are c
 (`height`), for inside all is SI.
 """
 
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -86,6 +87,7 @@ class Terrain(Part):
     nodata: float | None = None
     reproject: str | None = None  # system to move it to when it is read
     cell: Above | None = Field(None, alias="cell_m")  # of the grid made of a point cloud
+    tin: bool | None = None  # the points of a cloud themselves as corners of triangles
 
 
 class MaterialClass(Part):
@@ -376,18 +378,27 @@ class HazardPart(Part):
     )
 
 
+def _as_text(value):
+    """Dates and numbers without quotes, such as date = 2026-11-19 and revision = 2."""
+    plain = isinstance(value, date | int | float) and not isinstance(value, bool)
+    return str(value) if plain else value
+
+
+Text = Annotated[str | None, BeforeValidator(_as_text)]
+
+
 class ReportPart(Part):
     """The title block."""
 
-    title: str | None = None
-    client: str | None = None
-    project: str | None = None
-    place: str | None = None
-    author: str | None = None
-    checked: str | None = None
-    date: str | None = None
-    revision: str | None = None
-    note: str | None = None
+    title: Text = None
+    client: Text = None
+    project: Text = None
+    place: Text = None
+    author: Text = None
+    checked: Text = None
+    date: Text = None
+    revision: Text = None
+    note: Text = None
 
 
 class ScenarioPart(Part):

@@ -23,7 +23,7 @@ from drystone.rockfall.engine.barriers import (
     join_walls,
 )
 from drystone.rockfall.engine.forest_drag import Forest, build_forest
-from drystone.rockfall.input_files import as_path
+from drystone.rockfall.input_files import as_path, beside
 from drystone.rockfall.study import build
 from drystone.rockfall.study.barrier_design import DesignCase
 from drystone.rockfall.study.parse import check_table, read_study_file
@@ -107,16 +107,17 @@ class Study:
 
     def describe(self) -> dict:
         """All entries of the study that decide about its results, as plain data."""
-        beside = {"runs": {"workers"}, "output": {"folder"}}
+        aside = {"runs": {"workers"}, "output": {"folder"}}
         return self.settings.model_dump(
-            mode="json", by_alias=True, exclude_none=True, exclude=beside
+            mode="json", by_alias=True, exclude_none=True, exclude=aside
         )
 
     def input_files(self) -> list[Path]:
         """Every file that the study reads, and those that belong to it."""
         named = [self.folder / name for name in build.file_names(self.settings)]
-        beside = [path.with_suffix(s) for path in named for s in COMPANIONS.get(path.suffix, ())]
-        return named + [path for path in beside if path.is_file()]
+        with_it = ((path, s) for path in named for s in COMPANIONS.get(path.suffix.lower(), ()))
+        found = (beside(path, suffix) for path, suffix in with_it)
+        return named + [path for path in found if path is not None]
 
     @cached_property
     def output(self) -> Output:
@@ -147,7 +148,7 @@ class Study:
         part = self.terrain
         with self.blaming("terrain"):
             return Slope.from_file(
-                self.folder / part.file, part.crs, part.nodata, part.reproject, part.cell
+                self.folder / part.file, part.crs, part.nodata, part.reproject, part.cell, part.tin
             )
 
     @cached_property
@@ -251,6 +252,11 @@ class Study:
         return build.trees(self)
 
     @cached_property
+    def trunks(self) -> np.ndarray:
+        """(n, 4) x, y, diameter and height of the trees [m]."""
+        return self.trees.trunks
+
+    @cached_property
     def check_lines(self) -> list:
         """Named lines in local coordinates: `.name`, `.points` (n, 2)."""
         return build.check_lines(self)
@@ -302,7 +308,7 @@ class Study:
         u = self.sampler.draw(run)
         release = build.pick(self.releases, u["source"])
         with self.blaming(f"sources ({release.name}), run {run}"):
-            rock, start = release.start(self.slope, u, self.sampler.again(run))
+            rock, start = release.start(self.slope, self.trunks, u, self.sampler.again(run))
         sample = Sample((rock, start, self._values(u)))
         sample.source = self.releases.index(release)
         sample.group = self.rock_groups.index(build.pick(release.groups, u["rock"]))

@@ -75,6 +75,18 @@ def plant(slope, trunks: np.ndarray, height: float, material: int) -> Trees:
     return Trees(known, corners.reshape(-1, 3), triangles, owner)
 
 
+def touches_trunk(slope, trunks: np.ndarray, centre: np.ndarray, radius: float) -> bool:
+    """Whether a sphere reaches one of the trunks (n, 4) that stand on the slope."""
+    if not len(trunks):
+        return False
+    away = np.hypot(trunks[:, 0] - centre[0], trunks[:, 1] - centre[1])
+    near = trunks[away < radius + 0.5 * CIRCUMRADIUS * trunks[:, 2]]
+    if not len(near):
+        return False
+    top = np.asarray(slope.height(near[:, 0], near[:, 1])) + near[:, 3]
+    return bool((centre[2] - radius < top).any())
+
+
 def join_trees(groups: list[Trees]) -> Trees:
     """All trees in one mesh."""
     if not groups:

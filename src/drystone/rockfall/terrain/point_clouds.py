@@ -1,9 +1,10 @@
-"""Point clouds, LAS and LAZ: the points of the ground as an elevation grid.
+"""Point clouds, LAS and LAZ: the points of the ground as an elevation grid, or as triangles.
 
 Points of class 2 (ground, ASPRS) count; where a file has none of them, it was never classified,
 and is refused. Each node of the grid gets the height of the plane through the three ground points
 around it (a TIN, Delaunay), so that gaps between points are bridged; nodes outside all triangles,
-and those in triangles with a side longer than GAP cells, are holes.
+and those in triangles with a side longer than GAP cells, are holes. As a mesh the triangles
+themselves are the ground, so that edges keep their form.
 """
 
 from pathlib import Path
@@ -18,6 +19,7 @@ SUFFIXES = (".las", ".laz")
 GROUND = 2  # class of points on the ground (ASPRS)
 MOST_POINTS = 30_000_000  # 24 bytes each, and 10 times that for the triangles
 GAP = 20.0  # cells: longer sides span what was not surveyed
+MOST_TRIANGLES = 8_000_000  # of a mesh: rolling on 4 million takes 1.3 GB
 POINTS_IN_CELL = 4.0  # a cell that is not given holds so many points on average
 
 
@@ -36,8 +38,60 @@ def read_point_cloud(path: Path, cell: float | None) -> Raster:
             f"{path.name}: cells of {step:g} m make a grid of {columns} x {rows}; must be 2 x 2 to "
             f"50,000,000 cells. Set terrain.cell_m."
         )
-    values = _interpolate(x - box[0], y - box[1], z, first - box[:2], step, columns, rows)
+    local = x - box[0], y - box[1], z
+    values = _interpolate(path.name, *local, first - box[:2], step, columns, rows)
     return Raster(values, float(first[0]), float(first[1]), step, step, crs)
+
+
+def triangulate_cloud(path: Path, cell: float | None) -> tuple[np.ndarray, np.ndarray, str | None]:
+    """Vertices (n, 3), triangles (m, 3) counter-clockwise from above, and the system of the file.
+
+    cell   of the points in each cell of that size the one nearest to its middle is taken; None: all
+    """
+    x, y, z, crs = _ground_points(path)
+    points = np.column_stack([x, y, z])
+    if cell is not None:
+        points = points[_one_in_each(points, cell)]
+    if 2 * len(points) > MOST_TRIANGLES:
+        raise InputError(
+            f"{path.name}: {len(points):,} points make about {2 * len(points):,} triangles, must "
+            f"be at most {MOST_TRIANGLES:,}. Thin them: terrain.cell_m takes one in each cell."
+        )
+    middle = np.round(points.mean(axis=0)) * (1.0, 1.0, 0.0)
+    triangles = _delaunay(path.name, (points - middle)[:, :2]).simplices
+    corners = points[triangles, :2]
+    u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    turned = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] < 0.0
+    triangles[turned] = triangles[turned][:, ::-1]
+    area = np.prod(np.ptp(points[:, :2], axis=0))
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    triangles = triangles[sides <= GAP * (cell or np.sqrt(area / len(points)))]
+    used = np.unique(triangles)  # of points at the same place one is
+    number = np.zeros(len(points), np.int32)
+    number[used] = np.arange(len(used))
+    return points[used], number[triangles], crs
+
+
+def _one_in_each(points: np.ndarray, cell: float) -> np.ndarray:
+    """Rows of the points nearest to the middles of square cells."""
+    place = (points[:, :2] - points[:, :2].min(axis=0)) / cell
+    column, row = np.floor(place).astype(np.int64).T
+    key = row * (column.max() + 1) + column
+    away = np.abs(place - np.floor(place) - 0.5).max(axis=1)
+    order = np.lexsort((away, key))
+    first = np.append(True, np.diff(key[order]) != 0)
+    return np.sort(order[first])
+
+
+def _delaunay(name: str, points: np.ndarray):
+    from scipy.spatial import Delaunay, QhullError
+
+    try:
+        return Delaunay(points)
+    except QhullError:
+        raise InputError(
+            f"{name}: its points of the ground lie on a line, not on an area."
+        ) from None
 
 
 def _ground_points(path: Path):
@@ -68,14 +122,9 @@ def _ground_points(path: Path):
     return x, y, z, crs.to_wkt() if crs is not None else None
 
 
-def _interpolate(x, y, z, first, step, columns, rows) -> np.ndarray:
-    from scipy.spatial import Delaunay, QhullError
-
+def _interpolate(name, x, y, z, first, step, columns, rows) -> np.ndarray:
     points = np.column_stack([x, y])
-    try:
-        tin = Delaunay(points)
-    except QhullError:
-        raise InputError("its points of the ground lie on a line, not on an area.") from None
+    tin = _delaunay(name, points)
     corners = points[tin.simplices]
     sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     values = np.full((rows, columns), np.nan)

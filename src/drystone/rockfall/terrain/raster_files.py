@@ -5,6 +5,7 @@ column j stand at (x0 + j dx, y0 + i dy). Where there is no value there is NaN.
 """
 
 import os
+import re
 from contextlib import suppress
 from math import isfinite
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.rockfall.input_files import as_path, is_file, megabytes, read_utf8
+from drystone.rockfall.input_files import as_path, beside, is_file, megabytes, read_utf8
 from drystone.rockfall.optional_packages import load
 from drystone.shapes.elevation_grid import read_ascii_grid
 
@@ -23,8 +24,20 @@ from drystone.shapes.elevation_grid import read_ascii_grid
 FREE_CELLS, CELLS_PER_BYTE = 30_000_000, 25
 FREE_GROUND, GROUND_PER_BYTE = 4_000_000, 3
 FARTHEST = 1e8  # [m] of a cell from the origin of its map: the Earth is 4e7 m around
+DECIMAL = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 OFF_GRID = 0.01  # of a cell: how far a point of an XYZ file may lie from its place, for rounding
-FEET = ("ft", "foot", "feet", "us-ft", "us survey foot", "usfeet")
+# Metres in a unit of height, as files name them.
+UNITS = (
+    (1.0, ("m", "metre", "metres", "meter", "meters")),
+    (0.3048, ("ft", "foot", "feet", "international foot", "foot international")),
+    (1200.0 / 3937.0, ("us ft", "ft us", "ftus", "us foot", "us feet", "usfeet", "us survey foot",
+                       "us survey feet", "foot us", "foot us survey")),
+    (0.9144, ("yd", "yard", "yards")),
+    (1e-3, ("mm", "millimetre", "millimetres", "millimeter", "millimeters")),
+    (1e-2, ("cm", "centimetre", "centimetres", "centimeter", "centimeters")),
+    (1e-1, ("dm", "decimetre", "decimetres", "decimeter", "decimeters")),
+    (1e3, ("km", "kilometre", "kilometres", "kilometer", "kilometers")),
+)  # fmt: skip
 
 
 class Raster(NamedTuple):
@@ -35,6 +48,7 @@ class Raster(NamedTuple):
     dy: float
     crs: object  # as the file says it (text or WKT), or None
     size: int = 0  # of all its files [bytes]; 0: that of the one
+    unit: str | None = None  # of the values, as the file names it
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -60,6 +74,16 @@ def read_raster(path, nodata: float | None = None) -> Raster:
     if not np.isfinite(values).any():
         raise InputError(f"{path.name}: no cell has a value, all are NoData.")
     return raster
+
+
+def metres_in(unit: str | None) -> float | None:
+    """Metres in a unit that a file names; None if it names none, or one that nobody knows."""
+    words = " ".join("".join(c if c.isalnum() else " " for c in (unit or "").lower()).split())
+    for name in (words, words.partition(" ")[0]):
+        for size, names in UNITS:
+            if name in names:
+                return size
+    return None
 
 
 def grid_of(path) -> Raster:
@@ -131,8 +155,8 @@ def _require_places(name: str, raster: Raster) -> None:
 def _read_ascii(path: Path) -> Raster:
     """ESRI ASCII grid. GDAL would round its heights to float32; we keep every digit."""
     heights, side, (x, y) = read_ascii_grid(path)
-    sidecar = path.with_suffix(".prj")
-    crs = read_utf8(sidecar) if is_file(sidecar) else None
+    sidecar = beside(path, ".prj")
+    crs = None if sidecar is None else read_utf8(sidecar)
     return Raster(np.ascontiguousarray(heights[::-1]), x, y, side, side, crs)
 
 
@@ -161,10 +185,8 @@ def _read_gdal(path: Path) -> Raster:
             f"{path.name} says nothing about where it lies (no geotransform). Georeference it, for "
             f"example with gdal_translate -a_ullr."
         )
-    if unit and unit.lower() in FEET:
-        raise InputError(f"{path.name}: its heights are in {unit}, must be in metres. Convert it.")
     raster = _upright(path.name, values, transform, crs.to_wkt() if crs else None)
-    return raster._replace(size=size)
+    return raster._replace(size=size, unit=unit or None)
 
 
 def _require_heights_band(path: Path, file) -> None:
@@ -218,14 +240,18 @@ def _read_xyz(path: Path) -> Raster:
 
 
 def _xyz_columns(path: Path) -> np.ndarray:
-    lines = (
-        path.read_text("utf-8-sig", errors="replace")
-        .replace(",", " ")
-        .replace(";", " ")
-        .splitlines()
-    )
+    lines = path.read_text("utf-8-sig", errors="replace").splitlines()
+    lines = [line for line in lines if line.strip()]
+    decimal = any(map(_decimal_commas, lines[:2]))  # of a head and the line below it
+    clean = str.maketrans({",": "." if decimal else " ", ";": " "})
+    lines = [line.translate(clean) for line in lines]
     if lines and not _numeric(lines[0]):
         lines = lines[1:]  # a head that names the columns
+    width = len(lines[0].split()) if lines else 3
+    if width != 3 and _numeric(lines[0]):
+        raise InputError(
+            f"{path.name}: its lines hold {width} numbers, must hold three: x, y, height."
+        )
     try:
         columns = np.array(" ".join(lines).split(), dtype=np.float64).reshape(-1, 3)
     except (ValueError, OverflowError):
@@ -240,6 +266,12 @@ def _xyz_columns(path: Path) -> np.ndarray:
     if len(columns) < 4 or not np.isfinite(columns[:, :2]).all():
         raise InputError(f"{path.name}: holds {len(columns)} points; at least 4 finite are needed.")
     return columns
+
+
+def _decimal_commas(line: str) -> bool:
+    """Whether three numbers are parted by blanks or semicolons, and one has a comma in it."""
+    words = line.replace(";", " ").split()
+    return len(words) == 3 and any(DECIMAL.fullmatch(word) for word in words)
 
 
 def _numeric(line: str) -> bool:

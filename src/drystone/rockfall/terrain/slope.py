@@ -20,9 +20,9 @@ from drystone.rockfall.terrain.crs import LOCAL, choose_crs
 from drystone.rockfall.terrain.mesh_slope import SUFFIXES, read_mesh
 from drystone.rockfall.terrain.plan_index import PlanIndex, build_plan_index, highest_over
 from drystone.rockfall.terrain.point_clouds import SUFFIXES as CLOUDS
-from drystone.rockfall.terrain.point_clouds import read_point_cloud
+from drystone.rockfall.terrain.point_clouds import read_point_cloud, triangulate_cloud
 from drystone.rockfall.terrain.raster_files import Raster, read_raster, require_ground
-from drystone.rockfall.terrain.reprojection import move_raster
+from drystone.rockfall.terrain.reprojection import in_metres, move_raster
 
 HEIGHTS = (-1000.0, 9000.0)  # [m] deepest mine and highest mountain; beyond is undeclared NoData
 ON_NODE = 1e-9  # of a cell: a point so near a node is on it, and gets its height to the last digit
@@ -66,6 +66,7 @@ class Slope:
         nodata: float | None = None,
         reproject: str | None = None,
         cell: float | None = None,
+        tin: bool | None = False,
     ) -> "Slope":
         """From a GeoTIFF, ESRI ASCII grid or XYZ file, a point cloud (LAS, LAZ), or a triangle
         mesh (OBJ, STL, PLY).
@@ -75,6 +76,7 @@ class Slope:
         nodata     one more height that means none, where the file does not declare it
         reproject  system to which a raster is moved, such as "EPSG:2056"
         cell       of the grid that is made of a point cloud [m]
+        tin        the points of the cloud as corners of triangles instead, one in each `cell`
         """
         path = as_path("terrain", path)
         if not is_file(path):
@@ -86,17 +88,32 @@ class Slope:
             box = (*vertices[:, :2].min(axis=0), *vertices[:, :2].max(axis=0))
             system = choose_crs(path.name, None, crs, box)
             return cls.from_mesh(vertices, triangles, system, path.name)
+        if tin:
+            return cls._from_points(path, crs, reproject, cell)
         if path.suffix.lower() in CLOUDS:
             raster = read_point_cloud(path, cell)
         else:
             none = None if nodata is None else as_float("nodata", nodata, "a height, or None")
             raster = read_raster(path, none)
             require_ground(path, raster)
+        raster = in_metres(path.name, raster, crs, reproject is not None)
         _require_heights(path.name, raster.values)
         if reproject is not None:
             raster, crs = move_raster(path.name, raster, crs, reproject), None
         system = choose_crs(path.name, raster.crs, crs, raster.box)
         return _from_raster(raster, system, path.name)
+
+    @classmethod
+    def _from_points(cls, path: Path, crs, reproject, cell) -> "Slope":
+        if path.suffix.lower() not in CLOUDS:
+            raise InputError(
+                f"{path.name} is no point cloud (LAS, LAZ), of which tin makes a mesh."
+            )
+        if reproject is not None:
+            raise InputError(f"{path.name} becomes a mesh; reproject moves rasters only.")
+        vertices, triangles, found = triangulate_cloud(path, cell)
+        box = (*vertices[:, :2].min(axis=0), *vertices[:, :2].max(axis=0))
+        return cls.from_mesh(vertices, triangles, choose_crs(path.name, found, crs, box), path.name)
 
     @classmethod
     def from_grid(

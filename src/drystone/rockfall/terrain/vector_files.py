@@ -10,6 +10,8 @@ from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.terrain.crs import to_slope
 from drystone.rockfall.terrain.dxf_files import read_dxf
+from drystone.rockfall.terrain.point_tables import SUFFIXES as TABLES
+from drystone.rockfall.terrain.point_tables import read_points
 
 FARTHEST = 1e8  # [m] from the origin of a map: the Earth is 4e7 m around
 KINDS = {
@@ -33,7 +35,7 @@ class Features(NamedTuple):
 
 
 def read_features(path, slope, kinds, layer: str | None = None) -> Features:
-    """All geometries of a GeoPackage, GeoJSON, shapefile or DXF, moved to the slope's system.
+    """All geometries of a GeoPackage, GeoJSON, shapefile, DXF or CSV, moved to the slope's system.
 
     kinds  which may be in it, of "point", "line" and "polygon"
     layer  which of the file; None where it has one only
@@ -44,6 +46,8 @@ def read_features(path, slope, kinds, layer: str | None = None) -> Features:
     shapely = load("shapely", "Geometry")
     if path.suffix.lower() == ".dxf":
         shapes, table, crs = read_dxf(path, kinds, layer)
+    elif path.suffix.lower() in TABLES:
+        shapes, table, crs = read_points(path)
     else:
         shapes, table, crs = _read_layer(path, layer)
     there = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
