@@ -27,6 +27,8 @@ class RobotWork(NamedTuple):
     seen: np.ndarray  # (nv, 6) U D⁻¹, with U = I_A S
     inner: np.ndarray  # (nv, 6) inverse of D = Sᵀ U, rows of a joint
     left: np.ndarray  # (nv,) u = τ - Sᵀ p
+    sine: np.ndarray  # (nl,) of the angle of a revolute joint
+    cosine: np.ndarray  # (nl,)
 
 
 def new_robot_work(model: RobotModel) -> RobotWork:
@@ -36,7 +38,7 @@ def new_robot_work(model: RobotModel) -> RobotWork:
     return RobotWork(
         np.array([0, nl], np.int32), f((nt, 3)), f((nl, 12)), f((nv, 6)), np.zeros(nv, np.int32),
         f((nl, 6)), f((nl, 6)), f((nl, 6)), f((nl, 10)), f((nl, 10)), f((nl, 21)), f((nl, 6)),
-        f((nv, 6)), f((nv, 6)), f(nv),
+        f((nv, 6)), f((nv, 6)), f(nv), f(nl), f(nl),
     )  # fmt: skip
 
 

@@ -170,8 +170,8 @@ def _principal(r, p):
         q = (m[2] - m[6], m[1] + m[3], 1.0 + 2.0 * m[4] - trace, m[5] + m[7])
     else:
         q = (m[3] - m[1], m[2] + m[6], m[5] + m[7], 1.0 + 2.0 * m[8] - trace)
-    size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    return q[0] / size, q[1] / size, q[2] / size, q[3] / size
+    size = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return size * q[0], size * q[1], size * q[2], size * q[3]
 
 
 @kernel
