@@ -13,11 +13,11 @@ from operator import is_
 import numpy as np
 
 from drystone.constraints.islands import TALLY_GROUPS
-from drystone.constraints.reduced.closing import end_robots, store_robots
+from drystone.constraints.reduced.closing import end_robots, find_broken, store_robots
 from drystone.constraints.reduced.free_rates import predict_robots
 from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
-from drystone.model.arrays import INFO_WANTED
+from drystone.model.arrays import INFO_FAILED_BODY, INFO_WANTED
 from drystone.solvers.reduced.as_contacts import contact_problem, take_impulses
 from drystone.solvers.reduced.scratch import grown_scratch
 from drystone.solvers.reduced.solve_robots import find_overloaded, gather_group, give_group
@@ -183,6 +183,9 @@ class RobotStep(SolverStep):
     def finalize(self):
         scratch = self.world._robot_work
         end_robots(self.robots, self.state, self.settings, self.work, scratch)
+        if find_broken(self.robots, scratch) >= 0:
+            self.work.log.info[INFO_FAILED_BODY] = -1.0
+            return NOT_FINITE
         status = super().finalize()
         if (status or DONE) == DONE:
             store_robots(self.robots, self.state, scratch)

@@ -6,12 +6,18 @@ in finalize       end_robots, store_robots: coordinates, loops closed, links pla
 """
 
 from drystone import timestep
-from drystone.constraints.reduced.closing import end_robots, leave_rotations, store_robots
+from drystone.constraints.reduced.closing import (
+    end_robots,
+    find_broken,
+    leave_rotations,
+    store_robots,
+)
 from drystone.constraints.reduced.free_rates import predict_robots
 from drystone.jit import inlined, kernel
 from drystone.jit.clock import ticks
 from drystone.model.arrays import (
     INFO_EXCESS,
+    INFO_FAILED_BODY,
     INFO_NEAR,
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
@@ -114,6 +120,9 @@ def advance_robots(model, robots, state, settings, work, joint_work, elements, s
         _displace(model, state, settings, work, joint_work)
         _ccd(model, None, state, settings, work)
         end_robots(robots, state, settings, work, scratch)
+        if find_broken(robots, scratch) >= 0:
+            log.info[INFO_FAILED_BODY] = -1.0
+            return done, NOT_FINITE
         if joint_work is None and elements is None:  # these ask where links are before they stand
             leave_rotations(robots, work.motion.scheme)
         if _finalize(model, state, settings, work, joint_work, elements) != DONE:

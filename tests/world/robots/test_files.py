@@ -157,3 +157,41 @@ def test_urdf_files_are_read_as_mujoco_reads_them(path):
         assert joint.axis == pytest.approx(model.jnt_axis[j], abs=1e-9)
         if model.jnt_limited[j]:
             assert joint.limits == pytest.approx(model.jnt_range[j], rel=1e-9, abs=1e-12)
+
+
+def test_what_a_link_of_a_urdf_says_about_contact_is_honoured_or_named(tmp_path):
+    text = GOOD.replace(
+        "<collision>",
+        '<contact><lateral_friction value="0.9"/><rolling_friction value="0.01"/>'
+        '<spinning_friction value="0.02"/><contact_erp value="1"/></contact><visual/><odd/>'
+        "<collision>",
+    ).replace('<dynamics damping=".1"/>', '<dynamics damping=".1"/><joint_properties/>')
+    (tmp_path / "r.urdf").write_text(text)
+    robot = ds.Robot.load(tmp_path / "r.urdf", base="free")
+    shape = robot.links[0].shapes[0]
+    assert (shape.friction, shape.rolling_friction, shape.spinning_friction) == (0.9, 0.01, 0.02)
+    told = "\n".join(robot.ignored)
+    for word in ("<contact_erp>", "link a: <odd>", "joint j: <joint_properties>", "<visual> of 1"):
+        assert word in told
+    world = ds.World()
+    world.add_robot(robot)
+    assert world["r/a"]._material.rolling_friction == 0.01
+    (tmp_path / "r.urdf").write_text(text.replace('"0.9"', '"-1"'))
+    with pytest.raises(ds.InputError, match=r"^r.urdf: link a: collision 0: friction is -1"):
+        ds.Robot.load(tmp_path / "r.urdf")
+
+
+def test_rolling_and_spinning_friction_of_mjcf_are_read_where_condim_asks_for_them(tmp_path):
+    pytest.importorskip("mujoco")
+    geom = '<geom type="sphere" size="0.1" friction="0.7 0.02 0.003" condim="{}"/>'
+    wanted = {1: (0.0, 0.0, 0.0), 3: (0.7, 0.0, 0.0), 4: (0.7, 0.0, 0.02), 6: (0.7, 0.003, 0.02)}
+    for condim, given in wanted.items():
+        body = f"<body><freejoint/>{geom.format(condim)}</body>"
+        (tmp_path / "r.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+        shape = ds.Robot.load(tmp_path / "r.xml").links[0].shapes[0]
+        assert (shape.friction, shape.rolling_friction, shape.spinning_friction) == given
+    two = geom.format(3) + geom.format(1)
+    (tmp_path / "r.xml").write_text(
+        f'<mujoco><worldbody><body name="b"><freejoint/>{two}</body></worldbody></mujoco>'
+    )
+    assert "geoms of body b differ" in " ".join(ds.Robot.load(tmp_path / "r.xml").ignored)
