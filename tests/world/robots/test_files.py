@@ -115,6 +115,26 @@ def test_a_urdf_is_read_and_what_is_not_honoured_is_named(tmp_path):
     assert "<transmission> t" in told and "velocity limit" in told
 
 
+def test_a_spherical_joint_of_pybullet_is_a_ball(tmp_path):
+    ball = GOOD.replace('"j" type="revolute"', '"j" type="spherical"')
+    (tmp_path / "r.urdf").write_text(
+        ball.replace('<mimic joint="j" multiplier="-2" offset=".5"/>', "")
+    )
+    robot = ds.Robot.load(tmp_path / "r.urdf")
+    assert robot.joints[1].kind == "ball" and robot.joints[1].damping == 0.1 and robot.nv == 4
+    assert "joint j: the limit of a ball joint" in " ".join(robot.ignored)
+
+
+def test_scratch_that_mjcf_asks_for_is_not_taken(tmp_path):
+    """MuJoCo would take 800 MB for a thousand contacts of which a compiler needs none."""
+    pytest.importorskip("mujoco")
+    body = '<body><freejoint/><geom size="0.1"/></body>'
+    for size in ('njmax="8000" nconmax="4000"', 'memory="900G"'):
+        text = f"<mujoco><size {size}/><worldbody>{body}</worldbody></mujoco>"
+        (tmp_path / "r.xml").write_text(text)
+        assert ds.Robot.load(tmp_path / "r.xml").nv == 6
+
+
 def urdf_files():
     found = importlib.util.find_spec("pybullet_data")
     folder = Path(found.origin).parent if found else Path("absent")

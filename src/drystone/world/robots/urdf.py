@@ -17,7 +17,7 @@ from drystone.world.robots.robot import Robot
 
 KINDS = {
     "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed",
-    "floating": "free", "planar": "planar",
+    "floating": "free", "planar": "planar", "spherical": "ball",  # the last is PyBullet's
 }  # fmt: skip
 # Elements that are read, or are reported, or say nothing about motion; and what they may hold.
 KNOWN = {"link", "joint", "material", "transmission", "gazebo", "mujoco"}
@@ -271,6 +271,9 @@ def _joint(reader: Reader, element) -> RobotJoint:
     if KINDS[kind] in ("fixed", "free"):
         axis = [0.0, 0.0, 1.0]  # files write anything there
     limit, moved = element.find("limit"), KINDS[kind] in ("revolute", "prismatic")
+    damped = moved or KINDS[kind] == "ball"
+    if limit is not None and KINDS[kind] == "ball":
+        reader.ignored.append(f"{who}: the limit of a ball joint is not honoured")
     limits = None
     if moved and kind != "continuous" and limit is not None:
         low = reader.number(limit, "lower", f"{who}: limit", 0.0)
@@ -287,8 +290,8 @@ def _joint(reader: Reader, element) -> RobotJoint:
     try:
         return RobotJoint(
             name, KINDS[kind], ends[1], ends[0], position, orientation, axis, limits,
-            damping=reader.number(dynamics, "damping", f"{who}: dynamics", 0.0) if moved else 0.0,
-            friction=reader.number(dynamics, "friction", f"{who}: dynamics", 0.0) if moved else 0.0,
+            damping=reader.number(dynamics, "damping", f"{who}: dynamics", 0.0) if damped else 0.0,
+            friction=reader.number(dynamics, "friction", f"{who}: dynamics", 0.0) if damped else 0.0,
             mimic=_mimic(reader, element, who) if moved else None,
         )  # fmt: skip
     except InputError as error:
