@@ -16,7 +16,7 @@ from drystone.model.reading_apart import Limits, limits_of, read_apart
 from drystone.model.rotation import rotation_matrices
 from drystone.shapes import Box, Capsule, ConvexHull, Cylinder, Mesh, Sphere
 from drystone.world.robots.description import Actuator, Link, LinkShape, Loop, RobotJoint
-from drystone.world.robots.robot import Robot
+from drystone.world.robots.robot import GRAVITY, Robot
 from drystone.world.robots.xml_files import read_xml
 
 # Of the compiler, beyond what the files of a model need: a few words ask for a million copies of
@@ -259,6 +259,12 @@ class _Reader:
         for word, count in counts.items():
             if count:
                 self.ignored.append(f"{count} {word}(s) are not read")
+        off = bool(m.opt.disableflags & int(self.mj.mjtDisableBit.mjDSBL_GRAVITY))
+        gravity = tuple(0.0 if off else float(x) for x in m.opt.gravity)
+        if gravity != GRAVITY:
+            self.ignored.append(
+                f"gravity of <option>, {gravity} m/s², is that of the world: World(gravity=...)"
+            )
         if m.opt.density > 0.0 or m.opt.viscosity > 0.0:
             self.ignored.append("the fluid of <option> is not honoured")
         if np.any(m.body_gravcomp > 0.0):

@@ -1,7 +1,7 @@
 """What MuJoCo's compiler makes of a file, in a process of its own (model/reading_apart.py).
 
-`<size>` may ask for gigabytes, of which MuJoCo would use next to nothing, and we nothing at all: the
-compiler tries a model with scratch of that size. It gets the default.
+`<size>` may ask for gigabytes of scratch, of which MuJoCo would use next to nothing, and we nothing
+at all; but the compiler tries the model with as much. It gets the default.
 """
 
 import mujoco

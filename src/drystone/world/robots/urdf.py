@@ -287,11 +287,13 @@ def _joint(reader: Reader, element) -> RobotJoint:
     dynamics = element.find("dynamics")
     if kind == "planar" and axis != [0.0, 0.0, 1.0]:
         reader.ignored.append(f"{who}: a planar joint moves across z of its frame, not {axis}")
+    resists = {
+        key: reader.number(dynamics, key, f"{who}: dynamics", 0.0) if damped else 0.0
+        for key in ("damping", "friction")
+    }
     try:
         return RobotJoint(
-            name, KINDS[kind], ends[1], ends[0], position, orientation, axis, limits,
-            damping=reader.number(dynamics, "damping", f"{who}: dynamics", 0.0) if damped else 0.0,
-            friction=reader.number(dynamics, "friction", f"{who}: dynamics", 0.0) if damped else 0.0,
+            name, KINDS[kind], ends[1], ends[0], position, orientation, axis, limits, **resists,
             mimic=_mimic(reader, element, who) if moved else None,
         )  # fmt: skip
     except InputError as error:
