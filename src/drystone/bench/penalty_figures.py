@@ -10,7 +10,7 @@ robots              steps a second of diff-drive and humanoid-26, beside `lemke`
 Each writes NAME.csv, and the first two NAME.png. The source leaves open how deep the cube begins,
 how it is turned, and the mass of the ground, which counts in its rule for gains (III C). IV-A gives
 gains, those of 50 kg in all; Fig. 12 a cube of 10 kg. A ground of 255 kg (SAGGING) was chosen so
-that the mean penetration comes near to that of IV-B.
+that the mean penetration comes near to that of IV-B; so does (3) not divided by r, at four corners.
 """
 
 from dataclasses import replace
@@ -63,9 +63,11 @@ def perturbed_courses(steps: int = 10_000) -> dict[str, np.ndarray]:
     """IV-B: the same two, `lemke`, `auto`, and many points on a ground with a mass."""
     total = CUBE_MASS + SAGGING
     heavy = replace(MANY, proportional=100.0 * total, derivative=50.0 * total, integral=2.0 * total)
+    undivided = replace(MANY, proportional=2e4, derivative=1e4, integral=400.0)
     methods = {
         "many points": MANY,
         f"many points, ground of {SAGGING:g} kg": heavy,
+        "many points, not divided by 4": undivided,
         "deepest point": DEEPEST,
         "many points, own gains": Penalty(),
         "lemke": "lemke",

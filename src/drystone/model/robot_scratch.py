@@ -27,6 +27,8 @@ class RobotWork(NamedTuple):
     seen: np.ndarray  # (nv, 6) U D⁻¹, with U = I_A S
     inner: np.ndarray  # (nv, 6) inverse of D = Sᵀ U, rows of a joint
     left: np.ndarray  # (nv,) u = τ - Sᵀ p
+    sine: np.ndarray  # (nl,) of the angle of a revolute joint
+    cosine: np.ndarray  # (nl,)
 
 
 def new_robot_work(model: RobotModel) -> RobotWork:
@@ -36,7 +38,7 @@ def new_robot_work(model: RobotModel) -> RobotWork:
     return RobotWork(
         np.array([0, nl], np.int32), f((nt, 3)), f((nl, 12)), f((nv, 6)), np.zeros(nv, np.int32),
         f((nl, 6)), f((nl, 6)), f((nl, 6)), f((nl, 10)), f((nl, 10)), f((nl, 21)), f((nl, 6)),
-        f((nv, 6)), f((nv, 6)), f(nv),
+        f((nv, 6)), f((nv, 6)), f(nv), f(nl), f(nl),
     )  # fmt: skip
 
 
@@ -68,12 +70,14 @@ class TiedProblem(NamedTuple):
     start: np.ndarray  # (blocks, 2) int32: where the two sides stand in `carried`
     width: np.ndarray  # (blocks, 2) int32
     at: np.ndarray  # (blocks, 2) int64: where Z of a side begins: three rows
-    source: np.ndarray  # (blocks, 4) int32: contact row; or three rows of a joint or a robot
-    kind: np.ndarray  # (blocks,) int32: BLOCK_CONTACT, BLOCK_JOINT, BLOCK_ROBOT
+    # (blocks, 4) int32: contact row; of torques also its block; or three rows of a joint or a robot
+    source: np.ndarray
+    kind: np.ndarray  # (blocks,) int32: BLOCK_CONTACT ... BLOCK_SPIN
     z: np.ndarray  # (numbers,)
     carried: np.ndarray  # (nv + 6 (n + 1),) Zᵀ p of robots, then of bodies
     impulse: np.ndarray  # (blocks, 3) [N s]
     bounce: np.ndarray  # (blocks,) bias of contacts that bounce, 0: it does not [m/s]
+    reach: np.ndarray  # (blocks,) of torques: what makes impulses of them [m]
     lack: np.ndarray  # (blocks, 3) by how much rows move too little to stay apart, closed [m/s]
     side: np.ndarray  # (blocks, 3) int32: PUSH_NEVER, PUSH_APART or PUSH_TOGETHER
     push: np.ndarray  # (blocks, 3) impulses that correct displacements [N s]
@@ -82,7 +86,7 @@ class TiedProblem(NamedTuple):
     inverse: np.ndarray  # (blocks, 6) of contacts, its inverse
 
 
-BLOCK_CONTACT, BLOCK_JOINT, BLOCK_ROBOT = range(3)
+BLOCK_CONTACT, BLOCK_JOINT, BLOCK_ROBOT, BLOCK_ROLL, BLOCK_SPIN = range(5)
 PUSH_NEVER, PUSH_APART, PUSH_TOGETHER = range(3)
 
 

@@ -13,12 +13,11 @@ from operator import is_
 import numpy as np
 
 from drystone.constraints.islands import TALLY_GROUPS
-from drystone.constraints.reduced.closing import end_robots, store_robots
+from drystone.constraints.reduced.closing import end_robots, find_broken, store_robots
 from drystone.constraints.reduced.free_rates import predict_robots
-from drystone.errors import UnsupportedFeature
 from drystone.forces.evaluate import Forces, elements_of, has_functions
 from drystone.jit import entry_of
-from drystone.model.arrays import INFO_NEAR, INFO_WANTED, ROLLING
+from drystone.model.arrays import INFO_FAILED_BODY, INFO_WANTED
 from drystone.solvers.reduced.as_contacts import contact_problem, take_impulses
 from drystone.solvers.reduced.scratch import grown_scratch
 from drystone.solvers.reduced.solve_robots import find_overloaded, gather_group, give_group
@@ -40,13 +39,6 @@ from drystone.timestep import DONE, NOT_FINITE
 
 def take_steps(world, count: int):
     """Up to `count` steps of `world`: state, work and report."""
-    if world._build.ellipses is not None:
-        raise UnsupportedFeature("a world with robots does not support elliptic friction.")
-    if world._build.model.pairing.special[ROLLING]:
-        raise UnsupportedFeature(
-            "a world with robots does not support rolling or spinning friction; leave it out of "
-            "the materials."
-        )
     if world._solver.compiled and not has_functions(world):
         return _run(world, count)
     if not world._solver.compiled:
@@ -130,16 +122,15 @@ class RobotStep(SolverStep):
     def __init__(self, world) -> None:
         super().__init__(
             world._solver, world._build.model, world._state, world._work, world._settings,
-            world._joint_work, Forces(world) if world._forces else None,
+            world._joint_work, Forces(world) if world._forces else None, world._build.ellipses,
         )  # fmt: skip
         self.world, self.robots = world, world._build.model.robots
 
     def contacts(self):
-        if not room_for_blocks(self.joint_work, self.work, self.world._robot_work):
-            near = self.work.near.slot_count[: int(self.work.log.info[INFO_NEAR])]
-            self.world._robot_work = grown_scratch(
-                self.model, int(near.sum()), _nodes(self.joint_work)
-            )
+        pairing, scratch = self.model.pairing, self.world._robot_work
+        if not room_for_blocks(pairing, self.joint_work, self.work, scratch):
+            wanted = int(self.work.log.info[INFO_WANTED])
+            self.world._robot_work = grown_scratch(self.model, wanted, _nodes(self.joint_work))
         status = super().contacts()
         if status == DONE:
             predict(
@@ -178,7 +169,10 @@ class RobotStep(SolverStep):
 
     def _solve_group(self, n: int, scratch):
         """One island with robots by the solver of the world; residual and iterations."""
-        problem, guess, places = contact_problem(n, scratch)
+        across = None
+        if self.ellipses is not None:
+            across = self.ellipses.friction_of_rows(self.work)[1]
+        problem, guess, places = contact_problem(n, scratch, across)
         if not problem.block_count:
             take_impulses(n, guess, places, scratch)
             return 0.0, 0
@@ -189,6 +183,9 @@ class RobotStep(SolverStep):
     def finalize(self):
         scratch = self.world._robot_work
         end_robots(self.robots, self.state, self.settings, self.work, scratch)
+        if find_broken(self.robots, scratch) >= 0:
+            self.work.log.info[INFO_FAILED_BODY] = -1.0
+            return NOT_FINITE
         status = super().finalize()
         if (status or DONE) == DONE:
             store_robots(self.robots, self.state, scratch)

@@ -6,12 +6,18 @@ in finalize       end_robots, store_robots: coordinates, loops closed, links pla
 """
 
 from drystone import timestep
-from drystone.constraints.reduced.closing import end_robots, leave_rotations, store_robots
+from drystone.constraints.reduced.closing import (
+    end_robots,
+    find_broken,
+    leave_rotations,
+    store_robots,
+)
 from drystone.constraints.reduced.free_rates import predict_robots
 from drystone.jit import inlined, kernel
 from drystone.jit.clock import ticks
 from drystone.model.arrays import (
     INFO_EXCESS,
+    INFO_FAILED_BODY,
     INFO_NEAR,
     INFO_NEWTON_ISLANDS,
     INFO_NEWTON_STEPS,
@@ -19,6 +25,7 @@ from drystone.model.arrays import (
     INFO_SWEEPS,
     INFO_TOLERANCE,
     INFO_WANTED,
+    ROLLING,
 )
 from drystone.model.state_hash import hash_state
 from drystone.solvers.reduced.solve_robots import solve_robots
@@ -30,12 +37,14 @@ _CONSTRAINTS, _SOLVE, _FINALIZE = (STAGES.index(x) for x in ("constraints", "sol
 
 
 @kernel
-def room_for_blocks(joint_work, work, scratch):
+def room_for_blocks(pairing, joint_work, work, scratch):
     """Whether the contacts that were found fit; asked before they are counted, for the narrow phase
     must not run again."""
     near, wanted = work.near, 0
     for k in range(int(work.log.info[INFO_NEAR])):
         wanted += near.slot_count[k]
+    if pairing.special[ROLLING] == 1:  # a block for rolling and one for spinning
+        wanted *= 3
     nodes = 0 if joint_work is None else joint_work.node_body.shape[0]
     rows = scratch.rows.kind.shape[0]
     work.log.info[INFO_WANTED] = wanted
@@ -96,7 +105,7 @@ def advance_robots(model, robots, state, settings, work, joint_work, elements, s
         status = _broadphase(model, state, settings, work)
         if status == DONE:
             status = _narrowphase(model, None, state, settings, work)
-        if status == DONE and not room_for_blocks(joint_work, work, scratch):
+        if status == DONE and not room_for_blocks(model.pairing, joint_work, work, scratch):
             return done, MORE_BLOCKS
         if status == DONE:
             status = _contacts(model, None, state, work)
@@ -111,6 +120,9 @@ def advance_robots(model, robots, state, settings, work, joint_work, elements, s
         _displace(model, state, settings, work, joint_work)
         _ccd(model, None, state, settings, work)
         end_robots(robots, state, settings, work, scratch)
+        if find_broken(robots, scratch) >= 0:
+            log.info[INFO_FAILED_BODY] = -1.0
+            return done, NOT_FINITE
         if joint_work is None and elements is None:  # these ask where links are before they stand
             leave_rotations(robots, work.motion.scheme)
         if _finalize(model, state, settings, work, joint_work, elements) != DONE:

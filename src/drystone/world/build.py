@@ -159,14 +159,13 @@ def surface_inside(thing) -> np.ndarray:
 
 
 def require_special(special, world) -> None:
-    """Refuse what the solver, the stepper or robots of `world` do not know."""
+    """Refuse what the solver or the stepper of `world` does not know."""
     asked = [name for name, is_there in zip(SPECIAL, special, strict=True) if is_there]
     require_features(asked, world._solver)
-    if "rolling" in asked and (world._stepper != "time-stepping" or world._robots):
-        who = f"stepper {world._stepper!r}" if not world._robots else "a world with robots"
+    if "rolling" in asked and world._stepper not in ("time-stepping", "reduced"):
         raise UnsupportedFeature(
-            f"{who} does not support {MEANING['rolling']}. Set them to 0, or use "
-            f"stepper='time-stepping' without robots."
+            f"stepper {world._stepper!r} does not support {MEANING['rolling']}. Set them to 0, or "
+            f"use stepper='time-stepping'."
         )
 
 

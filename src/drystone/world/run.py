@@ -61,12 +61,23 @@ def run_blocks(world, count: int, singly: bool = False):
                 raise KeyboardInterrupt
 
 
+def _broken(world) -> str:
+    """What it is that is no body: a robot, of which the scratch of the step still knows."""
+    if world._robots and world._robot_work is not None:
+        from drystone.constraints.reduced.closing import find_broken
+
+        t = find_broken(world._build.model.robots, world._robot_work)
+        if t >= 0:
+            return world._robots[t].robot.name
+    return "a body"
+
+
 def fail(world, report):
     """Raise what a non-finite number in a step deserves, after saving the last good step."""
     from drystone.world.io.checkpoint import rescue
     from drystone.world.observables import contact_name
 
-    who = world.bodies[report.failed_body].name if report.failed_body >= 0 else "a body"
+    who = world.bodies[report.failed_body].name if report.failed_body >= 0 else _broken(world)
     row = report.failed_contact
     contact = f", {contact_name(world, row)}" if row >= 0 else ", no contact"
     step = world.step_count + 1

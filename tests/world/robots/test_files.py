@@ -115,6 +115,26 @@ def test_a_urdf_is_read_and_what_is_not_honoured_is_named(tmp_path):
     assert "<transmission> t" in told and "velocity limit" in told
 
 
+def test_a_spherical_joint_of_pybullet_is_a_ball(tmp_path):
+    ball = GOOD.replace('"j" type="revolute"', '"j" type="spherical"')
+    (tmp_path / "r.urdf").write_text(
+        ball.replace('<mimic joint="j" multiplier="-2" offset=".5"/>', "")
+    )
+    robot = ds.Robot.load(tmp_path / "r.urdf")
+    assert robot.joints[1].kind == "ball" and robot.joints[1].damping == 0.1 and robot.nv == 4
+    assert "joint j: the limit of a ball joint" in " ".join(robot.ignored)
+
+
+def test_scratch_that_mjcf_asks_for_is_not_taken(tmp_path):
+    """MuJoCo would take 800 MB for a thousand contacts of which a compiler needs none."""
+    pytest.importorskip("mujoco")
+    body = '<body><freejoint/><geom size="0.1"/></body>'
+    for size in ('njmax="8000" nconmax="4000"', 'memory="900G"'):
+        text = f"<mujoco><size {size}/><worldbody>{body}</worldbody></mujoco>"
+        (tmp_path / "r.xml").write_text(text)
+        assert ds.Robot.load(tmp_path / "r.xml").nv == 6
+
+
 def urdf_files():
     found = importlib.util.find_spec("pybullet_data")
     folder = Path(found.origin).parent if found else Path("absent")
@@ -157,3 +177,41 @@ def test_urdf_files_are_read_as_mujoco_reads_them(path):
         assert joint.axis == pytest.approx(model.jnt_axis[j], abs=1e-9)
         if model.jnt_limited[j]:
             assert joint.limits == pytest.approx(model.jnt_range[j], rel=1e-9, abs=1e-12)
+
+
+def test_what_a_link_of_a_urdf_says_about_contact_is_honoured_or_named(tmp_path):
+    text = GOOD.replace(
+        "<collision>",
+        '<contact><lateral_friction value="0.9"/><rolling_friction value="0.01"/>'
+        '<spinning_friction value="0.02"/><contact_erp value="1"/></contact><visual/><odd/>'
+        "<collision>",
+    ).replace('<dynamics damping=".1"/>', '<dynamics damping=".1"/><joint_properties/>')
+    (tmp_path / "r.urdf").write_text(text)
+    robot = ds.Robot.load(tmp_path / "r.urdf", base="free")
+    shape = robot.links[0].shapes[0]
+    assert (shape.friction, shape.rolling_friction, shape.spinning_friction) == (0.9, 0.01, 0.02)
+    told = "\n".join(robot.ignored)
+    for word in ("<contact_erp>", "link a: <odd>", "joint j: <joint_properties>", "<visual> of 1"):
+        assert word in told
+    world = ds.World()
+    world.add_robot(robot)
+    assert world["r/a"]._material.rolling_friction == 0.01
+    (tmp_path / "r.urdf").write_text(text.replace('"0.9"', '"-1"'))
+    with pytest.raises(ds.InputError, match=r"^r.urdf: link a: collision 0: friction is -1"):
+        ds.Robot.load(tmp_path / "r.urdf")
+
+
+def test_rolling_and_spinning_friction_of_mjcf_are_read_where_condim_asks_for_them(tmp_path):
+    pytest.importorskip("mujoco")
+    geom = '<geom type="sphere" size="0.1" friction="0.7 0.02 0.003" condim="{}"/>'
+    wanted = {1: (0.0, 0.0, 0.0), 3: (0.7, 0.0, 0.0), 4: (0.7, 0.0, 0.02), 6: (0.7, 0.003, 0.02)}
+    for condim, given in wanted.items():
+        body = f"<body><freejoint/>{geom.format(condim)}</body>"
+        (tmp_path / "r.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+        shape = ds.Robot.load(tmp_path / "r.xml").links[0].shapes[0]
+        assert (shape.friction, shape.rolling_friction, shape.spinning_friction) == given
+    two = geom.format(3) + geom.format(1)
+    (tmp_path / "r.xml").write_text(
+        f'<mujoco><worldbody><body name="b"><freejoint/>{two}</body></worldbody></mujoco>'
+    )
+    assert "geoms of body b differ" in " ".join(ds.Robot.load(tmp_path / "r.xml").ignored)

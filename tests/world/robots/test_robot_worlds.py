@@ -242,3 +242,35 @@ def test_robots_on_a_pile_have_the_same_bits_for_one_thread_and_two():
         PILE, Path(__file__).parent, Path(__file__).parents[2] / "helpers"
     ).split()
     assert one == two
+
+
+@pytest.mark.parametrize(
+    ("kind", "mass", "inertia"),
+    [("free", 0.0, (0, 0, 0)), ("free", 1.0, (0.1, 0.1, 0)), ("revolute", 1.0, (0.1, 0.1, 0))],
+)
+def test_a_joint_that_moves_no_inertia_is_refused_by_name(kind, mass, inertia):
+    """No force would have a finite answer; a rotor is enough, and so is what hangs on it."""
+    link = ds.Link("blob", mass, (0, 0, 0), inertia)
+    world = ds.World()
+    with pytest.raises(ds.InputError, match=rf"joint j \({kind}\) .* no inertia; give link blob"):
+        world.add_robot(ds.Robot([link], [ds.RobotJoint("j", kind, "blob")]))
+    assert not world.robots and not world.bodies
+    if kind == "revolute":
+        rotor = ds.RobotJoint("j", kind, "blob", armature=0.01)
+        world.add_robot(ds.Robot([link], [rotor]))
+    hung = ds.RobotJoint("k", "fixed", "rod", "blob")
+    world.add_robot(ds.Robot([link, rod("rod")], [ds.RobotJoint("j", kind, "blob"), hung]))
+    world.run(0.01)
+    assert all(np.isfinite(robot.q).all() for robot in world.robots)
+
+
+def test_a_robot_without_bodies_whose_numbers_are_not_finite_stops_the_run(tmp_path, monkeypatch):
+    """Links without mass and shape are no bodies, so nothing else would look at them."""
+    monkeypatch.chdir(tmp_path)
+    joint = ds.RobotJoint("j", "prismatic", "car", armature=1e-3)
+    world = ds.World(dt=1e-3)
+    placed = world.add_robot(ds.Robot([ds.Link("car")], [joint], name="ghost"))
+    placed.tau = [1e306]
+    with pytest.raises(ds.SimulationError, match="^ghost: its motion is no longer a finite number"):
+        world.run(1.0)
+    assert np.isfinite(placed.q).all()

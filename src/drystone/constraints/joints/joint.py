@@ -7,6 +7,7 @@ joint exerts on B (the opposite acts on A), in world axes, the torque about the 
 
 import inspect
 from dataclasses import replace
+from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -147,7 +148,7 @@ class Joint:
         for name in changes:
             if name in _NEVER_SET or name not in self.__dataclass_fields__:
                 raise InputError(f"{self._name}: {name!r} cannot be set; make a new joint instead.")
-        if not all(_is_like(getattr(self, name), new) for name, new in changes.items()):
+        if not all(_is_like(name, getattr(self, name), new) for name, new in changes.items()):
             checked = replace(self, **changes)  # raises before anything is changed
             changes = {name: getattr(checked, name) for name in changes}
         for name, new in changes.items():
@@ -206,9 +207,15 @@ class Joint:
 _NEVER_SET = frozenset({"a", "b", "attachment"})
 
 
-def _is_like(old: Any, new: Any) -> bool:
-    """Whether a drive may take the place of `old` without a look at the joint: it is of the same
-    kind. All checks of a joint take 30 us, and controllers set its drive in every step."""
+def _is_like(name: str, old: Any, new: Any) -> bool:
+    """Whether `new` may take the place of `old` without a look at the joint: a drive of the same
+    kind; friction or limits that no check would refuse or change. All checks of a joint take 20 us,
+    and controllers set it in every step."""
+    if type(new) is float:
+        return name.startswith("friction") and 0.0 <= new < inf
+    if type(new) is tuple and type(old) is tuple and name.startswith("limits"):
+        plain = len(new) == 2 and type(new[0]) is float and type(new[1]) is float
+        return plain and -inf < new[0] <= new[1] < inf
     if type(new) is not type(old) or type(new) not in _GOALS:
         return False
     goal = _GOALS[type(new)]

@@ -4,7 +4,7 @@ Loops are closed by Newton steps in the metric of the mass matrix, so that what 
 impulses would.
 """
 
-from math import sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -170,8 +170,8 @@ def _principal(r, p):
         q = (m[2] - m[6], m[1] + m[3], 1.0 + 2.0 * m[4] - trace, m[5] + m[7])
     else:
         q = (m[3] - m[1], m[2] + m[6], m[5] + m[7], 1.0 + 2.0 * m[8] - trace)
-    size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    return q[0] / size, q[1] / size, q[2] / size, q[3] / size
+    size = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return size * q[0], size * q[1], size * q[2], size * q[3]
 
 
 @kernel
@@ -276,6 +276,24 @@ def end_robots(robots, state, settings, work, scratch):
         scratch.active[t] = 0 if sleeps(t, robots, state) else 1
         if scratch.active[t] == 1:
             end_robot(t, robots, state, settings, work, scratch)
+
+
+@kernel
+def find_broken(robots, scratch):
+    """First robot whose coordinates or rates after the step are no finite numbers, or -1: those of
+    its bodies are looked at elsewhere, but it need not have any."""
+    model = robots.model
+    for t in range(scratch.touched.shape[0]):
+        if scratch.active[t] == 0:
+            continue
+        lo, hi, total = model.first_link[t], model.first_link[t + 1], 0.0
+        for k in range(model.first_q[lo], model.first_q[hi]):
+            total += scratch.next_q[k]
+        for d in range(model.first_v[lo], model.first_v[hi]):
+            total += scratch.rate[d]
+        if not isfinite(total):
+            return t
+    return -1
 
 
 @kernel

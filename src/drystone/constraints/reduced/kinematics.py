@@ -5,6 +5,7 @@ v_i = v_parent + S_i q̇_i [Featherstone2008, eq. 5.7], in world axes about one 
 
 from math import cos, sin, sqrt
 
+from drystone.constraints.reduced.sines import fill_sines
 from drystone.constraints.reduced.spatial import load6, store6
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, cross, load, mul, rotation_matrix, scale, store, sub
@@ -57,9 +58,10 @@ def _unit(q, i):
 
 
 @inner_kernel
-def _turned(model, i, angle):
-    """Rotation of a revolute link in its parent: see RobotModel.turning."""
-    s, c, t = sin(angle), 1.0 - cos(angle), model.turning
+def _turned(model, i, s, c):
+    """Rotation of a revolute link in its parent, by the angle of sine s and cosine c: see
+    RobotModel.turning."""
+    c, t = 1.0 - c, model.turning
     f = model.frame
     return (
         f[i, 3] + s * t[i, 0] + c * t[i, 9], f[i, 4] + s * t[i, 1] + c * t[i, 10],
@@ -137,7 +139,10 @@ def place_links(model, base, q, work):
     if lo == hi:
         return
     t, pose, kinds, first_q = model.tree[lo], work.pose, model.kind, model.first_q
-    origin = load(work.origin, t)
+    origin, sine, cosine = load(work.origin, t), work.sine, work.cosine
+    for i in range(lo, hi):
+        sine[i] = q[first_q[i]] if kinds[i] == REVOLUTE else 0.0
+    fill_sines(lo, hi, sine, cosine)
     for i in range(lo, hi):
         parent = model.parent[i]
         if parent < 0:
@@ -147,7 +152,7 @@ def place_links(model, base, q, work):
         here = add(at, mul(turned, load(model.frame, i)))
         if kinds[i] == REVOLUTE:
             frame = turned
-            rotation = product9(turned, _turned(model, i, q[first_q[i]]))
+            rotation = product9(turned, _turned(model, i, sine[i], cosine[i]))
         else:
             frame = product9(turned, row9(model.frame, i))
             moved, rotation = _joint_pose(model, i, q)

@@ -23,8 +23,13 @@ class Places(NamedTuple):
     shift: np.ndarray  # (3 n,) the middle between bounds that do not lie about zero
 
 
-def contact_problem(n: int, scratch) -> tuple[MatrixProblem, np.ndarray, Places]:
-    """The blocks 0 ... n as contacts, a guess, and what take_impulses() needs."""
+def contact_problem(
+    n: int, scratch, across: np.ndarray | None = None
+) -> tuple[MatrixProblem, np.ndarray, Places]:
+    """The blocks 0 ... n as contacts, a guess, and what take_impulses() needs.
+
+    across  friction of all contact rows along tangent 2, if it is elliptic
+    """
     problem, island = scratch.problem, scratch.island
     jacobian = _jacobian(n, problem)
     joint = island.joint[:n]
@@ -36,10 +41,12 @@ def contact_problem(n: int, scratch) -> tuple[MatrixProblem, np.ndarray, Places]
     free = there & np.isinf(lower) & np.isinf(upper)
     held = np.flatnonzero(free)
     chosen: list = []  # (block, axis, row, sign)
-    friction, bounds, shift = [], [], np.zeros(3 * n)
+    friction, friction_2, bounds, shift = [], [], [], np.zeros(3 * n)
     for i in np.flatnonzero(~joint):
         chosen += [(len(friction), k, 3 * i + k, 1.0) for k in range(3)]
         friction.append(island.friction[i])
+        if across is not None:
+            friction_2.append(across[problem.source[i, 0]])
         bounds.append(0.0)
     for r in np.flatnonzero(there & ~free):
         if np.isinf(upper[r]) or np.isinf(lower[r]):
@@ -53,6 +60,7 @@ def contact_problem(n: int, scratch) -> tuple[MatrixProblem, np.ndarray, Places]
             friction.append(1.0)
             bounds.append(0.5 * (upper[r] - lower[r]))
     m = len(friction)
+    friction_2 += friction[len(friction_2) :]
     choose = np.zeros((3 * m, 3 * n))
     for block, axis, row, sign in chosen:
         choose[3 * block + axis, row] = sign
@@ -71,7 +79,10 @@ def contact_problem(n: int, scratch) -> tuple[MatrixProblem, np.ndarray, Places]
     guess = choose @ (problem.impulse[:n].ravel() - shift)
     guess[::3] = np.maximum(guess[::3], bounds)
     given = MatrixProblem(
-        scipy.sparse.csr_array(w), free_velocity.reshape(-1, 3), np.array(friction)
+        scipy.sparse.csr_array(w),
+        free_velocity.reshape(-1, 3),
+        np.array(friction),
+        None if across is None else np.array(friction_2),
     )
     return given, guess.reshape(-1, 3), places
 

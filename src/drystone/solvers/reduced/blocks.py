@@ -136,8 +136,8 @@ def see(i, side, k, b, linear, angular, robots, state, bodies, motion, scratch):
     )  # fmt: skip
 
 
-@kernel
-def _scale_robots(i, robots, scratch):
+@inner_kernel
+def scale_robots(i, robots, scratch):
     """L^-T and D^-1/2 on what block `i` sees of robots."""
     model, problem = robots.model, scratch.problem
     nv = model.dof_link.shape[0]
@@ -154,8 +154,8 @@ def _scale_robots(i, robots, scratch):
                 problem.z[o + k * width + d] *= scratch.root[d]
 
 
-@kernel
-def _own_block(i, problem):
+@inner_kernel
+def own_block(i, problem):
     """Diagonal block of W."""
     for k in range(6):
         problem.own[i, k] = 0.0
@@ -197,8 +197,8 @@ def add_contact(r, robots, state, settings, bodies, work, scratch):
             axis = (rows.frame[r, 3 * k], rows.frame[r, 3 * k + 1], rows.frame[r, 3 * k + 2])
             axis = scale(axis, 1.0 if side == 1 else -1.0)
             see(i, side, k, b, axis, cross(lever, axis), robots, state, bodies, motion, scratch)
-    _scale_robots(i, robots, scratch)
-    _own_block(i, problem)
+    scale_robots(i, robots, scratch)
+    own_block(i, problem)
     own = problem.own
     # A direction in which nothing gives way, as that of a gripper with one rate, would leave the
     # block without an inverse.
@@ -211,13 +211,13 @@ def add_contact(r, robots, state, settings, bodies, work, scratch):
     island.q[i, 0], island.q[i, 1], island.q[i, 2] = un + bias, u1, u2
     island.friction[i] = rows.friction[r]
     island.scale[i] = (own[i, 0] + own[i, 3] + own[i, 5]) / 3.0
-    island.flat[i], island.joint[i] = False, False
+    island.flat[i], island.joint[i], island.soft[i, 0] = False, False, 0.0
     for k in range(3):
         problem.impulse[i, k] = rows.impulse[r, k]
 
 
-@kernel
-def _no_row(i, k, scratch):
+@inner_kernel
+def no_row(i, k, scratch):
     island = scratch.island
     island.q[i, k], island.soft[i, k], island.own[i, k] = 0.0, 0.0, 1.0
     island.lower[i, k], island.upper[i, k] = 0.0, 0.0
@@ -229,13 +229,13 @@ def _no_row(i, k, scratch):
 BLIND = 1e-13
 
 
-@kernel
-def _set_law(i, k, q, soft, lower, upper, impulse, scratch):
+@inner_kernel
+def set_law(i, k, q, soft, lower, upper, impulse, scratch):
     """Row `k` of a block that is no contact."""
     island, own = scratch.island, scratch.problem.own
     diagonal = own[i, 0] if k == 0 else (own[i, 3] if k == 1 else own[i, 5])
     if diagonal <= BLIND * (own[i, 0] + own[i, 3] + own[i, 5]):
-        _no_row(i, k, scratch)
+        no_row(i, k, scratch)
         return
     island.q[i, k] = q
     island.soft[i, k] = soft + SOFTNESS * diagonal
@@ -247,8 +247,8 @@ def _set_law(i, k, q, soft, lower, upper, impulse, scratch):
     scratch.problem.impulse[i, k] = min(max(impulse, lower), upper)
 
 
-@kernel
-def _close_block(i, scratch):
+@inner_kernel
+def close_block(i, scratch):
     island = scratch.island
     island.friction[i], island.flat[i], island.joint[i] = 0.0, False, True
     island.scale[i] = (island.own[i, 0] + island.own[i, 1] + island.own[i, 2]) / 3.0
@@ -272,18 +272,18 @@ def add_node(node, joint_work, robots, state, settings, bodies, work, scratch):
                 angular = scale(angular, sign)
             b = joint_work.node_body[node, side]
             see(i, side, k, b, linear, angular, robots, state, bodies, motion, scratch)
-    _scale_robots(i, robots, scratch)
-    _own_block(i, problem)
+    scale_robots(i, robots, scratch)
+    own_block(i, problem)
     for k in range(3):
         r = problem.source[i, k]
         if r < 0:
-            _no_row(i, k, scratch)
+            no_row(i, k, scratch)
             continue
-        _set_law(
+        set_law(
             i, k, row_velocity(r, rows, motion.free) + rows.bias[r], rows.softness[r],
             rows.lower[r], rows.upper[r], state.joint_impulse[r], scratch,
         )  # fmt: skip
-    _close_block(i, scratch)
+    close_block(i, scratch)
 
 
 @inner_kernel
@@ -350,18 +350,18 @@ def add_robot_rows(t, robots, scratch):
             _free_of(i, 0, lo, width, scratch), _free_of(i, 1, lo, width, scratch),
             _free_of(i, 2, lo, width, scratch),
         )  # fmt: skip
-        _scale_robots(i, robots, scratch)
-        _own_block(i, problem)
+        scale_robots(i, robots, scratch)
+        own_block(i, problem)
         for k in range(3):
             r = first + k
             if r >= last:
-                _no_row(i, k, scratch)
+                no_row(i, k, scratch)
                 continue
-            _set_law(
+            set_law(
                 i, k, free[k] + rows.bias[r], rows.soft[r], rows.lower[r], rows.upper[r],
                 rows.impulse[r], scratch,
             )  # fmt: skip
-        _close_block(i, scratch)
+        close_block(i, scratch)
         first += 3
 
 

@@ -15,6 +15,7 @@ from drystone.model.robot_arrays import ROBOT_COUPLING, ROBOT_LIMIT, ROBOT_LOOP
 from drystone.model.robot_scratch import (
     BLOCK_CONTACT,
     BLOCK_JOINT,
+    BLOCK_ROBOT,
     PUSH_APART,
     PUSH_NEVER,
     PUSH_TOGETHER,
@@ -58,6 +59,8 @@ def _lack_of_row(i, k, share, dt, joint_work, motion, problem, scratch):
             over = max(-rows.error[r], 0.0)
             problem.lack[i, k] = share * over / dt
             return over > NEGLIGIBLE
+        return False
+    if problem.kind[i] != BLOCK_ROBOT:
         return False
     rows = scratch.rows
     if rows.kind[r] == ROBOT_LIMIT:

@@ -53,9 +53,9 @@ def new_robot_scratch(model: Model, contacts: int = 0, nodes: int = 0) -> RobotS
         problem=TiedProblem(
             np.array([0, 0, 0, blocks], np.int64), i(blocks, 2), i(blocks, 2),
             np.zeros((blocks, 2), np.int64), i(blocks, 4), i(blocks), f(6 * widest * blocks),
-            f(nv + 6 * len(robots.link)), f((blocks, 3)), f(blocks), f((blocks, 3)),
-            i(blocks, 3), f((blocks, 3)), f(nv + 6 * len(robots.link)), f((blocks, 6)),
-            f((blocks, 6)),
+            f(nv + 6 * len(robots.link)), f((blocks, 3)), f(blocks), f(blocks),
+            f((blocks, 3)), i(blocks, 3), f((blocks, 3)), f(nv + 6 * len(robots.link)),
+            f((blocks, 6)), f((blocks, 6)),
         ),
         island=new_island(blocks, dense * dense),
         newton=newton_work(blocks, 9 * dense * (dense + 2)),

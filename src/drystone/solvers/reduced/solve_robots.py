@@ -21,12 +21,18 @@ from drystone.constraints.reduced.free_rates import (
 )
 from drystone.constraints.reduced.mass_factor import spread_up
 from drystone.jit import inner_kernel, kernel
-from drystone.model.arrays import HELD
+from drystone.model.arrays import HELD, ROLLING
 from drystone.model.robot_arrays import DRIVE_SERVO
-from drystone.model.robot_scratch import BLOCK_CONTACT, BLOCK_JOINT
+from drystone.model.robot_scratch import BLOCK_CONTACT, BLOCK_JOINT, BLOCK_ROLL, BLOCK_SPIN
 from drystone.solvers.reduced.blocks import add_contact, add_node, add_robot_rows
 from drystone.solvers.reduced.push import push_robots, shift_robot
 from drystone.solvers.reduced.tied_problem import carry_all, solve_tied, velocity_of
+from drystone.solvers.reduced.torques import (
+    add_torques_of,
+    give_torques,
+    solve_rolling,
+    torque_work,
+)
 
 # Share of the tolerance to which Newton solves: what a foot creeps in a minute is this times 60 s.
 DEEPEST = 1e-6
@@ -87,6 +93,7 @@ def _energy_made(n, rows, motion, problem, island):
     made, p = 0.0, problem.impulse
     for i in range(n):
         if problem.kind[i] != BLOCK_CONTACT:
+            made += 0.5 * torque_work(i, problem, island)
             continue
         r = problem.source[i, 0]
         b0, b1, b2 = slip_at(r, rows, motion.free)
@@ -99,13 +106,13 @@ def _energy_made(n, rows, motion, problem, island):
 @kernel
 def _solve(n, goal, settings, rows, motion, scratch):
     """Impulses of the blocks 0 ... n; where contacts bounce, less where it would make energy."""
-    problem, newton, tolerance = scratch.problem, settings.newton == 1, settings.tolerance
+    problem = scratch.problem
     if not _bouncing(n, problem):
-        return solve_tied(n, goal, tolerance, newton, scratch)
+        return solve_rolling(n, goal, settings, rows, scratch)
     share, error, sweeps, steps = 1.0, 0.0, 0, 0
     for k in range(WEAKER + 2):
         _set_bounces(n, share, rows, motion, problem, scratch.island)
-        error, more, taken = solve_tied(n, goal, tolerance, newton, scratch)
+        error, more, taken = solve_rolling(n, goal, settings, rows, scratch)
         sweeps, steps = sweeps + more, steps + taken
         if share == 0.0 or _energy_made(n, rows, motion, problem, scratch.island) <= 0.0:
             break
@@ -164,6 +171,9 @@ def _give(n, robots, bodies, joint_work, rows, motion, scratch):
                 _move_body(np.int64(b), nv, bodies, motion, problem)
                 if problem.kind[i] == BLOCK_JOINT:
                     motion.scheme[b] = HELD
+        if problem.kind[i] == BLOCK_ROLL or problem.kind[i] == BLOCK_SPIN:
+            give_torques(i, problem, rows)
+            continue
         for k in range(3):
             if problem.kind[i] == BLOCK_CONTACT:
                 rows.impulse[problem.source[i, 0], k] = p[i, k]
@@ -184,6 +194,8 @@ def gather_group(g, robots, bodies, state, settings, work, joint_work, scratch):
     for r in range(lo, hi):
         add_contact(r, robots, state, settings, bodies, work, scratch)
     problem.count[1] = hi - lo
+    if rows.special[ROLLING] == 1:
+        add_torques_of(hi - lo, robots, state, bodies, work, scratch)
     _add_nodes(g, work.graph, joint_work, robots, state, settings, bodies, work, scratch)
     for t in range(scratch.touched.shape[0]):
         if _group_of(t, work.graph) == g and not sleeps(t, robots, state):

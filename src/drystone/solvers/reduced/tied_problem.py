@@ -118,6 +118,7 @@ def carry_all(n, problem):
 def velocity_of(i, problem, island):
     """u of block `i`."""
     u0, u1, u2 = island.q[i, 0], island.q[i, 1], island.q[i, 2]
+    u0 += island.soft[i, 0] * problem.impulse[i, 0]
     for side in range(2):
         width, at = np.int64(problem.width[i, side]), problem.at[i, side]
         start = np.int64(problem.start[i, side])

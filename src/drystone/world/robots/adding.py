@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import flag, shown, vector
-from drystone.model.materials import Material
+from drystone.model.materials import PAIR_KEYS, Material
 from drystone.model.rotation import (
     quaternion_from_matrix,
     rotation_matrices,
@@ -20,6 +20,9 @@ from drystone.world.robots.robot import Robot
 # A link of less than these shares of the robot still gets a body; the robot's own mass matrix,
 # which the step uses, has the true numbers.
 LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-6
+# A joint that sees less than this share of the inertia beyond it, all that hangs on it held, sees
+# none: what is left is rounding.
+NO_INERTIA = 1e-13
 
 
 class WithRobots:
@@ -73,6 +76,7 @@ def add_robot(world, robot, position, orientation, q, self_collide: bool) -> Pla
         turned = unit_quaternion(f"{robot.name}: orientation", orientation)
         base[0, 3:] = rotation_matrices(np.array(turned)).ravel()
     start = robot.zero() if q is None else robot._coordinates(q)
+    _require_inertia(robot, start)
     poses = stand(robot, base).forward_kinematics(start)
     bodies = {
         link.name: body
@@ -89,6 +93,26 @@ def add_robot(world, robot, position, orientation, q, self_collide: bool) -> Pla
     if world._stepper != "rk4":
         world._stepper = "reduced"
     return placed
+
+
+def _require_inertia(robot: Robot, q: np.ndarray) -> None:
+    """Refuse rates that move nothing: no force would have a finite answer.
+
+    The mass matrix is eliminated from the last link to the first; what is left of a diagonal number
+    is the inertia that the joint sees with all joints beyond it free.
+    """
+    mass = robot.mass_matrix(q)
+    seen = mass.diagonal().copy()
+    least = NO_INERTIA**2 * seen.max(initial=0.0)
+    for d in range(robot.nv - 1, -1, -1):
+        if not mass[d, d] > max(NO_INERTIA * seen[d], least):
+            joint = robot.joints[robot.model.dof_link[d]]
+            raise InputError(
+                f"{robot.name}: joint {joint.name} ({joint.kind}) has a coordinate that moves no "
+                f"inertia; give link {joint.child} or what hangs on it mass and inertia, or the "
+                f"joint an armature."
+            )
+        mass[:d, :d] -= np.outer(mass[:d, d], mass[:d, d]) / mass[d, d]
 
 
 def _noted(world, arguments) -> PlacedRobot:
@@ -125,7 +149,7 @@ def _add_link(world, robot: Robot, link, pose: np.ndarray):
     if solid:
         members = [(s.shape, s.position, s.orientation) for s in solid]
         shape: Any = Compound(*members)
-        given = {"friction": solid[0].friction, "restitution": solid[0].restitution}
+        given = {name: getattr(solid[0], name) for name in PAIR_KEYS}
     else:
         shape, given = Sphere(0.01), {}
     size = max(float(np.linalg.norm(p.position)) + p.radius for p in shape.parts())

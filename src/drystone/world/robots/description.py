@@ -35,6 +35,8 @@ class LinkShape:
     position, orientation   of the shape in the link's frame [m], (w, x, y, z)
     friction                Coulomb's coefficient
     restitution             part of the approach speed that comes back, 0 to 1
+    rolling_friction        arm with which the normal force resists rolling, see Material [m]
+    spinning_friction       likewise about the normal [m]
     collide                 False: it is drawn, and touches nothing
     """
 
@@ -45,6 +47,8 @@ class LinkShape:
     collide: bool = True
     name: str = ""
     restitution: float = 0.0
+    rolling_friction: float = 0.0
+    spinning_friction: float = 0.0
 
     def __post_init__(self) -> None:
         set_checked(
@@ -53,6 +57,8 @@ class LinkShape:
             orientation=unit_quaternion("LinkShape: orientation", self.orientation),
             friction=not_negative("LinkShape: friction", self.friction),
             restitution=within("LinkShape: restitution", self.restitution, 0.0, 1.0),
+            rolling_friction=not_negative("LinkShape: rolling_friction", self.rolling_friction),
+            spinning_friction=not_negative("LinkShape: spinning_friction", self.spinning_friction),
         )
 
 

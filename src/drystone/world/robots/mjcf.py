@@ -16,7 +16,7 @@ from drystone.model.reading_apart import Limits, limits_of, read_apart
 from drystone.model.rotation import rotation_matrices
 from drystone.shapes import Box, Capsule, ConvexHull, Cylinder, Mesh, Sphere
 from drystone.world.robots.description import Actuator, Link, LinkShape, Loop, RobotJoint
-from drystone.world.robots.robot import Robot
+from drystone.world.robots.robot import GRAVITY, Robot
 from drystone.world.robots.xml_files import read_xml
 
 # Of the compiler, beyond what the files of a model need: a few words ask for a million copies of
@@ -153,6 +153,11 @@ class _Reader:
         inertia = axes @ np.diag(m.body_inertia[b]) @ axes.T
         first, count = int(m.body_geomadr[b]), int(m.body_geomnum[b])
         shapes = [s for g in range(first, first + count) if (s := self.shape(g, moved))]
+        touches = [s for s in shapes if s.collide]
+        if any(_surface(s) != _surface(touches[0]) for s in touches):
+            self.ignored.append(
+                f"geoms of body {self.link_name[b]} differ in friction: that of the first counts"
+            )
         centre = np.array(m.body_ipos[b]) - moved
         return Link(self.link_name[b], float(m.body_mass[b]), centre, inertia, shapes)
 
@@ -177,10 +182,13 @@ class _Reader:
             self.ignored.append(f"geom {name}: a {word} on a link is no shape that is read")
             return None
         collide = bool(m.geom_contype[g] or m.geom_conaffinity[g])
-        at = np.array(m.geom_pos[g]) - moved
+        at, rubs = np.array(m.geom_pos[g]) - moved, m.geom_condim[g]
+        slides, spins, rolls = (float(x) for x in m.geom_friction[g])
         return LinkShape(
-            shape, at, tuple(m.geom_quat[g]), float(m.geom_friction[g, 0]), collide, name
-        )
+            shape, at, tuple(m.geom_quat[g]), slides if rubs > 1 else 0.0, collide, name,
+            rolling_friction=rolls if rubs > 4 else 0.0,
+            spinning_friction=spins if rubs > 3 else 0.0,
+        )  # fmt: skip
 
     def mesh(self, i: int, name: str):
         m = self.m
@@ -251,10 +259,20 @@ class _Reader:
         for word, count in counts.items():
             if count:
                 self.ignored.append(f"{count} {word}(s) are not read")
+        off = bool(m.opt.disableflags & int(self.mj.mjtDisableBit.mjDSBL_GRAVITY))
+        gravity = tuple(0.0 if off else float(x) for x in m.opt.gravity)
+        if gravity != GRAVITY:
+            self.ignored.append(
+                f"gravity of <option>, {gravity} m/s², is that of the world: World(gravity=...)"
+            )
         if m.opt.density > 0.0 or m.opt.viscosity > 0.0:
             self.ignored.append("the fluid of <option> is not honoured")
         if np.any(m.body_gravcomp > 0.0):
             self.ignored.append("gravcomp of bodies is not honoured")
+
+
+def _surface(shape: LinkShape) -> tuple[float, float, float]:
+    return shape.friction, shape.rolling_friction, shape.spinning_friction
 
 
 def _shifted(kind: str, at, turned, axis, back: float):

@@ -17,10 +17,22 @@ from drystone.world.robots.robot import Robot
 
 KINDS = {
     "revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed",
-    "floating": "free", "planar": "planar",
+    "floating": "free", "planar": "planar", "spherical": "ball",  # the last is PyBullet's
 }  # fmt: skip
-# Elements that are read, or say nothing about motion.
+# Elements that are read, or are reported, or say nothing about motion; and what they may hold.
 KNOWN = {"link", "joint", "material", "transmission", "gazebo", "mujoco"}
+INSIDE = {
+    "link": {"inertial", "visual", "collision", "contact", "material"},
+    "inertial": {"origin", "mass", "inertia"},
+    "collision": {"origin", "geometry", "material"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic",
+              "safety_controller", "calibration"},
+}  # fmt: skip
+# What PyBullet reads in the <contact> of a link.
+CONTACT = {
+    "lateral_friction": "friction", "rolling_friction": "rolling_friction",
+    "spinning_friction": "spinning_friction", "restitution": "restitution",
+}  # fmt: skip
 
 
 class Reader:
@@ -142,9 +154,10 @@ def _link(reader: Reader, element) -> Link:
             )
             axes = _matrix(turned)
             inertia = axes @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ axes.T
+    touch = _contact(reader, element.find("contact"), who)
     shapes = [
         shape for k, part in enumerate(element.findall("collision"))
-        if (shape := _shape(reader, part, f"{who}: collision {k}")) is not None
+        if (shape := _shape(reader, part, f"{who}: collision {k}", touch)) is not None
     ]  # fmt: skip
     try:
         return Link(name, mass, centre, inertia, shapes)
@@ -161,7 +174,18 @@ def _matrix(q) -> np.ndarray:
     return rotation_matrices(np.array(q))
 
 
-def _shape(reader: Reader, element, who: str) -> LinkShape | None:
+def _contact(reader: Reader, element, who: str) -> dict[str, float]:
+    """Friction and restitution of a link."""
+    found = {}
+    for part in () if element is None else element:
+        if part.tag in CONTACT:
+            found[CONTACT[part.tag]] = reader.number(part, "value", f"{who}: {part.tag}")
+        elif isinstance(part.tag, str):
+            reader.ignored.append(f"{who}: <{part.tag}> of its <contact> is not read")
+    return found
+
+
+def _shape(reader: Reader, element, who: str, touch: dict) -> LinkShape | None:
     position, orientation = reader.origin(element, who)
     geometry = element.find("geometry")
     if geometry is None or not len(geometry):
@@ -180,7 +204,10 @@ def _shape(reader: Reader, element, who: str) -> LinkShape | None:
     else:
         reader.ignored.append(f"{who}: <{form.tag}> is no shape that is read")
         return None
-    return LinkShape(shape, position, orientation, name=element.get("name") or "")
+    try:
+        return LinkShape(shape, position, orientation, name=element.get("name") or "", **touch)
+    except InputError as error:
+        raise reader.fail(f"{who}: {str(error).removeprefix('LinkShape: ')}") from None
 
 
 def _sizes(reader, form, key, who, count) -> list[float]:
@@ -244,6 +271,9 @@ def _joint(reader: Reader, element) -> RobotJoint:
     if KINDS[kind] in ("fixed", "free"):
         axis = [0.0, 0.0, 1.0]  # files write anything there
     limit, moved = element.find("limit"), KINDS[kind] in ("revolute", "prismatic")
+    damped = moved or KINDS[kind] == "ball"
+    if limit is not None and KINDS[kind] == "ball":
+        reader.ignored.append(f"{who}: the limit of a ball joint is not honoured")
     limits = None
     if moved and kind != "continuous" and limit is not None:
         low = reader.number(limit, "lower", f"{who}: limit", 0.0)
@@ -257,11 +287,13 @@ def _joint(reader: Reader, element) -> RobotJoint:
     dynamics = element.find("dynamics")
     if kind == "planar" and axis != [0.0, 0.0, 1.0]:
         reader.ignored.append(f"{who}: a planar joint moves across z of its frame, not {axis}")
+    resists = {
+        key: reader.number(dynamics, key, f"{who}: dynamics", 0.0) if damped else 0.0
+        for key in ("damping", "friction")
+    }
     try:
         return RobotJoint(
-            name, KINDS[kind], ends[1], ends[0], position, orientation, axis, limits,
-            damping=reader.number(dynamics, "damping", f"{who}: dynamics", 0.0) if moved else 0.0,
-            friction=reader.number(dynamics, "friction", f"{who}: dynamics", 0.0) if moved else 0.0,
+            name, KINDS[kind], ends[1], ends[0], position, orientation, axis, limits, **resists,
             mimic=_mimic(reader, element, who) if moved else None,
         )  # fmt: skip
     except InputError as error:
@@ -299,6 +331,12 @@ def _report(reader: Reader, root) -> None:
         for element in root.findall(tag):
             name = element.get("name") or element.get("reference") or ""
             reader.ignored.append(f"<{tag}> {name}".rstrip() + " is not read")
+    drawn = sum(link.find("visual") is not None for link in root.findall("link"))
+    if drawn:
+        reader.ignored.append(f"<visual> of {drawn} link(s) is not read: what collides is drawn")
+    for element in root:
+        if element.tag in ("link", "joint"):
+            _report_inside(reader, f"{element.tag} {element.get('name')}", element)
     for element in root.findall("joint"):
         name, limit = element.get("name"), element.find("limit")
         if limit is not None and limit.get("velocity") is not None:
@@ -306,3 +344,13 @@ def _report(reader: Reader, root) -> None:
         for tag in ("safety_controller", "calibration"):
             if element.find(tag) is not None:
                 reader.ignored.append(f"joint {name}: <{tag}> is not read")
+
+
+def _report_inside(reader: Reader, who: str, element) -> None:
+    """Elements of a link or a joint that nobody reads."""
+    known = INSIDE[element.tag]
+    for part in element:
+        if part.tag in INSIDE:
+            _report_inside(reader, who, part)
+        if isinstance(part.tag, str) and part.tag not in known:
+            reader.ignored.append(f"{who}: <{part.tag}> is not read")
