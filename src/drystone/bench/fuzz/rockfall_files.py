@@ -1,4 +1,4 @@
-"""Damaged files of rockfall studies: study, terrain, polygons, and folders of results."""
+"""Damaged files of rockfall studies: study, terrain, clouds, drawings, tables, and results."""
 
 import shutil
 from pathlib import Path
@@ -10,6 +10,8 @@ import drystone as ds
 from drystone.bench.fuzz.case import Case, Family
 from drystone.bench.fuzz.damage import damaged_copy
 from drystone.bench.fuzz.file_seeds import asc_text, stl_text
+from drystone.rockfall.fit.observations import read_deposits, read_heights
+from drystone.rockfall.terrain.vector_files import read_features
 
 COORDINATES = 'PROJCS["CH1903+ / LV95",GEOGCS["CH1903+"],UNIT["metre",1],AUTHORITY["EPSG","2056"]]'
 STUDY = """
@@ -85,12 +87,54 @@ def prepare(folder: Path) -> dict[str, Path]:
         ds.rockfall.Study.load(study / "study.toml"), results, workers=1, progress=False
     )
     shutil.copy(made.folder / "rasters" / "terrain.tif", study / "terrain.tif")
-    return {"study": study, "results": results}
+    observed = folder / "observed"
+    observed.mkdir()
+    _write_observed(observed)
+    return {"study": study, "results": results, "observed": observed}
+
+
+def _write_observed(folder: Path) -> None:
+    """Clouds, drawings, layers and tables of what was surveyed."""
+    import ezdxf
+    import laspy
+    import pyogrio
+    import shapely
+
+    places = np.array([(2600003.0 + k % 5, 1200004.0 + k // 5, 10.0) for k in range(20)])
+    for name in ("cloud.las", "cloud.laz"):
+        header = laspy.LasHeader(point_format=3, version="1.4")
+        header.scales, header.offsets = np.full(3, 0.01), places[0]
+        points = laspy.LasData(header)
+        points.x, points.y, points.z = places.T
+        points.classification = np.full(len(places), 2, np.uint8)
+        points.write(folder / name)
+    drawing = ezdxf.new()
+    space, layer = drawing.modelspace(), {"layer": "nets"}
+    space.add_lwpolyline([(*place[:2], 0, 0, 0.5) for place in places[:3]], dxfattribs=layer)
+    space.add_circle(places[0], 3.0)
+    space.add_arc(places[1], 3.0, 10.0, 90.0, dxfattribs=layer)
+    space.add_spline(places[:5])
+    space.add_ellipse(places[0], (2.0, 0.0, 0.0), 0.5)
+    for place in places:
+        space.add_point(place, dxfattribs={"layer": "deposits"})
+    drawing.saveas(folder / "drawing.dxf")
+    shapes = shapely.to_wkb(shapely.points(places))
+    for name in ("points.gpkg", "points.shp"):
+        pyogrio.raw.write(
+            folder / name, shapes, [np.arange(len(places))], ["number"], geometry_type="Point Z",
+            crs="EPSG:2056",
+        )  # fmt: skip
+    rows = [f"{x},{y}" for x, y, _ in places]
+    (folder / "deposits.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    (folder / "heights.csv").write_text("line,height_m\nroad,1.5\nroad,2\nroad,0.7\n")
 
 
 def run_case(case: Case) -> None:
-    kinds = {"Study.load": _study, "Slope.from_file": _slope, "Results": _results}
-    case.group = str(case.rng.choice(list(kinds), p=[0.5, 0.25, 0.25]))
+    kinds = {
+        "Study.load": _study, "Slope.from_file": _slope, "Results": _results, "clouds": _cloud,
+        "observations": _observed,
+    }  # fmt: skip
+    case.group = str(case.rng.choice(list(kinds), p=[0.4, 0.2, 0.2, 0.08, 0.12]))
     kinds[case.group](case)
 
 
@@ -125,6 +169,31 @@ def _slope(case: Case) -> None:
     slope = ds.rockfall.Slope.from_file(path, crs=None if target.suffix == ".prj" else "EPSG:2056")
     slope.height(1.0, 1.0)
     repr(slope)
+
+
+def _cloud(case: Case) -> None:
+    folder = case.context["observed"]
+    target = _damage(case, folder, [folder / "cloud.las", folder / "cloud.laz"])
+    slope = ds.rockfall.Slope.from_file(target, "EPSG:2056", cell=case.rng.choice([None, 1.0]))
+    slope.height(1.0, 1.0)
+
+
+def _observed(case: Case) -> None:
+    """Deposits, nets and heights of passage, as a back-analysis reads them."""
+    folder = case.context["observed"]
+    target = _damage(
+        case, folder, sorted(path for path in folder.iterdir() if "cloud" not in path.name)
+    )
+    slope = ds.rockfall.Slope.from_grid(np.zeros((30, 30)), 1.0, (2.6e6, 1.2e6), "EPSG:2056")
+    if target.stem == "heights":
+        read_heights(target, ["road"])
+        return
+    part = target.stem == "points" and target.suffix != ".gpkg"  # of a shapefile
+    path = target.with_suffix(".shp") if part else target
+    if target.stem == "drawing":
+        layer = case.rng.choice([None, "nets"])
+        read_features(path, slope, ("line", "polygon", "point"), layer)
+    read_deposits(path, slope)
 
 
 def _results(case: Case) -> None:

@@ -17,6 +17,7 @@ from drystone.rockfall.terrain.vector_files import read_features
 
 FEWEST = 10  # deposits: fewer have no third moment to speak of
 FARTHEST = 4.0  # standard deviations at which a feature is cut off, for rocks that went astray
+HIGHEST = 1e4  # heights of passage are below [m]
 TEXTS = (".csv", ".txt", ".xyz")
 
 
@@ -46,6 +47,8 @@ def read_deposits(path, slope) -> np.ndarray:
         raise InputError(f"{path.name} holds {len(places)} deposits, must hold {FEWEST} at least.")
     low, high = slope.bounds
     outside = ((places < low[:2]) | (places > high[:2])).any(axis=1)
+    if not np.isfinite(places).all():
+        raise InputError(f"{path.name}: a coordinate is not finite.")
     if outside.any():
         x, y = places[np.argmax(outside)] + slope.origin[:2]
         raise InputError(
@@ -70,10 +73,12 @@ def read_heights(path, lines: list[str]) -> dict[int, np.ndarray]:
         try:
             number, height = lines.index(row[at].strip()), float(row[value])
         except (ValueError, IndexError):
+            number, height = -1, np.nan
+        if not abs(height) < HIGHEST:
             raise InputError(
                 f"{path.name}, row {k + 2}: must name a check line ({', '.join(lines) or 'none'}) "
-                f"and a height."
-            ) from None
+                f"and a height, which is below {HIGHEST:g} m."
+            )
         found.setdefault(number, []).append(height)
     return {number: np.array(heights) for number, heights in found.items() if len(heights) > 2}
 
