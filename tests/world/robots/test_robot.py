@@ -183,6 +183,8 @@ def test_wrong_robots_get_a_sentence():
         (lambda: ds.RobotJoint("j", "revolute", "a", limits=(1, -1)), "lower must come first"),
         (lambda: ds.Link("a", -1.0), "mass"),
         (lambda: ds.Link("a", 1.0, inertia=(-1, 1, 1)), "negative moment"),
+        (lambda: ds.Link("a", 1.0, inertia=(1, 1e308, 1)), "must be at most 1e.100"),
+        (lambda: ds.Link("a", 1.0, inertia=[[1, 1e308, 0], [1e308, 1, 0], [0, 0, 1]]), "at most"),
         (lambda: ds.Robot([link], [joint], [ds.Actuator("m", "x")]), "no joint is called"),
         (lambda: robot.mass_matrix([0.0, 1.0]), "shape"),
         (lambda: robot.mass_matrix([np.nan]), "finite"),

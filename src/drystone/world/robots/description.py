@@ -24,6 +24,7 @@ from drystone.model.robot_arrays import JOINT_KINDS, RATES
 from drystone.model.rotation import unit_quaternion
 from drystone.model.signatures import public
 
+LARGEST_MOMENT = 1e100  # of inertia [kg m²]; squares of larger ones are beyond floats
 ACTUATOR_KINDS = ("torque", "velocity", "position")
 
 
@@ -224,6 +225,10 @@ def _inertia(who: str, given) -> np.ndarray:
     if value.shape != (3, 3) or not np.isfinite(value).all():
         raise InputError(f"{who}: inertia must be three moments or a 3x3 matrix of numbers.")
     scale = float(np.abs(value).max())
+    if scale > LARGEST_MOMENT:
+        raise InputError(
+            f"{who}: inertia is {scale:.3g} kg m², must be at most {LARGEST_MOMENT:g}."
+        )
     if not np.allclose(value, value.T, rtol=0.0, atol=1e-6 * scale):
         raise InputError(f"{who}: inertia is not symmetric.")
     value = 0.5 * (value + value.T)
