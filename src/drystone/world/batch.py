@@ -25,6 +25,7 @@ from drystone.model.signatures import public
 from drystone.world import build
 from drystone.world.body import Body
 from drystone.world.io.snapshot import copy_world
+from drystone.world.run import MOST_STEPS
 
 # Arrays of a state that never grow.
 SHARED = (
@@ -176,7 +177,7 @@ class Batch(Settable):
 
     def step(self, count: int = 1) -> np.ndarray:
         """Advance all copies by `count` steps; (n,) bool: whether the last one converged."""
-        count = integer("Batch.step: count", count, 1)
+        count = integer("Batch.step: count", count, 1, MOST_STEPS - 1)
         self._take_drives()
 
         def run(copy) -> bool:
@@ -195,8 +196,10 @@ class Batch(Settable):
 
     def run(self, seconds: float) -> np.ndarray:
         """Advance all copies by `seconds`, in full steps."""
-        steps = round(not_negative("seconds", seconds) / self._worlds[0].dt)
-        return self.step(max(steps, 1))
+        steps = not_negative("seconds", seconds) / self._worlds[0].dt
+        if not steps < MOST_STEPS:
+            raise InputError(f"seconds is {seconds:g}, which is {steps:g} steps.")
+        return self.step(max(round(steps), 1))
 
     def set_mass(self, body: Body, values: ArrayLike) -> None:
         """Another mass for a body in each copy (n,) [kg]; its inertia grows alike."""

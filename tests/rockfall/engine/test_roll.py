@@ -301,6 +301,10 @@ def test_wrong_input_is_named():
         roll_many([rock] * 2, [Start((0, 0, 1))], scene)
     with pytest.raises(InputError, match=r"shape \(1,\)"):
         roll_many([rock], [Start((0, 0, 1))], scene, materials=(np.zeros(1), np.zeros(1)))
+    for name in ("barriers", "forest", "surface"):
+        parts = {"surface": scene.surface} | {name: "oak"}
+        with pytest.raises(InputError, match=f"scene: {name} is 'oak'"):
+            Scene.build(scene.grid.vertex, scene.grid.triangle, **parts)
 
 
 class TestLeine2014:

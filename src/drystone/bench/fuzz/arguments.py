@@ -6,8 +6,13 @@ too many.
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from drystone.bench.fuzz import (
     building_calls,
@@ -30,14 +35,15 @@ def scene_calls(p: Props) -> dict[str, Call]:
     """Options of scenes, as texts of the command line and as values from Python."""
     calls = {}
     for name, scene in SCENES.items():
-
-        def build(scene: Any = scene, **given: Any) -> Any:
-            read = {key: scene.read_option(key, value) if isinstance(value, str) else value
-                    for key, value in given.items()}  # fmt: skip
-            return scene.build(**read)
-
-        calls[f"scene {name}"] = Call(build, scene.options | {"dt": 0.01, "solver": "auto"})
+        options = scene.options | {"dt": 0.01, "solver": "auto"}
+        calls[f"scene {name}"] = Call(partial(_build_scene, scene), options)
     return calls
+
+
+def _build_scene(scene: Any, /, **given: Any) -> Any:
+    read = {key: scene.read_option(key, value) if isinstance(value, str) else value
+            for key, value in given.items()}  # fmt: skip
+    return scene.build(**read)
 
 
 # Group: its calls, and its weight among the groups, which is about the number of its arguments.
@@ -114,8 +120,12 @@ def _is_public(call: Callable) -> bool:
 
 
 def _small(value: Any) -> Any:
-    large = isinstance(value, int | float) and LARGEST_OPTION < value < 1e300
-    return LARGEST_OPTION if large else value
+    """The value, or one of its kind that is no larger than LARGEST_OPTION."""
+    if isinstance(value, str | int | float | np.number | Fraction | Decimal):
+        with suppress(ArithmeticError, ValueError):
+            if LARGEST_OPTION < float(value) < 1e300:
+                return type(value)(LARGEST_OPTION)
+    return value
 
 
 def right_calls(files: dict[str, Path], folder: Path) -> Iterator[tuple[str, str, Call]]:

@@ -1,5 +1,6 @@
 """Damaged files of rockfall studies: study, terrain, clouds, drawings, tables, and results."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,6 @@ import drystone as ds
 from drystone.bench.fuzz.case import Case, Family
 from drystone.bench.fuzz.damage import damaged_copy
 from drystone.bench.fuzz.file_seeds import asc_text, stl_text
-from drystone.rockfall.fit.observations import read_deposits, read_heights
-from drystone.rockfall.terrain.vector_files import read_features
 
 COORDINATES = 'PROJCS["CH1903+ / LV95",GEOGCS["CH1903+"],UNIT["metre",1],AUTHORITY["EPSG","2056"]]'
 STUDY = """
@@ -179,21 +178,31 @@ def _cloud(case: Case) -> None:
 
 
 def _observed(case: Case) -> None:
-    """Deposits, nets and heights of passage, as a back-analysis reads them."""
+    """Sources, nets, and the deposits and heights of passage of a back-analysis."""
     folder = case.context["observed"]
-    target = _damage(
-        case, folder, sorted(path for path in folder.iterdir() if "cloud" not in path.name)
-    )
-    slope = ds.rockfall.Slope.from_grid(np.zeros((30, 30)), 1.0, (2.6e6, 1.2e6), "EPSG:2056")
-    if target.stem == "heights":
-        read_heights(target, ["road"])
+    names = sorted(path for path in folder.iterdir() if path.stem != "cloud")
+    target = _damage(case, folder, names)
+    beside = case.folder / "study"
+    shutil.copytree(case.context["study"], beside)
+    text = STUDY
+    if target.stem in ("points", "drawing"):
+        part = target.stem == "points" and target.suffix != ".gpkg"  # of a shapefile
+        file = target.with_suffix(".shp") if part else target
+        layer = 'layer = "nets"' if target.stem == "drawing" else ""
+        given = f'file = "{file}"\n{layer}'
+        head = 'name = "net"' if target.stem == "drawing" else 'name = "edge"'
+        text = re.sub(rf"({head}\n)(line|polygon) = .*", lambda found: found[1] + given, text)
+        (beside / "study.toml").write_text(text)
+        ds.rockfall.check_study(ds.rockfall.Study.load(beside / "study.toml"))
         return
-    part = target.stem == "points" and target.suffix != ".gpkg"  # of a shapefile
-    path = target.with_suffix(".shp") if part else target
-    if target.stem == "drawing":
-        layer = case.rng.choice([None, "nets"])
-        read_features(path, slope, ("line", "polygon", "point"), layer)
-    read_deposits(path, slope)
+    study = ds.rockfall.Study.load(beside / "study.toml")
+    deposits, heights = folder / "deposits.csv", None
+    if target.stem == "heights":
+        heights = target
+    else:
+        deposits = target
+    # Refused when both files were read: to roll rocks takes minutes.
+    ds.rockfall.fit_study(study, deposits, case.folder / "fit", heights, materials=["snow"])
 
 
 def _results(case: Case) -> None:
