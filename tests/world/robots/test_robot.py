@@ -186,6 +186,8 @@ def test_wrong_robots_get_a_sentence():
         (lambda: ds.Link("a", 1.0, inertia=(1, 1e308, 1)), "must be at most 1e.100"),
         (lambda: ds.Link("a", 1.0, inertia=[[1, 1e308, 0], [1e308, 1, 0], [0, 0, 1]]), "at most"),
         (lambda: ds.Robot([link], [joint], [ds.Actuator("m", "x")]), "no joint is called"),
+        (lambda: ds.Robot([link], [joint], keyframes=(1, 2)), "keyframes is"),
+        (lambda: ds.Robot.load("a.urdf", packagesx={}), "no argument 'packagesx'"),
         (lambda: robot.mass_matrix([0.0, 1.0]), "shape"),
         (lambda: robot.mass_matrix([np.nan]), "finite"),
         (lambda: robot.jacobian([0.0], "b"), "no link"),

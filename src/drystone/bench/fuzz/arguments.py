@@ -68,6 +68,8 @@ GROUPS: dict[str, tuple[Callable[[Props], dict[str, Call]], float]] = {
     "studies": (rockfall_calls.study_calls, 5),
     "scenes": (scene_calls, 4),
 }
+# What a function of the user raises is not ours.
+FUNCTIONS = ("progress", "callback")
 # Larger numbers build larger scenes, as they should; here only the sentence is asked for.
 LARGEST_OPTION = 8
 
@@ -109,7 +111,8 @@ def spoilt(case: Case, call: Call, props: Props) -> tuple[list, dict[str, Any]]:
         return [], arguments
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         wrong = names[rng.integers(len(names))]
-        arguments[wrong] = draw_odd(rng, props.things())
+        odd = draw_odd(rng, props.things())
+        arguments[wrong] = None if wrong in FUNCTIONS and callable(odd) else odd
     if case.group == "scenes":
         arguments = {key: _small(value) for key, value in arguments.items()}
     return [], arguments

@@ -83,6 +83,8 @@ class CharacterRun:
     def recovered(self, after: Disturbance, within: float = 1.0) -> tuple[float, float | None]:
         """Largest joint error after a disturbance [degrees], and how long after the blow all were
         back within so many degrees [s]; None: not in this run."""
+        of_kind("after", after, Disturbance, "a Disturbance of this run")
+        within = not_negative("within", within)
         error = np.degrees(self.character.error.max(axis=1))
         times = self.character.times
         late = times > after.time

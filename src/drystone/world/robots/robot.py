@@ -6,7 +6,6 @@ Coordinates `q` and rates `qd` stand joint after joint, in the order of `joints`
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +17,7 @@ from drystone.model.checks import (
     did_you_mean,
     float_array,
     integer,
+    of_kind,
     positive,
     shown,
     text,
@@ -83,13 +83,20 @@ class Robot:
         self._base[0, 3:] = rotation_matrices(np.array(turned)).ravel()
         self._push = np.zeros((len(self.links), 6))
         self._zero: np.ndarray | None = None
+        if keyframes is not None:
+            of_kind(f"{name}: keyframes", keyframes, dict, "{name: coordinates}")
         self.keyframes = {
             str(key): self._coordinates(value, f"keyframe {key}")
             for key, value in (keyframes or {}).items()
         }
 
     @staticmethod
-    def load(path: str | Path, **options: Any) -> "Robot":
+    def load(
+        path: str | Path,
+        base: str = "fixed",
+        packages: dict | None = None,
+        meshes: str = "hull",
+    ) -> "Robot":
         """A robot from a URDF or MJCF file (.urdf, or .xml through MuJoCo's compiler).
 
         base     "fixed" or "free": how the root of a URDF hangs on the world
@@ -98,7 +105,7 @@ class Robot:
         """
         from drystone.world.robots.files import load_robot
 
-        return load_robot(path, **options)
+        return load_robot(path, base, packages, meshes)
 
     # What there is
 
