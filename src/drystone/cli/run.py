@@ -25,9 +25,9 @@ def run_scene(
         raise InputError(f"{name} draws no random numbers, so it takes no seed.")
     seconds = scene.seconds if seconds is None else not_negative("--seconds", seconds)
     if picture is not None:
-        from drystone.world.io.windows import pyvista
+        from drystone.world.io import render
 
-        pyvista()  # better to miss it now than after the run
+        render.pyvista()  # better to miss it now than after the run
     with use_threads(threads) if threads else nullcontext():
         world = scene.build(**options)
         steps = round(seconds / world.dt)

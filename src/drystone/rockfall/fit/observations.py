@@ -16,8 +16,8 @@ from drystone.rockfall.input_files import as_path, is_file, read_utf8
 from drystone.rockfall.terrain.vector_files import read_features
 
 FEWEST = 10  # deposits: fewer have no third moment to speak of
-FARTHEST = 4.0  # standard deviations at which a feature is cut off, for rocks that went astray
 HIGHEST = 1e4  # heights of passage are below [m]
+FARTHEST = 4.0  # standard deviations at which a feature is cut off, for rocks that went astray
 TEXTS = (".csv", ".txt", ".xyz")
 
 

@@ -19,10 +19,10 @@ SUFFIXES = (".las", ".laz")
 FARTHEST = 1e8  # [m] from the origin of a map: the Earth is 4e7 m around
 SPARE = Limits(memory=512 << 20, seconds=10)  # beyond what the size of a file gives
 GAP = 20.0  # cells: longer sides span what was not surveyed
-# Of the grid. A point has two triangles, and one as large as GAP allows covers 200 cells: a grid of
-# more cells than that is holes for the most part.
-MOST_CELLS, FREE_CELLS, CELLS_OF_POINT = 50_000_000, 1_000_000, 400
 POINTS_IN_CELL = 4.0  # a cell that is not given holds so many points on average
+# A point has two triangles, and one as large as GAP allows covers 200 cells: a grid of more cells
+# than that is holes for the most part.
+FREE_CELLS, CELLS_OF_POINT = 1_000_000, 400
 
 
 def read_point_cloud(path: Path, cell: float | None) -> Raster:
@@ -35,11 +35,15 @@ def read_point_cloud(path: Path, cell: float | None) -> Raster:
     step = cell or float(np.round(np.sqrt(POINTS_IN_CELL * area / len(x)), 2)) or 0.01
     first, last = np.ceil(box[:2] / step) * step, np.floor(box[2:] / step) * step
     columns, rows = (np.floor((last - first) / step + 1e-9).astype(int) + 1).tolist()
-    most = min(MOST_CELLS, FREE_CELLS + CELLS_OF_POINT * len(x))
-    if min(columns, rows) < 2 or columns * rows > most:
+    if columns * rows > FREE_CELLS + CELLS_OF_POINT * len(x):
+        raise InputError(
+            f"{path.name}: cells of {step:g} m make a grid of {columns} x {rows}, too many for "
+            f"{len(x):,} points of the ground. Set terrain.cell_m."
+        )
+    if min(columns, rows) < 2 or columns * rows > 50_000_000:
         raise InputError(
             f"{path.name}: cells of {step:g} m make a grid of {columns} x {rows}; must be 2 x 2 to "
-            f"{most:,} cells with {len(x):,} points of the ground. Set terrain.cell_m."
+            f"50,000,000 cells. Set terrain.cell_m."
         )
     values = _interpolate(x - box[0], y - box[1], z, first - box[:2], step, columns, rows)
     return Raster(values, float(first[0]), float(first[1]), step, step, crs)
