@@ -18,7 +18,15 @@ from numpy.typing import ArrayLike
 
 from drystone.constraints.joints.joint import Joint
 from drystone.errors import AttributeMistake, InputError
-from drystone.model.checks import float_array, integer, not_negative, of_kind, shown
+from drystone.model.checks import (
+    float_array,
+    integer,
+    listed,
+    not_negative,
+    of_kind,
+    shown,
+    text,
+)
 from drystone.model.joint_arrays import DRIVE_POSITION
 from drystone.model.settable import Settable
 from drystone.model.signatures import public
@@ -233,6 +241,7 @@ class Batch(Settable):
     def set_joint(self, joint: Any, name: str, values: list) -> None:
         """Another limit, motor or friction of a joint in each copy: one value for each of them."""
         original = self._joint_index(joint, "set_joint")
+        name, values = text("set_joint: name", name), listed("set_joint: values", values)
         if len(values) != len(self):
             raise InputError(f"set_joint: {len(values)} values for {len(self)} copies.")
         for copy, value in zip(self._worlds, values, strict=True):
