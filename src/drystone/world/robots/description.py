@@ -12,6 +12,7 @@ from drystone.errors import InputError
 from drystone.model.checks import (
     choice,
     float_array,
+    listed,
     not_negative,
     number,
     shown,
@@ -135,6 +136,7 @@ class RobotJoint:
             axis=tuple((axis / size).tolist()),
             limits=self._limits(who),
             rest=number(f"{who}: rest", self.rest),
+            mimic=self._mimic(who),
             **{
                 name: not_negative(f"{who}: {name}", getattr(self, name))
                 for name in ("damping", "friction", "armature", "stiffness")
@@ -144,6 +146,17 @@ class RobotJoint:
             given = getattr(self, name)
             if given and given != (-inf, inf) and self.kind not in ("revolute", "prismatic"):
                 raise InputError(f"{who}: a {self.kind} joint takes no {name}.")
+
+    def _mimic(self, who: str) -> tuple[str, float, float] | None:
+        if self.mimic is None:
+            return None
+        given = listed(f"{who}: mimic", self.mimic, "(joint, factor, offset)")
+        if len(given) != 3:
+            raise InputError(
+                f"{who}: mimic is {shown(self.mimic)}, must be (joint, factor, offset)."
+            )
+        factor, offset = (number(f"{who}: mimic", value) for value in given[1:])
+        return text(f"{who}: mimic", given[0]), factor, offset
 
     def _limits(self, who: str) -> tuple[float, float]:
         if self.limits is None:

@@ -75,6 +75,7 @@ class Robot:
         self._joint_row = {joint.name: i for i, joint in enumerate(self.joints)}
         self._check_actuators()
         self._check_loops()
+        self._check_mimics()
         self._model = _pack(self.links, self.joints, self._link_row)
         self._work = new_robot_work(self._model)
         self._base = np.empty((1, 12))
@@ -322,6 +323,16 @@ class Robot:
                 raise InputError(
                     f"actuator {actuator.name}: joint {joint.name} is {joint.kind}; actuators "
                     f"drive revolute and prismatic joints."
+                )
+
+    def _check_mimics(self) -> None:
+        leaders = {joint.name: joint for joint in self.joints}
+        for joint in self.joints:
+            leader = leaders.get(joint.mimic[0]) if joint.mimic else joint
+            if leader is None or joint.mimic and (leader is joint or leader.rates != 1):
+                raise InputError(
+                    f"{self.name}: joint {joint.name} mimics {joint.mimic[0]!r}, must mimic "
+                    f"another joint with one coordinate."
                 )
 
     def _check_loops(self) -> None:
