@@ -32,8 +32,8 @@ def check_settable(thing, name: str) -> None:
             f"{kind.__name__}.{name} is a function, which cannot be replaced; call {name}(...)."
         )
     if isinstance(member, property) and member.fset is None:
-        can = ", ".join(settable_names(kind)) or "none"
-        raise AttributeMistake(f"{kind.__name__}.{name} can only be read; to be set are: {can}.")
+        known = ", ".join(settable_names(kind)) or "none"
+        raise AttributeMistake(f"{kind.__name__}.{name} can only be read; to be set are: {known}.")
 
 
 def settable_names(kind: type) -> list[str]:

@@ -175,13 +175,13 @@ def test_files_of_observations(tmp_path):
         )
     (tmp_path / "few.csv").write_text("x,y\n2010,1010\n")
     (tmp_path / "far.csv").write_text(rows + "\n5,5")
+    (tmp_path / "none.csv").write_text(rows + "\nnan,1010")
     (tmp_path / "bad.csv").write_text("x,y\none,two")
     (tmp_path / "h.csv").write_text("line,height_m\nroad,1.5\nroad,2\nroad,2.5\n")
     (tmp_path / "h2.csv").write_text("line,height_m\nrail,1.5\n")
-    (tmp_path / "nan.csv").write_text(rows + "\nnan,2010")
-    for name, words in (("nan.csv", "not finite"), ("few.csv", "holds 1 deposits"),
-                        ("far.csv", "off the terrain"), ("bad.csv", "every line must hold"),
-                        ("no.csv", "no file")):  # fmt: skip
+    for name, words in (("few.csv", "holds 1 deposits"), ("far.csv", "off the terrain"),
+                        ("none.csv", "1 deposits lie off the terrain"),
+                        ("bad.csv", "every line must hold"), ("no.csv", "no file")):  # fmt: skip
         with pytest.raises(InputError, match=words):
             read_deposits(tmp_path / name, slope)
     np.testing.assert_array_equal(read_heights(tmp_path / "h.csv", ["road"])[0], [1.5, 2.0, 2.5])
