@@ -161,3 +161,32 @@ def test_there_are_kernels_to_check():
         if isinstance(node, ast.FunctionDef)
     ]
     assert kinds.count("kernel") > 50 and kinds.count("parallel_kernel") > 5
+
+
+MOST_ARGUMENTS = 12
+
+
+def crowded(source):
+    """Functions of more than MOST_ARGUMENTS without a comment on their first line."""
+    lines = source.splitlines()
+    for node in ast.walk(tree_of(source)):
+        if isinstance(node, ast.FunctionDef):
+            given = node.args
+            count = len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
+            if count > MOST_ARGUMENTS and "#" not in lines[node.lineno - 1]:
+                yield f"{node.name} has {count} arguments and no reason"
+
+
+def test_functions_of_many_arguments_give_the_reason():
+    many = ", ".join(f"a{k}" for k in range(MOST_ARGUMENTS + 1))
+    assert list(crowded(f"def f({many}):\n    pass"))
+    assert not list(crowded(f"def f(  # why\n    {many}\n):\n    pass"))
+    found = [
+        f"{path.relative_to(ROOT)}: {say}" for path in FILES for say in crowded(path.read_text())
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_no_file_is_longer_than_500_lines():
+    long = [path.name for path in FILES if len(path.read_text().splitlines()) > 500]
+    assert not long

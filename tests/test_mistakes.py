@@ -247,7 +247,7 @@ MISTAKES = {
     # Batches
     "batch of none": (lambda w: batch(w, 0), "n is 0", ">= 1"),
     "batch of a list": (lambda w: ds.Batch([w], 2), "Batch", "World"),
-    "batch stepped backwards": (lambda w: batch(w).step(-1), "count is -1", ">= 1"),
+    "batch stepped backwards": (lambda w: batch(w).step(-1), "count is -1", "from 1"),
     "copy that is not there": (lambda w: batch(w)[5], "index is 5", "1"),
     "velocities replaced": (
         lambda w: setattr(batch(w), "velocities", 0), "velocities", "write into it",

@@ -61,6 +61,21 @@ def test_a_batch_goes_on_after_crashes_and_hangs(fake_family):
     assert all((way(o.number) == "crash") == (o.kind == "crash") for o in outcomes)
 
 
+def test_a_process_that_has_compiled_too_much_is_given_up(monkeypatch):
+    """Its peak is above the limit in every case that follows, whatever they do."""
+    started = []
+
+    def process(name, seed, first, count, patience):
+        started.append((first, count))
+        kind = "memory" if len(started) == 1 else "result"
+        yield from (runner.Outcome(k, "", kind) for k in range(first, first + count))
+
+    monkeypatch.setattr(runner, "_one_process", process)
+    outcomes = list(run_batch(FAKE, 0, 0, 4))
+    assert [(o.number, o.kind) for o in outcomes] == [(k, "result") for k in range(4)]
+    assert started == [(0, 4), (0, 1), (1, 3)]
+
+
 def test_equal_findings_are_told_once():
     tally = Tally()
     raw = runner.Outcome(3, "shapes", "exception", "text", "shapes/box.py:10")

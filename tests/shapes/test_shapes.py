@@ -1,5 +1,7 @@
 """Shapes as users see them: text, equality and error sentences."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,7 @@ def test_shapes_are_frozen_and_compare_by_value():
         (lambda: Compound(Sphere(1)), "member 0 is Sphere(r=1.0), must be (shape, position)"),
         (lambda: Compound((Sphere(1), (0, 0))), "member 0: position has 2 numbers"),
         (lambda: Compound((Sphere, (0, 0, 0))), "is not a shape"),
+        (lambda: Compound((Path("."), (0, 0, 0))), "is not a shape"),  # a path has parts, too
         (lambda: Compound((Sphere(1), (0, 0, 0), (1, 1, 0, 0))), "must be a unit quaternion"),
     ],
 )

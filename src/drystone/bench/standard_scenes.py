@@ -6,6 +6,7 @@ which published comparisons of engines agree: resting box, stack, wall, falling 
 chain. The tori of S7 are meshes of 600 triangles.
 """
 
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -235,12 +236,18 @@ def _made_once(name, make) -> dict:
     from drystone.jit import cache_folder
 
     path = cache_folder().parent / name
-    if not path.exists():
+    try:
+        return dict(np.load(path, allow_pickle=False))
+    except Exception:  # not there, or damaged
+        arrays = make()
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part.npz")
-        np.savez(part, **make())
+        part = path.with_suffix(f".{os.getpid()}.part.npz")
+        np.savez(part, **arrays)
         part.replace(path)  # complete or not at all, also if two runs meet
-    return dict(np.load(path))
+    except OSError:  # a folder that cannot be written: made again next time
+        pass
+    return arrays
 
 
 def make_hulls(count) -> dict:

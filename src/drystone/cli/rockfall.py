@@ -68,7 +68,7 @@ def check(study_file: StudyPath) -> None:
 
 @app.command("run")
 @plainly
-def run_command(
+def run_command(  # one argument for each option, as in fit_command()
     study_file: StudyPath,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; all cores if not given.")
@@ -167,7 +167,7 @@ def sweep_command(
 
 @app.command("fit")
 @plainly
-def fit_command(
+def fit_command(  # one argument for each option, which typer asks for
     study_file: StudyPath,
     deposits: Annotated[
         Path, typer.Option(help="Observed deposits: points (GeoPackage, GeoJSON, shapefile, CSV).")

@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit.vec import mul_t, quaternion_product, rotation_matrix, tangents
-from drystone.model.checks import planar, shown, vector
+from drystone.model.checks import of_kind, planar, shown, vector
 from drystone.model.rotation import quaternion_from_matrix
 
 NO_TURN = (1.0, 0.0, 0.0, 0.0)
@@ -48,6 +48,8 @@ def axes_along(x, hint=None) -> np.ndarray:
 def fix_to_bodies(joint, point_a, point_b, axes_a, axes_b) -> None:
     """Set joint.attachment from points and axes (columns) in world coordinates, unless given."""
     if joint.attachment is not None:
+        who = f"{type(joint).__name__}: attachment"
+        of_kind(who, joint.attachment, Attachment, "that of another joint, or left out")
         return
     rotations = [tuple(quaternion_from_matrix(axes).tolist()) for axes in (axes_a, axes_b)]
     anchors, frames = [], []

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from drystone.world.world import World
 
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-
-
 _READABLE = (bool, int, float, str)
+MOST = 1_000_000  # of a number of things, which a slip of the finger makes 10**12
 
 
 @public
@@ -77,14 +76,17 @@ class Scene:
     def _checked(self, name: str, value):
         """`value` of the kind of the default and in the range of option `name`, or InputError.
 
-        Unless `ranges` says otherwise integers are 1 or more, seeds 0 or more, and other
+        Unless `ranges` says otherwise integers are 1 to MOST, seeds 0 or more, and other
         numbers finite: shapes and materials refuse what they cannot be.
         """
         what, kind = f"{self.name}: {name}", type(self.options[name])
         if kind is bool:
             return flag(what, value)
         if kind is int:
-            return integer(what, value, *self.ranges.get(name, (0 if name == "seed" else 1, None)))
+            least, most = self.ranges.get(name, (0 if name == "seed" else 1, None))
+            if name != "seed" and most is None:
+                most = MOST
+            return integer(what, value, least, most)
         return within(what, value, *self.ranges.get(name, (None, None)))
 
     def read_option(self, name: str, text: str) -> Any:

@@ -70,7 +70,7 @@ def _checked(k: int, member) -> tuple:
             "(shape, position, orientation)."
         )
     shape, position = member[:2]
-    if isinstance(shape, type) or not hasattr(shape, "parts"):
+    if isinstance(shape, type) or not hasattr(shape, "surfaces"):
         raise InputError(f"{who}: {shown(shape)} is not a shape such as Sphere(1) or Box(1, 1, 1).")
     orientation = member[2] if len(member) == 3 else (1.0, 0.0, 0.0, 0.0)
     place = planar if is_flat(shape) else vector

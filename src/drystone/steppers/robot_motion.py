@@ -64,7 +64,7 @@ def place_on_links(model, base, q, v, link, centre, axes, origin, work, rows, pl
 
 
 @kernel
-def accelerate_robot(
+def accelerate_robot(  # a RobotMotion in parts, for a kernel takes none
     model, q, v, tau, gravity, rows, link, place, origin, force, wrench, push, work, loaded, out
 ):  # fmt: skip
     """Accelerations at the place where the links are; `push` (nl, 6), `loaded` (nv,) scratch."""

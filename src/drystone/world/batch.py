@@ -18,13 +18,22 @@ from numpy.typing import ArrayLike
 
 from drystone.constraints.joints.joint import Joint
 from drystone.errors import AttributeMistake, InputError
-from drystone.model.checks import float_array, integer, not_negative, of_kind, shown
+from drystone.model.checks import (
+    float_array,
+    integer,
+    listed,
+    not_negative,
+    of_kind,
+    shown,
+    text,
+)
 from drystone.model.joint_arrays import DRIVE_POSITION
 from drystone.model.settable import Settable
 from drystone.model.signatures import public
 from drystone.world import build
 from drystone.world.body import Body
 from drystone.world.io.snapshot import copy_world
+from drystone.world.run import MOST_STEPS
 
 # Arrays of a state that never grow.
 SHARED = (
@@ -176,7 +185,7 @@ class Batch(Settable):
 
     def step(self, count: int = 1) -> np.ndarray:
         """Advance all copies by `count` steps; (n,) bool: whether the last one converged."""
-        count = integer("Batch.step: count", count, 1)
+        count = integer("Batch.step: count", count, 1, MOST_STEPS - 1)
         self._take_drives()
 
         def run(copy) -> bool:
@@ -195,8 +204,10 @@ class Batch(Settable):
 
     def run(self, seconds: float) -> np.ndarray:
         """Advance all copies by `seconds`, in full steps."""
-        steps = round(not_negative("seconds", seconds) / self._worlds[0].dt)
-        return self.step(max(steps, 1))
+        steps = not_negative("seconds", seconds) / self._worlds[0].dt
+        if not steps < MOST_STEPS:
+            raise InputError(f"seconds is {seconds:g}, which is {steps:g} steps.")
+        return self.step(max(round(steps), 1))
 
     def set_mass(self, body: Body, values: ArrayLike) -> None:
         """Another mass for a body in each copy (n,) [kg]; its inertia grows alike."""
@@ -230,6 +241,7 @@ class Batch(Settable):
     def set_joint(self, joint: Any, name: str, values: list) -> None:
         """Another limit, motor or friction of a joint in each copy: one value for each of them."""
         original = self._joint_index(joint, "set_joint")
+        name, values = text("set_joint: name", name), listed("set_joint: values", values)
         if len(values) != len(self):
             raise InputError(f"set_joint: {len(values)} values for {len(self)} copies.")
         for copy, value in zip(self._worlds, values, strict=True):

@@ -171,7 +171,7 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
         self._fixed.append(fixed)
         return self._register(fixed)
 
-    def add_body(
+    def add_body(  # see __init__()
         self,
         shape: Shape,
         material: Material | None = None,

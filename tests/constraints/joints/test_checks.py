@@ -33,6 +33,8 @@ def pair():
 WRONG = [
     (lambda a, b: Hinge(a, b, HERE, (0, 0, 0)), "Hinge: axis is (0, 0, 0)"),
     (lambda a, b: Hinge(a, b, HERE, (nan, 0, 0)), "Hinge: axis"),
+    (lambda a, b: Hinge(a, b, HERE, X, attachment="here"), "Hinge: attachment is 'here'"),
+    (lambda a, b: ds.Damper(a, b, 3.0, attachment=7), "Damper: attachment is 7"),
     (lambda a, b: Hinge(a, b, (0, nan, 0), X), "Hinge: point"),
     (lambda a, b: Hinge(a, b, (0, 0), X), "Hinge: point"),
     (lambda a, b: Hinge(a, b, (2e6, 0, 0), X), "2e+06 m away from 'ball 0'"),

@@ -24,7 +24,7 @@ from drystone.rockfall.engine.records import (
 )
 from drystone.rockfall.engine.rock import Rock
 from drystone.rockfall.engine.roll import Options, Scene, Start, roll, roll_many
-from drystone.rockfall.terrain.materials import build_surface, uniform_surface
+from drystone.rockfall.terrain.materials import Texture, build_surface, uniform_surface
 from drystone.rockfall.terrain.slope import Slope
 from rock_scenes import GRAVITY, about, downhill, matrix, plane
 
@@ -301,6 +301,17 @@ def test_wrong_input_is_named():
         roll_many([rock] * 2, [Start((0, 0, 1))], scene)
     with pytest.raises(InputError, match=r"shape \(1,\)"):
         roll_many([rock], [Start((0, 0, 1))], scene, materials=(np.zeros(1), np.zeros(1)))
+    with pytest.raises(InputError, match="texture is array"):
+        build_surface(scene.grid.triangle, [0.3], [0.5], texture=np.full(3, np.nan))
+    with pytest.raises(InputError, match="texture: ids is"):
+        wrong = Texture(np.full((2, 2), 7, np.int32), np.zeros(2), np.ones(2))
+        build_surface(scene.grid.triangle, [0.3], [0.5], texture=wrong)
+    with pytest.raises(InputError, match="regions is"):
+        build_surface(scene.grid.triangle, [0.3], [0.5], regions="all")
+    for name in ("barriers", "forest", "surface"):
+        parts = {"surface": scene.surface} | {name: "oak"}
+        with pytest.raises(InputError, match=f"scene: {name} is 'oak'"):
+            Scene.build(scene.grid.vertex, scene.grid.triangle, **parts)
 
 
 class TestLeine2014:

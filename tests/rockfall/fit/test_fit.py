@@ -185,5 +185,9 @@ def test_files_of_observations(tmp_path):
         with pytest.raises(InputError, match=words):
             read_deposits(tmp_path / name, slope)
     np.testing.assert_array_equal(read_heights(tmp_path / "h.csv", ["road"])[0], [1.5, 2.0, 2.5])
+    for height in ("nan", "inf", "1e300"):
+        (tmp_path / "h3.csv").write_text(f"line,height_m\nroad,{height}\n")
+        with pytest.raises(InputError, match="row 2: must name a check line"):
+            read_heights(tmp_path / "h3.csv", ["road"])
     with pytest.raises(InputError, match="must name a check line"):
         read_heights(tmp_path / "h2.csv", ["road"])

@@ -60,6 +60,9 @@ def test_a_ball_pushes_the_arm_off_and_it_comes_back(mass):
     thrown = ds.Disturbance(0.3, "throw", "left_elbow", mass)
     run = ds.run_character(clip.branch("left_shoulder"), disturbances=(thrown,))
     off, back = run.recovered(run.disturbances[0])
+    for after, within, word in ((7, 1.0, "after is 7"), (run.disturbances[0], -1, "within is -1")):
+        with pytest.raises(ds.InputError, match=word):
+            run.recovered(after, within)
     assert off > 10.0 and back is not None and back < 1.0
     assert run.worst_penetration < 0.005
     ball = run.balls[0]

@@ -49,7 +49,11 @@ def test_a_captured_skeleton_has_54_degrees_of_freedom(captured):
 def test_soles_stand_on_the_ground(captured):
     clip = captured.smoothed()
     figure = ds.Figure.from_clip(clip)
-    sample = ds.Motion(figure, clip).at(clip.times)
+    motion = ds.Motion(figure, clip)
+    for times in (np.nan, "now", np.zeros((2, 2)), [None, "x"]):
+        with pytest.raises(ds.InputError, match="times"):
+            motion.at(times)
+    sample = motion.at(clip.times)
     from drystone.world.character import quaternions
 
     for k in figure.feet:

@@ -196,3 +196,21 @@ def test_many_findings_of_a_kind_are_counted():
         world.add_body(ds.Sphere(1e-5), STONE, position=(k, 0, 1))
     findings = found(world, "m large")
     assert len(findings) == 10 and "15 more" in findings[-1].what
+
+
+def test_a_check_does_not_wait_for_the_solver(monkeypatch):
+    """Contacts are there before the solve, which may take seconds where it does not converge."""
+    from drystone.world.check import world as module
+
+    asked, run_steps = [], module.run_steps
+
+    def run(model, state, work, settings, *rest):
+        asked.append(settings.max_sweeps)
+        return run_steps(model, state, work, settings, *rest)
+
+    monkeypatch.setattr(module, "run_steps", run)
+    world = ds.World(solver="nsgs")
+    world.add_fixed(ds.Plane())
+    world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.3), name="crate")
+    assert any("overlaps" in finding.what for finding in world.check())
+    assert asked == [1]

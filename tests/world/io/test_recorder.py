@@ -58,8 +58,13 @@ def test_frames_are_what_the_world_was(tmp_path):
                     twin.step()
         assert recording.contact_counts[-1] == world.info.contacts
         np.testing.assert_array_equal(recording.positions(-1), world.positions)
+        last = recording.frame(-1)
+        np.testing.assert_array_equal(last.pose[:, :3], world.positions)
+        assert len(last.number) == 5 and last.frame["step"] == 120
         with pytest.raises(ds.InputError, match="there is no frame 31"):
             recording.positions(31)
+        with pytest.raises(ds.InputError, match="frame is 3.5"):
+            recording.frame(3.5)
 
 
 def test_recording_changes_nothing(tmp_path):

@@ -208,6 +208,14 @@ def test_each_copy_of_a_batch_has_its_own_mass_friction_and_gains():
         batch.step()
     with pytest.raises(ds.InputError, match="no Servo"):
         batch.set_gains(hinges[1], 1.0)
+    with pytest.raises(ds.InputError, match="seconds is 1e.154, which is"):
+        batch.run(1e154)
+    with pytest.raises(ds.InputError, match="count is"):
+        batch.step(2**63)
+    with pytest.raises(ds.InputError, match="set_joint: values is 1.7"):
+        batch.set_joint(hinges[0], "limits", 1.7)
+    with pytest.raises(ds.InputError, match="set_joint: name is 3"):
+        batch.set_joint(hinges[0], 3, [1, 2])
 
 
 def test_setting_a_drive_looks_at_what_a_joint_allows_only_if_it_must():

@@ -1,6 +1,7 @@
 """Reduced coordinates against MuJoCo, closed forms and conservation of energy."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -183,7 +184,15 @@ def test_wrong_robots_get_a_sentence():
         (lambda: ds.RobotJoint("j", "revolute", "a", limits=(1, -1)), "lower must come first"),
         (lambda: ds.Link("a", -1.0), "mass"),
         (lambda: ds.Link("a", 1.0, inertia=(-1, 1, 1)), "negative moment"),
+        (lambda: ds.Link("a", 1.0, inertia=(1, 1e308, 1)), "must be at most 1e.100"),
+        (lambda: ds.Link("a", 1.0, inertia=[[1, 1e308, 0], [1e308, 1, 0], [0, 0, 1]]), "at most"),
         (lambda: ds.Robot([link], [joint], [ds.Actuator("m", "x")]), "no joint is called"),
+        (lambda: ds.Robot([link], [joint], keyframes=(1, 2)), "keyframes is"),
+        (lambda: ds.RobotJoint("j", "revolute", "a", mimic=np.zeros((2, 3))), "mimic is"),
+        (lambda: ds.RobotJoint("j", "revolute", "a", mimic=("k", 1, None)), "mimic is None"),
+        (lambda: ds.Robot([link], [replace(joint, mimic=("k", 1, 0))]), "j mimics 'k'"),
+        (lambda: ds.Robot([link], [replace(joint, mimic=("j", 1, 0))]), "j mimics 'j'"),
+        (lambda: ds.Robot.load("a.urdf", packagesx={}), "no argument 'packagesx'"),
         (lambda: robot.mass_matrix([0.0, 1.0]), "shape"),
         (lambda: robot.mass_matrix([np.nan]), "finite"),
         (lambda: robot.jacobian([0.0], "b"), "no link"),

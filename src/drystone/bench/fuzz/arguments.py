@@ -6,8 +6,13 @@ too many.
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from drystone.bench.fuzz import (
     building_calls,
@@ -30,14 +35,15 @@ def scene_calls(p: Props) -> dict[str, Call]:
     """Options of scenes, as texts of the command line and as values from Python."""
     calls = {}
     for name, scene in SCENES.items():
-
-        def build(scene: Any = scene, **given: Any) -> Any:
-            read = {key: scene.read_option(key, value) if isinstance(value, str) else value
-                    for key, value in given.items()}  # fmt: skip
-            return scene.build(**read)
-
-        calls[f"scene {name}"] = Call(build, scene.options | {"dt": 0.01, "solver": "auto"})
+        options = scene.options | {"dt": 0.01, "solver": "auto"}
+        calls[f"scene {name}"] = Call(partial(_build_scene, scene), options)
     return calls
+
+
+def _build_scene(scene: Any, /, **given: Any) -> Any:
+    read = {key: scene.read_option(key, value) if isinstance(value, str) else value
+            for key, value in given.items()}  # fmt: skip
+    return scene.build(**read)
 
 
 # Group: its calls, and its weight among the groups, which is about the number of its arguments.
@@ -62,6 +68,8 @@ GROUPS: dict[str, tuple[Callable[[Props], dict[str, Call]], float]] = {
     "studies": (rockfall_calls.study_calls, 5),
     "scenes": (scene_calls, 4),
 }
+# What a function of the user raises is not ours.
+FUNCTIONS = ("progress", "callback")
 # Larger numbers build larger scenes, as they should; here only the sentence is asked for.
 LARGEST_OPTION = 8
 
@@ -103,7 +111,8 @@ def spoilt(case: Case, call: Call, props: Props) -> tuple[list, dict[str, Any]]:
         return [], arguments
     for _ in range(rng.choice([1, 1, 1, 2, 3])):
         wrong = names[rng.integers(len(names))]
-        arguments[wrong] = draw_odd(rng, props.things())
+        odd = draw_odd(rng, props.things())
+        arguments[wrong] = None if wrong in FUNCTIONS and callable(odd) else odd
     if case.group == "scenes":
         arguments = {key: _small(value) for key, value in arguments.items()}
     return [], arguments
@@ -114,8 +123,12 @@ def _is_public(call: Callable) -> bool:
 
 
 def _small(value: Any) -> Any:
-    large = isinstance(value, int | float) and LARGEST_OPTION < value < 1e300
-    return LARGEST_OPTION if large else value
+    """The value, or one of its kind that is no larger than LARGEST_OPTION."""
+    if isinstance(value, str | int | float | np.number | Fraction | Decimal):
+        with suppress(ArithmeticError, ValueError):
+            if LARGEST_OPTION < float(value) < 1e300:
+                return type(value)(LARGEST_OPTION)
+    return value
 
 
 def right_calls(files: dict[str, Path], folder: Path) -> Iterator[tuple[str, str, Call]]:

@@ -122,7 +122,9 @@ def draw_material(rng: np.random.Generator, world: Any) -> ds.Material:
         friction = (0.2, 0.8)
     bounces = rng.random() < 0.3
     arms = {}
-    can_roll = "rolling" in getattr(world.solver, "supports", ()) and world.stepper != "event"
+    can_roll = (
+        "rolling" in getattr(world.solver, "supports", ()) and world.stepper == "time-stepping"
+    )
     if rng.random() < 0.15 and can_roll:
         arms = {"rolling_friction": float(10 ** rng.uniform(-4, -1)),
                 "spinning_friction": float(10 ** rng.uniform(-4, -1))}  # fmt: skip

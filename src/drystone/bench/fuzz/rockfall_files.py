@@ -1,5 +1,6 @@
-"""Damaged files of rockfall studies: study, terrain, polygons, and folders of results."""
+"""Damaged files of rockfall studies: study, terrain, clouds, drawings, tables, and results."""
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -85,12 +86,54 @@ def prepare(folder: Path) -> dict[str, Path]:
         ds.rockfall.Study.load(study / "study.toml"), results, workers=1, progress=False
     )
     shutil.copy(made.folder / "rasters" / "terrain.tif", study / "terrain.tif")
-    return {"study": study, "results": results}
+    observed = folder / "observed"
+    observed.mkdir()
+    _write_observed(observed)
+    return {"study": study, "results": results, "observed": observed}
+
+
+def _write_observed(folder: Path) -> None:
+    """Clouds, drawings, layers and tables of what was surveyed."""
+    import ezdxf
+    import laspy
+    import pyogrio
+    import shapely
+
+    places = np.array([(2600003.0 + k % 5, 1200004.0 + k // 5, 10.0) for k in range(20)])
+    for name in ("cloud.las", "cloud.laz"):
+        header = laspy.LasHeader(point_format=3, version="1.4")
+        header.scales, header.offsets = np.full(3, 0.01), places[0]
+        points = laspy.LasData(header)
+        points.x, points.y, points.z = places.T
+        points.classification = np.full(len(places), 2, np.uint8)
+        points.write(folder / name)
+    drawing = ezdxf.new()
+    space, layer = drawing.modelspace(), {"layer": "nets"}
+    space.add_lwpolyline([(*place[:2], 0, 0, 0.5) for place in places[:3]], dxfattribs=layer)
+    space.add_circle(places[0], 3.0)
+    space.add_arc(places[1], 3.0, 10.0, 90.0, dxfattribs=layer)
+    space.add_spline(places[:5])
+    space.add_ellipse(places[0], (2.0, 0.0, 0.0), 0.5)
+    for place in places:
+        space.add_point(place, dxfattribs={"layer": "deposits"})
+    drawing.saveas(folder / "drawing.dxf")
+    shapes = shapely.to_wkb(shapely.points(places))
+    for name in ("points.gpkg", "points.shp"):
+        pyogrio.raw.write(
+            folder / name, shapes, [np.arange(len(places))], ["number"], geometry_type="Point Z",
+            crs="EPSG:2056",
+        )  # fmt: skip
+    rows = [f"{x},{y}" for x, y, _ in places]
+    (folder / "deposits.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    (folder / "heights.csv").write_text("line,height_m\nroad,1.5\nroad,2\nroad,0.7\n")
 
 
 def run_case(case: Case) -> None:
-    kinds = {"Study.load": _study, "Slope.from_file": _slope, "Results": _results}
-    case.group = str(case.rng.choice(list(kinds), p=[0.5, 0.25, 0.25]))
+    kinds = {
+        "Study.load": _study, "Slope.from_file": _slope, "Results": _results, "clouds": _cloud,
+        "observations": _observed,
+    }  # fmt: skip
+    case.group = str(case.rng.choice(list(kinds), p=[0.4, 0.2, 0.2, 0.08, 0.12]))
     kinds[case.group](case)
 
 
@@ -125,6 +168,41 @@ def _slope(case: Case) -> None:
     slope = ds.rockfall.Slope.from_file(path, crs=None if target.suffix == ".prj" else "EPSG:2056")
     slope.height(1.0, 1.0)
     repr(slope)
+
+
+def _cloud(case: Case) -> None:
+    folder = case.context["observed"]
+    target = _damage(case, folder, [folder / "cloud.las", folder / "cloud.laz"])
+    slope = ds.rockfall.Slope.from_file(target, "EPSG:2056", cell=case.rng.choice([None, 1.0]))
+    slope.height(1.0, 1.0)
+
+
+def _observed(case: Case) -> None:
+    """Sources, nets, and the deposits and heights of passage of a back-analysis."""
+    folder = case.context["observed"]
+    names = sorted(path for path in folder.iterdir() if path.stem != "cloud")
+    target = _damage(case, folder, names)
+    beside = case.folder / "study"
+    shutil.copytree(case.context["study"], beside)
+    text = STUDY
+    if target.stem in ("points", "drawing"):
+        part = target.stem == "points" and target.suffix != ".gpkg"  # of a shapefile
+        file = target.with_suffix(".shp") if part else target
+        layer = 'layer = "nets"' if target.stem == "drawing" else ""
+        given = f'file = "{file}"\n{layer}'
+        head = 'name = "net"' if target.stem == "drawing" else 'name = "edge"'
+        text = re.sub(rf"({head}\n)(line|polygon) = .*", lambda found: found[1] + given, text)
+        (beside / "study.toml").write_text(text)
+        ds.rockfall.check_study(ds.rockfall.Study.load(beside / "study.toml"))
+        return
+    study = ds.rockfall.Study.load(beside / "study.toml")
+    deposits, heights = folder / "deposits.csv", None
+    if target.stem == "heights":
+        heights = target
+    else:
+        deposits = target
+    # Refused when both files were read: to roll rocks takes minutes.
+    ds.rockfall.fit_study(study, deposits, case.folder / "fit", heights, materials=["snow"])
 
 
 def _results(case: Case) -> None:

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 
@@ -59,13 +60,18 @@ def run_batch(
     """
     number = first
     while number < first + count:
-        for outcome in _one_process(name, seed, number, first + count - number, FIRST_PATIENCE):
-            if outcome.kind in ("hang", "memory") or outcome.seconds > LIMIT:
-                outcome = run_alone(name, seed, outcome.number)
-            yield outcome
-            number = outcome.number + 1
-            if end is not None and monotonic() >= end:
-                return
+        left = first + count - number
+        with closing(_one_process(name, seed, number, left, FIRST_PATIENCE)) as outcomes:
+            for outcome in outcomes:
+                large = outcome.kind == "memory"
+                if large or outcome.kind == "hang" or outcome.seconds > LIMIT:
+                    outcome = run_alone(name, seed, outcome.number)
+                yield outcome
+                number = outcome.number + 1
+                if end is not None and monotonic() >= end:
+                    return
+                if large:  # one that has compiled much keeps its memory: a new one goes on
+                    break
 
 
 def run_alone(name: str, seed: int, number: int) -> Outcome:
@@ -79,7 +85,7 @@ def run_alone(name: str, seed: int, number: int) -> Outcome:
 
 def _one_process(
     name: str, seed: int, first: int, count: int, patience: float
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Outcomes of one process; if it ended before its time the last one says why."""
     with tempfile.TemporaryDirectory(prefix="drystone-fuzz-") as folder:
         errors = Path(folder) / "stderr.txt"

@@ -17,7 +17,7 @@ import numpy as np
 
 from drystone.constraints.joints.checks import check_axis, check_free, free_coordinate, set_fields
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import OneAngle
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     count_revolutions,
@@ -57,7 +57,7 @@ def rotation_between_axes(x, y) -> tuple[float, float, float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class Coupling(Joint):
+class Coupling(OneAngle):
     """B rotates about its axis as A does; shafts that lean or shift stay free to.
 
     point     where forces are read about
@@ -109,16 +109,6 @@ class Coupling(Joint):
 
     def _coordinates(self):
         return () if self.limits is None else (free_coordinate(self),)
-
-    @property
-    def angle(self) -> float:
-        """Of B about the axis against A, revolutions counted [rad]."""
-        return self._value(0)
-
-    @property
-    def speed(self) -> float:
-        """Rate of the angle [rad/s]."""
-        return self._rate(0)
 
     @property
     def separation(self) -> float:

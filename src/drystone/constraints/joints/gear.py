@@ -23,7 +23,7 @@ from math import atan2
 import numpy as np
 
 from drystone.constraints.joints.checks import check_axis, set_fields
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import TwoAngles
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import NOWHERE, count_revolutions, write_row
 from drystone.errors import InputError
@@ -83,15 +83,15 @@ def fill_gear(joints, j, r, position, rotation, dt, rows):
 
 
 @dataclass(frozen=True, eq=False)
-class Gear(Joint):
+class Gear(TwoAngles):
     """A rotates about `axis_a` `ratio` times as fast as B about `axis_b`.
 
     point_a, point_b   centres of the gears; what holds them there are joints of their own, as Hinge
     axis_a, axis_b     of any directions, but not along the line between the centres
     ratio              negative for outer teeth on parallel axes: -teeth of B / teeth of A
 
-    Speeds are measured against the line between the centres, so that the axes may sit on something
-    that moves. One of the two may be the fixed world, as a ring gear is.
+    Angles and speeds are measured against the line between the centres, so that the axes may sit on
+    something that moves. One of the two may be the fixed world, as a ring gear is.
     """
 
     a: object
@@ -134,26 +134,6 @@ class Gear(Joint):
         """Of A [m]: that of B is the ratio times as large, and both add up to the distance."""
         distance = float(np.linalg.norm(np.subtract(self.point_b, self.point_a)))
         return distance / (1.0 + abs(self.ratio))
-
-    @property
-    def angle_a(self) -> float:
-        """Of A about axis_a against the line of centres, revolutions counted [rad]."""
-        return self._value(0)
-
-    @property
-    def angle_b(self) -> float:
-        """Of B about axis_b likewise [rad]."""
-        return self._value(1)
-
-    @property
-    def speed_a(self) -> float:
-        """Rate of angle_a [rad/s]."""
-        return self._rate(0)
-
-    @property
-    def speed_b(self) -> float:
-        """Rate of angle_b [rad/s]."""
-        return self._rate(1)
 
     @property
     def separation(self) -> float:

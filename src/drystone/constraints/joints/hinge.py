@@ -19,7 +19,7 @@ from drystone.constraints.joints.checks import (
     free_coordinate,
 )
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Flat, Joint
+from drystone.constraints.joints.joint import Flat, OneAngle
 from drystone.constraints.joints.planar_2d import LEAN, write_flat_point
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
@@ -63,7 +63,7 @@ def hinge_errors(c, up, side):
 
 
 @dataclass(frozen=True, eq=False)
-class Hinge(Joint):
+class Hinge(OneAngle):
     """Revolute joint: B rotates about `axis` through `point` of A.
 
     axis      may be left out in two dimensions, where it is y
@@ -100,13 +100,3 @@ class Hinge(Joint):
 
     def _coordinates(self):
         return (free_coordinate(self),)
-
-    @property
-    def angle(self) -> float:
-        """Of B about the axis by the right hand, zero at creation, revolutions counted [rad]."""
-        return self._value(0)
-
-    @property
-    def speed(self) -> float:
-        """Rate of the angle [rad/s]."""
-        return self._rate(0)

@@ -256,6 +256,44 @@ class AboutAxis(Joint):
         return self._rate(len(self._measures) - 1)
 
 
+class OneAngle(Joint):
+    """Joints whose first measure is the angle about the axis x."""
+
+    @property
+    def angle(self) -> float:
+        """Of B about the axis by the right hand, zero at creation, revolutions counted [rad]."""
+        return self._value(0)
+
+    @property
+    def speed(self) -> float:
+        """Rate of the angle [rad/s]."""
+        return self._rate(0)
+
+
+class TwoAngles(Joint):
+    """Joints whose measures are angles about axis_a, which is fixed to A, and axis_b of B."""
+
+    @property
+    def angle_a(self) -> float:
+        """About axis_a, revolutions counted [rad]."""
+        return self._value(0)
+
+    @property
+    def angle_b(self) -> float:
+        """About axis_b, revolutions counted [rad]."""
+        return self._value(1)
+
+    @property
+    def speed_a(self) -> float:
+        """Rate of angle_a [rad/s]."""
+        return self._rate(0)
+
+    @property
+    def speed_b(self) -> float:
+        """Rate of angle_b [rad/s]."""
+        return self._rate(1)
+
+
 class BetweenPoints(Joint):
     """Joints along the line between a point of A and a point of B."""
 

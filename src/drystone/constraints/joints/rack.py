@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.constraints.joints.checks import check_axis, fix_along, set_fields
-from drystone.constraints.joints.joint import Joint, coordinate_rate, twist_of
+from drystone.constraints.joints.joint import OneAngle, coordinate_rate, twist_of
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     along,
@@ -47,7 +47,7 @@ def fill_rack(joints, j, r, position, rotation, dt, rows):
 
 
 @dataclass(frozen=True, eq=False)
-class Rack(Joint):
+class Rack(OneAngle):
     """The pinion B moves along `direction` of the rack A by `radius` times its angle about `axis`.
 
     point   on the axis of the pinion; joints of their own hold rack and pinion where they are
@@ -81,16 +81,6 @@ class Rack(Joint):
 
     def _numbers(self):
         return (self.radius, *(axes_along(self.axis).T @ np.array(self.direction)).tolist())
-
-    @property
-    def angle(self) -> float:
-        """Of the pinion about its axis against the rack, revolutions counted [rad]."""
-        return self._value(0)
-
-    @property
-    def speed(self) -> float:
-        """Rate of the angle [rad/s]."""
-        return self._rate(0)
 
     @property
     def position(self) -> float:

@@ -22,7 +22,7 @@ import numpy as np
 
 from drystone.constraints.joints.checks import check_axis, check_free, free_coordinate
 from drystone.constraints.joints.drives import Motor, Servo
-from drystone.constraints.joints.joint import Joint
+from drystone.constraints.joints.joint import TwoAngles
 from drystone.constraints.joints.pose import place_joint
 from drystone.constraints.joints.row_blocks import (
     NOWHERE,
@@ -91,7 +91,7 @@ def universal_errors(c, up, side, right):
 
 
 @dataclass(frozen=True, eq=False)
-class Universal(Joint):
+class Universal(TwoAngles):
     """B rotates about two axes through `point`: axis_a of A, and axis_b of its own.
 
     limits_a, limits_b      (lower, upper) of the angles about them [rad], zero at creation
@@ -139,23 +139,3 @@ class Universal(Joint):
 
     def _coordinates(self):
         return free_coordinate(self, "_a"), free_coordinate(self, "_b")
-
-    @property
-    def angle_a(self) -> float:
-        """About axis_a, revolutions counted [rad]."""
-        return self._value(0)
-
-    @property
-    def angle_b(self) -> float:
-        """About axis_b, revolutions counted [rad]."""
-        return self._value(1)
-
-    @property
-    def speed_a(self) -> float:
-        """Rate of angle_a [rad/s]."""
-        return self._rate(0)
-
-    @property
-    def speed_b(self) -> float:
-        """Rate of angle_b [rad/s]."""
-        return self._rate(1)

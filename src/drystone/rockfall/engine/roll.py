@@ -69,12 +69,16 @@ class Scene(NamedTuple):
         cell: float | None = None,
     ) -> "Scene":
         """From triangles (m, 3) of local vertices (n, 3), and what stands on them."""
-        return cls(
+        if barriers is not None:
+            of_kind("scene: barriers", barriers, Barriers, "Barriers")
+        scene = cls(
             Grid.build(vertices, triangles, cell),
             surface,
             NO_BARRIERS if barriers is None else with_spans(barriers),
             build_forest([], [], []) if forest is None else forest,
         )
+        check_scene(scene)
+        return scene
 
 
 def roll(

@@ -17,6 +17,7 @@ from drystone.rockfall.terrain.point_tables import read_points
 from drystone.rockfall.terrain.vector_files import read_features
 
 FEWEST = 10  # deposits: fewer have no third moment to speak of
+HIGHEST = 1e4  # heights of passage are below [m]
 FARTHEST = 4.0  # standard deviations at which a feature is cut off, for rocks that went astray
 TEXTS = (".csv", ".tsv", ".txt", ".xyz")
 
@@ -73,10 +74,12 @@ def read_heights(path, lines: list[str]) -> dict[int, np.ndarray]:
         try:
             number, height = lines.index(row[at].strip()), float(row[value])
         except (ValueError, IndexError):
+            number, height = -1, np.nan
+        if not abs(height) < HIGHEST:
             raise InputError(
                 f"{path.name}, row {k + 2}: must name a check line ({', '.join(lines) or 'none'}) "
-                f"and a height."
-            ) from None
+                f"and a height, which is below {HIGHEST:g} m."
+            )
         found.setdefault(number, []).append(height)
     return {number: np.array(heights) for number, heights in found.items() if len(heights) > 2}
 

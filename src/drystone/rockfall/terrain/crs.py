@@ -70,8 +70,15 @@ def to_slope(name: str, xy: np.ndarray, found, crs) -> np.ndarray:
         )
     if source.equals(crs, ignore_axis_order=True):
         return xy
-    change = pyproj.Transformer.from_crs(source, crs, always_xy=True)
-    moved = np.stack(change.transform(xy[:, 0], xy[:, 1]), axis=1)
+    try:
+        change = pyproj.Transformer.from_crs(source, crs, always_xy=True)
+        moved = np.stack(change.transform(xy[:, 0], xy[:, 1]), axis=1)
+    except pyproj.exceptions.ProjError as error:  # a system that is read, but makes no sense
+        reason = str(error).partition(":")[0].rstrip(".")
+        raise InputError(
+            f"{name}: PROJ cannot move its coordinates ({crs_name(source)}) to {crs_name(crs)}: "
+            f"{reason}. Is its system the right one?"
+        ) from None
     if not np.isfinite(moved).all():
         raise InputError(
             f"{name}: its coordinates ({crs_name(source)}) have no place in {crs_name(crs)}. "

@@ -1,15 +1,17 @@
 """Lines, points and areas of a DXF drawing, in its coordinates; a drawing says no system."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import did_you_mean
+from drystone.model.reading_apart import Limits, limits_of, read_apart
 from drystone.rockfall.optional_packages import load
 
-SAG = 0.01  # units of the drawing that a chord of an arc may lie beside it
-LINES = ("LINE", "LWPOLYLINE", "POLYLINE", "ARC", "SPLINE", "ELLIPSE")
+SPARE = Limits(memory=512 << 20, seconds=10)  # beyond what the size of a file gives
+_POINT, _OPEN, _CLOSED = range(3)  # as in dxf_process.py
 
 
 def read_dxf(path: Path, kinds, layer: str | None) -> tuple:
@@ -17,30 +19,35 @@ def read_dxf(path: Path, kinds, layer: str | None) -> tuple:
 
     kinds   "line" takes lines and polylines, "polygon" closed ones, "point" points
     """
-    ezdxf = load("ezdxf", f"Reading {path.name}")
-    try:
-        drawing = ezdxf.readfile(path)
-        entities = [e for e in drawing.modelspace() if e.dxftype() in (*LINES, "POINT")]
-        layers = sorted({e.dxf.layer for e in entities})
-        if layer is not None and layer not in layers:
-            raise InputError(f"{path.name} has no layer {layer!r}. {did_you_mean(layer, layers)}")
-        chosen = [e for e in entities if layer is None or e.dxf.layer == layer]
-        found = [(shape, e.dxf.layer) for e in chosen for shape in _shapes(ezdxf, e, kinds)]
-    except InputError:
-        raise
-    except Exception as error:  # ezdxf's own errors, and those of broken files
-        raise InputError(f"{path.name} cannot be read as a DXF drawing: {error}.") from None
+    load("ezdxf", f"Reading {path.name}")
+    script, limits = (
+        Path(__file__).with_name("dxf_process.py"),
+        limits_of(SPARE, path.stat().st_size),
+    )
+    start = f"{path.name} cannot be read as a DXF drawing"
+    with read_apart(script, path, limits, start) as out, open(out, "rb") as stream:
+        rows, corners = (np.load(stream, allow_pickle=False) for _ in range(2))
+        layers = json.loads(stream.read())
+    if layer is not None and layer not in layers:
+        raise InputError(
+            f"{path.name} has no layer {layer!r}. {did_you_mean(layer, sorted(layers))}"
+        )
+    found, last = [], np.cumsum(rows[:, 1])
+    for (kind, count, number), end in zip(rows.tolist(), last.tolist(), strict=True):
+        if layer is None or layers[number] == layer:
+            found += [
+                (shape, layers[number])
+                for shape in _shapes(kind, corners[end - count : end], kinds)
+            ]
     shapes = np.array([shape for shape, _ in found], dtype=object)
     return shapes, {"layer": np.array([name for _, name in found], dtype=object)}, None
 
 
-def _shapes(ezdxf, entity, kinds) -> list:
+def _shapes(kind: int, points: np.ndarray, kinds) -> list:
     shapely = load("shapely", "Geometry")
-    if entity.dxftype() == "POINT":
-        return [shapely.Point(entity.dxf.location)] if "point" in kinds else []
-    path = ezdxf.path.make_path(entity)
-    points = np.array([[p.x, p.y, p.z] for p in path.flattening(SAG)])
-    if path.is_closed and "polygon" in kinds and len(points) > 3:
+    if kind == _POINT:
+        return [shapely.Point(points[0])] if "point" in kinds else []
+    if kind == _CLOSED and "polygon" in kinds and len(points) > 3:
         return [shapely.Polygon(points[:, :2])]
     if "line" in kinds and len(points) > 1:
         return [shapely.LineString(points[:, :2])]

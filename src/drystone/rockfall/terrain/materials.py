@@ -17,7 +17,15 @@ from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
 from drystone.jit import kernel
-from drystone.model.checks import float_array, index_rows, integer, number, shown
+from drystone.model.checks import (
+    float_array,
+    index_rows,
+    integer,
+    number,
+    of_kind,
+    shown,
+    things,
+)
 from drystone.model.signatures import public
 from drystone.rockfall.terrain.regions import NOWHERE, Region, RegionIndex, build_regions, region_at
 
@@ -80,8 +88,10 @@ def build_surface(
     _check_values(restitution, mu)
     default = integer("default", default, 0, len(mu) - 1)
     own = _no_ids() if triangle_material is None else _spread(triangles, triangle_material, len(mu))
+    regions = things("regions", regions, Region)
+    _check_texture(of_kind("texture", texture, Texture, "a Texture"), len(mu))
     soft = (_soft("rolling", rolling, len(mu)), _soft("scarring", scarring, len(mu)))
-    rest = (build_regions(list(regions)), *texture, default, restitution, mu, *soft)
+    rest = (build_regions(regions), *texture, default, restitution, mu, *soft)
     return Surface._make((*own, *rest))
 
 
@@ -105,6 +115,21 @@ def _soft(what: str, given: ArrayLike | None, count: int) -> np.ndarray:
     if values.shape != (count,) or not ((values >= 0.0) & np.isfinite(values)).all():
         raise InputError(f"{what} is {shown(given)}, must hold {count} finite numbers >= 0.")
     return values
+
+
+def _check_texture(texture: Texture, count: int) -> None:
+    ids = texture.ids
+    right = isinstance(ids, np.ndarray) and ids.dtype == np.int32 and ids.ndim == 2
+    if not right or (ids.size and not NONE <= ids.min() <= ids.max() < count):
+        raise InputError(
+            f"texture: ids is {shown(ids)}, must be an array (rows, columns) of int32 with "
+            f"materials, 0 to {count - 1}, or {NONE}."
+        )
+    for name in ("low", "cell"):
+        given = getattr(texture, name)
+        right = isinstance(given, np.ndarray) and given.dtype == np.float64 and given.shape == (2,)
+        if not right or not np.isfinite(given).all() or (name == "cell" and not (given > 0).all()):
+            raise InputError(f"texture: {name} is {shown(given)}, must be an array of two numbers.")
 
 
 def _check_values(restitution: np.ndarray, friction: np.ndarray) -> None:

@@ -12,15 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.model.reading_apart import Limits, limits_of, read_apart
 from drystone.rockfall.optional_packages import load
 from drystone.rockfall.terrain.raster_files import Raster
 
 SUFFIXES = (".las", ".laz")
-GROUND = 2  # class of points on the ground (ASPRS)
-MOST_POINTS = 30_000_000  # 24 bytes each, and 10 times that for the triangles
+FARTHEST = 1e8  # [m] from the origin of a map: the Earth is 4e7 m around
+SPARE = Limits(memory=512 << 20, seconds=10)  # beyond what the size of a file gives
 GAP = 20.0  # cells: longer sides span what was not surveyed
 MOST_TRIANGLES = 8_000_000  # of a mesh: rolling on 4 million takes 1.3 GB
 POINTS_IN_CELL = 4.0  # a cell that is not given holds so many points on average
+# A point has two triangles, and one as large as GAP allows covers 200 cells: a grid of more cells
+# than that is holes for the most part.
+FREE_CELLS, CELLS_OF_POINT = 1_000_000, 400
 
 
 def read_point_cloud(path: Path, cell: float | None) -> Raster:
@@ -33,6 +37,11 @@ def read_point_cloud(path: Path, cell: float | None) -> Raster:
     step = cell or float(np.round(np.sqrt(POINTS_IN_CELL * area / len(x)), 2)) or 0.01
     first, last = np.ceil(box[:2] / step) * step, np.floor(box[2:] / step) * step
     columns, rows = (np.floor((last - first) / step + 1e-9).astype(int) + 1).tolist()
+    if columns * rows > FREE_CELLS + CELLS_OF_POINT * len(x):
+        raise InputError(
+            f"{path.name}: cells of {step:g} m make a grid of {columns} x {rows}, too many for "
+            f"{len(x):,} points of the ground. Set terrain.cell_m."
+        )
     if min(columns, rows) < 2 or columns * rows > 50_000_000:
         raise InputError(
             f"{path.name}: cells of {step:g} m make a grid of {columns} x {rows}; must be 2 x 2 to "
@@ -95,31 +104,26 @@ def _delaunay(name: str, points: np.ndarray):
 
 
 def _ground_points(path: Path):
-    laspy = load("laspy", f"Reading {path.name}")
-    try:
-        with laspy.open(path) as file:
-            count = file.header.point_count
-            if count > MOST_POINTS:
-                raise InputError(
-                    f"{path.name} holds {count:,} points, must hold at most {MOST_POINTS:,}. Thin "
-                    f"it or cut it, for example with pdal."
-                )
-            cloud, crs = file.read(), file.header.parse_crs()
-    except InputError:
-        raise
-    except Exception as error:  # laspy's and lazrs' errors are of many kinds
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"{path.name} cannot be read as a point cloud: {reason}.") from None
-    ground = np.asarray(cloud.classification) == GROUND
-    if ground.sum() < 3:
+    load("laspy", f"Reading {path.name}")
+    script, limits = (
+        Path(__file__).with_name("las_process.py"),
+        limits_of(SPARE, path.stat().st_size),
+    )
+    start = f"{path.name} cannot be read as a point cloud"
+    with read_apart(script, path, limits, start) as out, open(out, "rb") as stream:
+        places, count, crs = (np.load(stream, allow_pickle=False) for _ in range(3))
+    x, y, z = places
+    if len(x) < 3:
         raise InputError(
-            f"{path.name}: {int(ground.sum())} of {count:,} points are of the class ground (2). "
+            f"{path.name}: {len(x)} of {int(count):,} points are of the class ground (2). "
             f"Classify it first, for example with pdal's filters.smrf."
         )
-    x, y, z = (np.asarray(axis)[ground] for axis in (cloud.x, cloud.y, cloud.z))
-    if not np.isfinite(x + y + z).all():
-        raise InputError(f"{path.name}: a coordinate is not finite.")
-    return x, y, z, crs.to_wkt() if crs is not None else None
+    if not np.abs(places).max() < FARTHEST:
+        raise InputError(
+            f"{path.name}: a coordinate is not finite, or beyond {FARTHEST:g} m. Are the scales "
+            f"and offsets of its header right?"
+        )
+    return x, y, z, str(crs) or None
 
 
 def _interpolate(name, x, y, z, first, step, columns, rows) -> np.ndarray:

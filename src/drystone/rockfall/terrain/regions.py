@@ -9,6 +9,7 @@ others list the regions that may answer, best first, and a point is then tested 
 rims by counting crossings. So the answer is exact, and nearly always one look-up.
 """
 
+from collections.abc import Sequence
 from math import floor
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ class RegionIndex(NamedTuple):
     rim: np.ndarray  # (e, 4) edges of all rims: x, y of their ends [m]
 
 
-def build_regions(regions: list[Region]) -> RegionIndex:
+def build_regions(regions: Sequence[Region]) -> RegionIndex:
     """`regions` in the order in which they were given."""
     # The best first: largest priority, then the last.
     order = sorted(range(len(regions)), key=lambda r: (-regions[r].priority, -r))

@@ -34,7 +34,7 @@ ROOT_FREQUENCY = 8.0  # of the feedback on an assisted root [rad/s]
 MOST_STEPS = 2_000_000  # of a clip
 
 
-def place_character(
+def place_character(  # what World.add_character() was given
     world, figure, clip, root, gains, feedforward, feedback, ground, torques, friction,
     self_collide, root_limit, group, mask, name,
 ) -> "Character":  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from drystone.errors import InputError
-from drystone.model.checks import of_kind
+from drystone.model.checks import float_array, of_kind, shown
 from drystone.model.signatures import public
 from drystone.world.character import quaternions
 from drystone.world.character.clips.clip import Clip
@@ -81,7 +81,11 @@ class Motion:
 
     def at(self, times: ArrayLike) -> Sample:
         """The bones at these times [s]."""
-        times = np.atleast_1d(np.asarray(times, np.float64))
+        times = np.atleast_1d(float_array("times", times))
+        if times.ndim != 1 or not np.isfinite(times).all():
+            raise InputError(
+                f"times is {shown(times)}, must be one finite time, or a list of them."
+            )
         # The last step of a world may end a little after the last frame.
         inside = (times >= 0.0) & (times <= self.duration + 0.5 * self.clip.dt)
         clamped = np.clip(times, 0.0, self.duration)

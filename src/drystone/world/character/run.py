@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import choice, not_negative, of_kind, positive, things, vector
+from drystone.model.checks import choice, function, not_negative, of_kind, positive, things, vector
 from drystone.model.files import make_folder
 from drystone.model.materials import Material
 from drystone.model.signatures import public
@@ -85,6 +85,8 @@ class CharacterRun:
         back within so many degrees [s]; None: not in this run."""
         error = np.degrees(self.character.error.max(axis=1))
         times = self.character.times
+        of_kind("after", after, Disturbance, "a Disturbance of this run")
+        within = not_negative("within", within)
         late = times > after.time
         if not late.any():
             return 0.0, None
@@ -134,6 +136,7 @@ def run_character(
         elif root == "follow":
             raise InputError("A moved floor does nothing to a root that follows; free the root.")
     seconds = clip.duration if seconds is None else positive("seconds", seconds, "s")
+    progress = function("progress", progress)
     world = World(dt=dt, sleeping=False)
     floor = _floor(world, figure, friction, any(d.kind == "floor" for d in disturbances))
     mask = ~FLOOR_GROUP if root == "follow" else -1

@@ -282,8 +282,10 @@ def _contacts(world) -> list[Finding]:
     """From the contacts of a step that is made with copies and thrown away."""
     model = world._build.model
     state = for_new_work(world._state)
+    # Which contacts there are is known before the solve, which may take seconds.
+    settings = world._settings._replace(max_sweeps=1)
     state, work, report = run_steps(
-        model, state, capacity.allocate(model), world._settings, 1,
+        model, state, capacity.allocate(model), settings, 1,
         joint_work_of(model.joints, model.bodies),
     )  # fmt: skip
     if report.failed:

@@ -39,6 +39,15 @@ class Lights(NamedTuple):
     offset: float  # [m]
 
 
+class Lamps(NamedTuple):
+    """Lights as `shade` reads them."""
+
+    direction: np.ndarray
+    frame: np.ndarray
+    lift: np.ndarray  # (2,) bias and offset
+    maps: np.ndarray  # (k, m, m) depth
+
+
 class Eye(NamedTuple):
     """The camera as `shade` reads it."""
 
@@ -117,11 +126,10 @@ def lit(buffers, arrows, eye: Eye, sun: tuple, sky: tuple, fine: int) -> np.ndar
     out = np.zeros((high, wide, 3), np.uint8)
     air = LINEAR[np.array([rgb(HAZE), rgb(ZENITH)])]
     lamps = [
-        part
+        Lamps(lights.direction, lights.frame, np.array([lights.bias, lights.offset]), maps)
         for lights, maps in (sun, sky)
-        for part in (lights.direction, lights.frame, np.array([lights.bias, lights.offset]), maps)
     ]
-    shade(colour, normal, depth, *arrows, *eye, SUN, *lamps, LINEAR, air, fine, out)
+    shade((colour, normal, depth), arrows, eye, SUN, *lamps, LINEAR, air, fine, out)
     return out
 
 
@@ -138,13 +146,12 @@ def _is_lit(x, y, z, frame, depth_map, bias):
 
 
 @kernel
-def shade(
-    colour, normal, depth, arrow, arrow_depth, place, lens, fog, to_sun,
-    sun, sun_frame, sun_bias, sun_map, sky, sky_frame, sky_bias, sky_map,
-    linear, air, fine, out,
-):  # fmt: skip
+def shade(buffers, arrows, eye, to_sun, suns, skies, linear, air, fine, out):
     """Fills `out`; each of the fine x fine points of a pixel asks another part of the lights."""
-    parts, suns, skies = fine * fine, len(sun), len(sky)
+    (colour, normal, depth), (arrow, arrow_depth), (place, lens, fog) = buffers, arrows, eye
+    sun, sun_frame, sun_bias, sun_map = suns
+    sky, sky_frame, sky_bias, sky_map = skies
+    parts, sun_count, sky_count = fine * fine, len(sun), len(sky)
     sunny = (1.0 - SKY_SHARE) / to_sun[2]
     for row in range(out.shape[0]):
         for column in range(out.shape[1]):
@@ -176,7 +183,7 @@ def shade(
                         nx, ny, nz = nx / length, ny / length, nz / length
                         off = sky_bias[1]
                         total = open_sky = 0.0
-                        for k in range(part, skies, parts):
+                        for k in range(part, sky_count, parts):
                             cosine = nx * sky[k, 0] + ny * sky[k, 1] + nz * sky[k, 2]
                             if cosine > 0.0:
                                 total += cosine
@@ -184,12 +191,12 @@ def shade(
                                            sky_map[k], sky_bias[0]):  # fmt: skip
                                     open_sky += cosine
                         share = open_sky / total if total > 0.0 else 0.3
-                        power = SKY_SHARE * 2.0 * open_sky * parts / skies
+                        power = SKY_SHARE * 2.0 * open_sky * parts / sky_count
                         power += BOUNCE * 0.5 * (1.0 - nz) * share
                         cosine = nx * to_sun[0] + ny * to_sun[1] + nz * to_sun[2]
                         if cosine > 0.0:
                             off, seen, asked = sun_bias[1], 0.0, 0.0
-                            for k in range(part, suns, parts):
+                            for k in range(part, sun_count, parts):
                                 asked += 1.0
                                 if _is_lit(x + off * nx, y + off * ny, z + off * nz, sun_frame[k],
                                            sun_map[k], sun_bias[0]):  # fmt: skip

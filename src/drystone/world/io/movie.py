@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import integer, positive, vector
+from drystone.model.checks import function, integer, positive, vector
 from drystone.model.files import as_path, read_file, write_file
 from drystone.world.export.drawing import drawing_of_recording
 from drystone.world.io.framing import frame_scene
@@ -39,6 +39,7 @@ def write_movie(
     fps, speed = positive("fps", fps, "1/s"), positive("speed", speed, "")
     # Blocks of 16 pixels are what codecs want.
     wide, high = (16 * max(1, integer("size", x, 16, 8192) // 16) for x in vector("size", size, 2))
+    progress = function("progress", progress)
     pyvista()  # that it is there is asked before anything is drawn
     imageio = _imageio()
     drawing = drawing_of_recording(recording)

@@ -184,14 +184,20 @@ class Recording:
 
     def frame(self, k: int) -> Frame:
         """Frame `k` as it was recorded."""
+        k = self._number_of(k)
         return Frame(self._frames[k : k + 1], self._rows("pose", k), self._rows("number", k))
 
-    def _rows(self, name, k):
-        k = integer(f"{self.path}: frame", k)
-        if not -len(self) <= k < len(self):
+    def _number_of(self, k) -> int:
+        """0 ... of a frame, which may be counted from the last one as -1."""
+        number = integer(f"{self.path}: frame", k)
+        if not -len(self) <= number < len(self):
             raise InputError(
                 f"{self.path}: there is no frame {shown(k)}, only 0 to {len(self) - 1}."
             )
+        return number % len(self)
+
+    def _rows(self, name, k):
+        k = self._number_of(k)
         first, count = (int(self._frames[part][k]) for part in ("first", "count"))
         return self._between(name, first, first + count)
 

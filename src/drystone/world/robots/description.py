@@ -12,6 +12,7 @@ from drystone.errors import InputError
 from drystone.model.checks import (
     choice,
     float_array,
+    listed,
     not_negative,
     number,
     shown,
@@ -24,6 +25,7 @@ from drystone.model.robot_arrays import JOINT_KINDS, RATES
 from drystone.model.rotation import unit_quaternion
 from drystone.model.signatures import public
 
+LARGEST_MOMENT = 1e100  # of inertia [kg m²]; squares of larger ones are beyond floats
 ACTUATOR_KINDS = ("torque", "velocity", "position")
 
 
@@ -140,6 +142,7 @@ class RobotJoint:
             axis=tuple((axis / size).tolist()),
             limits=self._limits(who),
             rest=number(f"{who}: rest", self.rest),
+            mimic=self._mimic(who),
             **{
                 name: not_negative(f"{who}: {name}", getattr(self, name))
                 for name in ("damping", "friction", "armature", "stiffness")
@@ -149,6 +152,17 @@ class RobotJoint:
             given = getattr(self, name)
             if given and given != (-inf, inf) and self.kind not in ("revolute", "prismatic"):
                 raise InputError(f"{who}: a {self.kind} joint takes no {name}.")
+
+    def _mimic(self, who: str) -> tuple[str, float, float] | None:
+        if self.mimic is None:
+            return None
+        given = listed(f"{who}: mimic", self.mimic, "(joint, factor, offset)")
+        if len(given) != 3:
+            raise InputError(
+                f"{who}: mimic is {shown(self.mimic)}, must be (joint, factor, offset)."
+            )
+        factor, offset = (number(f"{who}: mimic", value) for value in given[1:])
+        return text(f"{who}: mimic", given[0]), factor, offset
 
     def _limits(self, who: str) -> tuple[float, float]:
         if self.limits is None:
@@ -230,6 +244,10 @@ def _inertia(who: str, given) -> np.ndarray:
     if value.shape != (3, 3) or not np.isfinite(value).all():
         raise InputError(f"{who}: inertia must be three moments or a 3x3 matrix of numbers.")
     scale = float(np.abs(value).max())
+    if scale > LARGEST_MOMENT:
+        raise InputError(
+            f"{who}: inertia is {scale:.3g} kg m², must be at most {LARGEST_MOMENT:g}."
+        )
     if not np.allclose(value, value.T, rtol=0.0, atol=1e-6 * scale):
         raise InputError(f"{who}: inertia is not symmetric.")
     value = 0.5 * (value + value.T)

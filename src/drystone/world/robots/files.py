@@ -6,7 +6,7 @@ from drystone.model.files import as_path
 from drystone.world.robots.xml_files import read_xml
 
 
-def load_robot(path, base: str = "fixed", packages: dict | None = None, meshes: str = "hull"):
+def load_robot(path, base: str, packages: dict | None, meshes: str):
     """See Robot.load()."""
     path = as_path(path, "robot")
     choice("base", base, ("fixed", "free"))

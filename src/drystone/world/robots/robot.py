@@ -6,7 +6,6 @@ Coordinates `q` and rates `qd` stand joint after joint, in the order of `joints`
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +17,7 @@ from drystone.model.checks import (
     did_you_mean,
     float_array,
     integer,
+    of_kind,
     positive,
     shown,
     text,
@@ -75,6 +75,7 @@ class Robot:
         self._joint_row = {joint.name: i for i, joint in enumerate(self.joints)}
         self._check_actuators()
         self._check_loops()
+        self._check_mimics()
         self._model = _pack(self.links, self.joints, self._link_row)
         self._work = new_robot_work(self._model)
         self._base = np.empty((1, 12))
@@ -83,13 +84,20 @@ class Robot:
         self._base[0, 3:] = rotation_matrices(np.array(turned)).ravel()
         self._push = np.zeros((len(self.links), 6))
         self._zero: np.ndarray | None = None
+        if keyframes is not None:
+            of_kind(f"{name}: keyframes", keyframes, dict, "{name: coordinates}")
         self.keyframes = {
             str(key): self._coordinates(value, f"keyframe {key}")
             for key, value in (keyframes or {}).items()
         }
 
     @staticmethod
-    def load(path: str | Path, **options: Any) -> "Robot":
+    def load(
+        path: str | Path,
+        base: str = "fixed",
+        packages: dict | None = None,
+        meshes: str = "hull",
+    ) -> "Robot":
         """A robot from a URDF or MJCF file (.urdf, or .xml through MuJoCo's compiler).
 
         base     "fixed" or "free": how the root of a URDF hangs on the world
@@ -98,7 +106,7 @@ class Robot:
         """
         from drystone.world.robots.files import load_robot
 
-        return load_robot(path, **options)
+        return load_robot(path, base, packages, meshes)
 
     # What there is
 
@@ -315,6 +323,16 @@ class Robot:
                 raise InputError(
                     f"actuator {actuator.name}: joint {joint.name} is {joint.kind}; actuators "
                     f"drive revolute and prismatic joints."
+                )
+
+    def _check_mimics(self) -> None:
+        leaders = {joint.name: joint for joint in self.joints}
+        for joint in self.joints:
+            leader = leaders.get(joint.mimic[0]) if joint.mimic else joint
+            if leader is None or joint.mimic and (leader is joint or leader.rates != 1):
+                raise InputError(
+                    f"{self.name}: joint {joint.name} mimics {joint.mimic[0]!r}, must mimic "
+                    f"another joint with one coordinate."
                 )
 
     def _check_loops(self) -> None:

@@ -129,6 +129,22 @@ def test_broken_file_is_made_again(folder, harm):
     assert path.read_bytes() == whole and list(folder.iterdir()) == [path]
 
 
+def test_whatever_byte_of_the_file_is_damaged_it_is_made_again(folder):
+    """Archives fail in many ways: methods of packing that nobody knows, passwords, sizes."""
+    made = cache.find_sdf(planted(MESHES["box"]))
+    (path,) = folder.iterdir()
+    whole = path.read_bytes()
+    end = whole.rindex(b"PK\x05\x06")
+    names = [k for k in range(len(whole)) if whole[k : k + 4] in (b"PK\x01\x02", b"PK\x03\x04")]
+    for place in sorted(
+        {0, end, *range(end, len(whole)), *(k + j for k in names for j in range(60))}
+    ):
+        for bits in (1, 255):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ bits]) + whole[place + 1 :])
+            found = cache._read(path)
+            assert found is None or (found[1] == made.value).all()
+
+
 def test_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path / "file" / "fields")
