@@ -1,4 +1,4 @@
-"""In how many parts a step is to be taken because of what spins fast on joints.
+"""In how many parts a step is to be taken because of what spins fast on joints, or has come open.
 
 RATTLE cuts the step of an island that nothing touches by itself (substeps.py). Where contacts,
 springs or limits act, bodies move by the velocity after the step along secants of its start and
@@ -10,11 +10,14 @@ them (steppers/cut_step.py), for contacts are to be found again in each.
 Wheels and rotors turn far in every step, and their hinges know nothing of that: a body that is
 balanced, and symmetric about the axis of its hinge, shows the same to it at any angle. What counts
 of its spin is how fast the axis nutates, against the inertia of what holds it.
+
+The other reason is a joint that the last step has left open: secants that do not close it at once
+leave it wider from step to step, until a chain has left its ball.
 """
 
 from math import ceil, inf, sqrt
 
-from drystone.constraints.joint_rows import contacts_of, nodes_of, row_velocity
+from drystone.constraints.joint_rows import contacts_of, is_open, nodes_of, row_velocity
 from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import dot, load, mul, rotation_matrix
@@ -32,6 +35,7 @@ from drystone.model.joint_arrays import (
 LARGEST_ANGLE = 0.2  # [rad] as that of rattle_island.py
 FINER = 0.1  # [rad] in a part
 MOST_PARTS = 64  # a step has a bound: 1500 rad/s in steps of 1/240 s
+PARTS_IF_OPEN = 4
 BALANCED = 1e-3  # of the radius, of the inertia: what a rotor may be off by
 
 
@@ -105,14 +109,16 @@ def parts_for_spins(joint_work, joints, bodies, state, rows, groups, settings):
     """In how many parts the step is to be taken; 1: whole."""
     if settings.newton == 0 or settings.drift != DEFAULT_DRIFT:
         return 1
-    most = 0.0
+    most, least = 0.0, 1
     for g in range(groups):
         first, last = nodes_of(g, joint_work)
         worst = 0.0
+        if is_open(first, last, joint_work):
+            least = PARTS_IF_OPEN
         for d in range(first, last):
             j = joint_work.node_joint[joint_work.node_list[d]]
             for side in range(2):
                 worst = max(worst, _angle_seen(j, side, joints, bodies, state, settings.dt))
         if worst > max(most, LARGEST_ANGLE) and _is_rough(g, rows, joint_work, state):
             most = worst
-    return min(int(ceil(most / FINER)), MOST_PARTS) if most > 0.0 else 1
+    return max(min(int(ceil(most / FINER)), MOST_PARTS), least)
