@@ -35,7 +35,7 @@ from drystone.model.joint_arrays import (
 LARGEST_ANGLE = 0.2  # [rad] as that of rattle_island.py
 FINER = 0.1  # [rad] in a part
 MOST_PARTS = 64  # a step has a bound: 1500 rad/s in steps of 1/240 s
-PARTS_IF_OPEN = 4
+PARTS_IF_OPEN = 16  # of 1 ms, in steps of 1/60 s: with four a ball of 50 kg still left its chain
 BALANCED = 1e-3  # of the radius, of the inertia: what a rotor may be off by
 
 
