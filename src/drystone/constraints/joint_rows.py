@@ -13,14 +13,12 @@ from drystone.constraints.contact_rows import inertia_times
 from drystone.constraints.kinematic_trees import KinematicTrees, build_trees
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.table import table
-from drystone.model.joint_arrays import ROW_EQUALITY, JointRows, Joints, joint_rows
+from drystone.model.joint_arrays import JointRows, Joints, joint_rows
 
 # Redundant constraints (a loop in a plane, two hinges on one door) leave the Delassus matrix W
 # without an inverse. This share of its diagonal is added to the rows of joints; what they give way
 # for it lies below the tolerance by orders of magnitude.
 SOFTNESS = 1e-11
-
-OPEN_JOINT = 1e-3  # [m], [rad]: joints with a larger position error are closed first
 
 BY_RATTLE, BY_SECANT, BY_SUBSTEPS = 1, 2, 3  # JointWork.done
 
@@ -156,17 +154,6 @@ def contacts_of(g, rows):
     """First contact row of group `g`, and the one after its last."""
     first, last = rows.group_first[g], rows.group_first[g + 1]
     return np.int64(rows.slab_first[first]), np.int64(rows.slab_first[last])
-
-
-@inner_kernel
-def is_open(first, last, joint_work):
-    """Whether a position error is so large that only stabilization can take it away."""
-    rows = joint_work.rows
-    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
-        r = joint_work.row_list[i]
-        if rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > OPEN_JOINT:
-            return True
-    return False
 
 
 @inner_kernel

@@ -16,7 +16,6 @@ from drystone.constraints.joint_rows import (
     BY_RATTLE,
     BY_SUBSTEPS,
     contacts_of,
-    is_open,
     nodes_of,
     start_group,
 )
@@ -28,6 +27,19 @@ from drystone.solvers.articulated.rattle_island import mark_bodies, project_grou
 from drystone.solvers.articulated.soft_rows import soften_rows
 from drystone.solvers.articulated.substeps import integrate_substeps
 
+OPEN_JOINT = 1e-3  # [m], [rad]: joints with a larger position error are closed by it first
+
+
+@kernel
+def _is_open(first, last, joint_work):
+    """Whether a position error is so large that only stabilization.py can take it away."""
+    rows = joint_work.rows
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > OPEN_JOINT:
+            return True
+    return False
+
 
 @kernel
 def _is_smooth(g, rows, joint_work, settings):
@@ -37,7 +49,7 @@ def _is_smooth(g, rows, joint_work, settings):
     (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
     if lo < hi:
         return False
-    return not is_open(first, last, joint_work)
+    return not _is_open(first, last, joint_work)
 
 
 @kernel

@@ -17,7 +17,7 @@ leave it wider from step to step, until a chain has left its ball.
 
 from math import ceil, inf, sqrt
 
-from drystone.constraints.joint_rows import contacts_of, is_open, nodes_of, row_velocity
+from drystone.constraints.joint_rows import contacts_of, nodes_of, row_velocity
 from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import dot, load, mul, rotation_matrix
@@ -28,9 +28,11 @@ from drystone.model.joint_arrays import (
     GEAR,
     HINGE,
     RACK,
+    ROW_EQUALITY,
     ROW_LIMIT,
     ROW_SPRING,
 )
+from drystone.solvers.articulated.joint_error import JOINT_TOLERANCE, smaller_radius
 
 LARGEST_ANGLE = 0.2  # [rad] as that of rattle_island.py
 FINER = 0.1  # [rad] in a part
@@ -104,6 +106,23 @@ def _angle_seen(j, side, joints, bodies, state, dt):
     return angle
 
 
+@kernel
+def _is_open(first, last, joints, bodies, joint_work):
+    """Whether the last step has left a joint of these blocks open, by more than is tolerated."""
+    rows = joint_work.rows
+    for d in range(first, last):
+        node = joint_work.node_list[d]
+        radius = smaller_radius(joint_work.node_joint[node], joints, bodies)
+        for k in range(3):
+            r = joint_work.node_row[node, k]
+            if r < 0 or rows.kind[r] != ROW_EQUALITY:
+                continue
+            linear = abs(rows.linear[r, 0]) + abs(rows.linear[r, 1]) + abs(rows.linear[r, 2])
+            if abs(rows.error[r]) > JOINT_TOLERANCE * (radius if linear > 0.0 else 1.0):
+                return True
+    return False
+
+
 @stage
 def parts_for_spins(joint_work, joints, bodies, state, rows, groups, settings):
     """In how many parts the step is to be taken; 1: whole."""
@@ -113,7 +132,7 @@ def parts_for_spins(joint_work, joints, bodies, state, rows, groups, settings):
     for g in range(groups):
         first, last = nodes_of(g, joint_work)
         worst = 0.0
-        if is_open(first, last, joint_work):
+        if _is_open(first, last, joints, bodies, joint_work):
             least = PARTS_IF_OPEN
         for d in range(first, last):
             j = joint_work.node_joint[joint_work.node_list[d]]
