@@ -46,7 +46,7 @@ from drystone.solvers.articulated.rattle_tree import (
 )
 from drystone.solvers.articulated.soft_rows import has_springs
 
-MAX_ITERATIONS = 10  # of the position errors; each gains two digits or more
+MAX_ITERATIONS = 30  # of the position errors; each gains two digits, but where a whip cracks
 CONVERGED = 1e-9  # [m], [rad]: a correction that will leave no more than that is the last
 LARGEST_ERROR = 1e-5  # [m], [rad]: may be left after all iterations, for stabilization.py
 LARGEST_ANGLE = 0.2  # [rad] by which bodies may rotate: the energy errs by about its cube / 24
