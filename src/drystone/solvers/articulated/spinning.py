@@ -37,7 +37,8 @@ from drystone.solvers.articulated.joint_error import JOINT_TOLERANCE, smaller_ra
 LARGEST_ANGLE = 0.2  # [rad] as that of rattle_island.py
 FINER = 0.1  # [rad] in a part
 MOST_PARTS = 64  # a step has a bound: 1500 rad/s in steps of 1/240 s
-PARTS_IF_OPEN = 16  # of 1 ms, in steps of 1/60 s: with four a ball of 50 kg still left its chain
+# With parts of 4 ms a ball of 50 kg still left its chain of links of 50 g.
+PART_IF_OPEN, PARTS_IF_OPEN = 1e-3, 16  # [s], at most so many
 BALANCED = 1e-3  # of the radius, of the inertia: what a rotor may be off by
 
 
@@ -108,8 +109,9 @@ def _angle_seen(j, side, joints, bodies, state, dt):
 
 @kernel
 def _is_open(first, last, joints, bodies, joint_work):
-    """Whether the last step has left a joint of these blocks open, by more than is tolerated."""
-    rows = joint_work.rows
+    """Whether the last step has left a joint of these blocks open, by more than is tolerated, and
+    none by as much as a body is large: what does not fit together costs no parts."""
+    rows, some = joint_work.rows, False
     for d in range(first, last):
         node = joint_work.node_list[d]
         radius = smaller_radius(joint_work.node_joint[node], joints, bodies)
@@ -118,9 +120,11 @@ def _is_open(first, last, joints, bodies, joint_work):
             if r < 0 or rows.kind[r] != ROW_EQUALITY:
                 continue
             linear = abs(rows.linear[r, 0]) + abs(rows.linear[r, 1]) + abs(rows.linear[r, 2])
-            if abs(rows.error[r]) > JOINT_TOLERANCE * (radius if linear > 0.0 else 1.0):
-                return True
-    return False
+            limit = radius if linear > 0.0 else 1.0
+            if abs(rows.error[r]) > limit:
+                return False
+            some = some or abs(rows.error[r]) > JOINT_TOLERANCE * limit
+    return some
 
 
 @stage
@@ -133,7 +137,7 @@ def parts_for_spins(joint_work, joints, bodies, state, rows, groups, settings):
         first, last = nodes_of(g, joint_work)
         worst = 0.0
         if _is_open(first, last, joints, bodies, joint_work):
-            least = PARTS_IF_OPEN
+            least = min(int(ceil(settings.dt / PART_IF_OPEN)), PARTS_IF_OPEN)
         for d in range(first, last):
             j = joint_work.node_joint[joint_work.node_list[d]]
             for side in range(2):
