@@ -98,6 +98,7 @@ from drystone.solvers.stages.contact_balance import draw_balances, settle_balanc
 from drystone.solvers.stages.impact import solve_impacts, solve_impacts_solids
 from drystone.solvers.stages.least_norm import share_evenly
 from drystone.solvers.stages.solve_contacts import solve_contacts
+from drystone.solvers.stages.swinging_meshes import parts_for_swings
 
 STAGES = (
     "forces", "broadphase", "narrowphase", "contacts", "constraints", "impacts", "rattle", "solve",
@@ -251,8 +252,12 @@ def constraints(model, state, settings, work, joint_work):
     if flag[FLAG_WHOLE] == 0:
         return DONE
     flag[FLAG_PARTS], parts = 1, 1
-    if has_meshes(model.shapes) and _is_deep(count, rows):
-        parts = PARTS
+    if has_meshes(model.shapes):
+        parts = parts_for_swings(
+            model.shapes.kind, bodies, state, graph.tally[TALLY_GROUPS], settings, work
+        )
+        if _is_deep(count, rows):
+            parts = max(parts, PARTS)
     if joint_work is not None:
         parts = max(
             parts,

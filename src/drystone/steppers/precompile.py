@@ -59,6 +59,7 @@ from drystone.solvers.stages.carried_contacts import carry_islands_solids
 from drystone.solvers.stages.contact_balance import draw_balances, settle_balances
 from drystone.solvers.stages.impact import solve_impacts_solids
 from drystone.solvers.stages.least_norm import share_evenly
+from drystone.solvers.stages.swinging_meshes import parts_for_swings
 
 log = logging.getLogger("drystone")
 
@@ -234,6 +235,7 @@ def run_meshes() -> None:
     model, state, work = _empty_world()
     collide_every(0, 1, 0, model.shapes, work.boxes, state.pair, state.pair_axis, work.near)
     collide_meshes(model.shapes, work.boxes, state.pair, state.pair_axis, work.near, 0)
+    parts_for_swings(model.shapes.kind, model.bodies, state, np.int64(0), Settings(), work)
 
 
 def run_following() -> None:

@@ -6,6 +6,8 @@ import numpy as np
 
 from drystone.model.rotation import matrix_from_quaternion
 
+PIECE = 0.25  # of the radius: between longer ones a tube would be deeper than their ends tell
+
 
 def circle(count, size=1.0):
     t = 2 * np.pi * np.arange(count) / count
@@ -71,18 +73,26 @@ def linking_number(x, y):
     return round(float((volume / np.linalg.norm(r, axis=-1) ** 3).sum() / (4 * np.pi)))
 
 
-def _fine(curve, closed):
-    """The polyline in pieces, some hundred of them."""
+def _fine(curve, closed, radius):
+    """The polyline in pieces, some hundred of them, and short beside the radius of its tube."""
     ends = np.concatenate([curve, curve[:1]]) if closed else curve
-    k = max(1, 120 // len(curve))
+    longest = np.linalg.norm(np.diff(ends, axis=0), axis=1).max()
+    k = max(1, 120 // len(curve), int(np.ceil(longest / (PIECE * radius))))
     s = np.linspace(0, 1, k, endpoint=False)[:, None]
     return np.concatenate([a + s * (b - a) for a, b in zip(ends, ends[1:], strict=False)])
 
 
 def _nearest(x, y):
-    square = ((x[:, None] - y[None]) ** 2).sum(-1)
+    """Distance of two polylines, and the places of both where it is."""
+    square = (x**2).sum(1)[:, None] + (y**2).sum(1) - 2 * x @ y.T
     i, j = divmod(int(square.argmin()), len(y))
-    return float(np.sqrt(square[i, j])), x[i], y[j]
+    return float(np.linalg.norm(x[i] - y[j])), i, j
+
+
+def _at_end(tube, i):
+    """Whether place `i` is near an open end of a tube, which is flat and reaches no farther."""
+    ends = tube.line[[0, -1]]
+    return not tube.closed and np.linalg.norm(ends - tube.line[i], axis=1).min() < tube.radius
 
 
 def random_tube(rng, most):
@@ -101,8 +111,8 @@ def random_tube(rng, most):
     closed = bool(kind != "hook")
     vertices, faces = tube(curve, closed, radius, m, rng.uniform(0, 6))
     return SimpleNamespace(
-        kind=str(kind), closed=closed, curve=curve, line=_fine(curve, closed), radius=radius,
-        inner=radius * np.cos(np.pi / m), vertices=vertices, faces=faces,
+        kind=str(kind), closed=closed, curve=curve, line=_fine(curve, closed, radius),
+        radius=radius, inner=radius * np.cos(np.pi / m), vertices=vertices, faces=faces,
     )  # fmt: skip
 
 
@@ -130,8 +140,8 @@ def _push_together(rng, a, b):
     inward = -start / np.linalg.norm(start) + 0.4 * rng.normal(size=3)
     away = (a.radius + b.radius) * rng.uniform(1.02, 1.8) / np.linalg.norm(inward)
     position = start + away * inward - theirs[rng.integers(len(theirs))]
-    apart, x, y = _nearest(a.line, theirs + position)
-    if apart < a.radius + b.radius:
+    apart, i, j = _nearest(a.line, theirs + position)
+    if apart < a.radius + b.radius or _at_end(a, i) or _at_end(b, j):
         return None
     linked = linking_number(a.line, theirs + position) if both else None
     reach = np.abs(a.curve).max() + np.abs(b.curve).max()
@@ -139,7 +149,7 @@ def _push_together(rng, a, b):
         return None
     share, wall = rng.uniform(0.0, 0.9), 2 * min(a.inner, b.inner)
     wanted = a.inner + b.inner - share * wall
-    position = position - (y - x) / apart * (apart - wanted)
+    position = position - (theirs[j] + position - a.line[i]) / apart * (apart - wanted)
     if _nearest(a.line, theirs + position)[0] < wanted - 0.01 * wall:
         return None  # deeper elsewhere
     return rotation, position, share, linked

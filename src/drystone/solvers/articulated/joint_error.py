@@ -1,7 +1,7 @@
 """Position errors of joints after the step, as `info` reports them."""
 
 from drystone.constraints.joints.fill_rows import fill_joint
-from drystone.jit import kernel
+from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import INFO_JOINT_ERROR, INFO_JOINT_SHARE, INFO_WORST_JOINT_ERROR
 from drystone.model.joint_arrays import ROW_EQUALITY, ROW_LIMIT
@@ -11,8 +11,8 @@ from drystone.model.joint_arrays import ROW_EQUALITY, ROW_LIMIT
 JOINT_TOLERANCE = 1e-3
 
 
-@kernel
-def _smaller_radius(j, joints, bodies):
+@inner_kernel
+def smaller_radius(j, joints, bodies):
     """Radius of the smaller of the bodies that joint `j` holds [m]."""
     least = 0.0
     for side in range(2):
@@ -40,7 +40,7 @@ def report_joint_errors(joint_work, joints, bodies, state, dt, info):
         if not _is_awake(j, joints, state):
             continue
         fill_joint(joints, j, state.position, state.rotation, dt, rows)
-        radius = _smaller_radius(j, joints, bodies)
+        radius = smaller_radius(j, joints, bodies)
         for r in range(joints.row_first[j], joints.row_first[j + 1]):
             if rows.kind[r] != ROW_EQUALITY and rows.kind[r] != ROW_LIMIT:
                 continue

@@ -23,6 +23,7 @@ from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import DEFAULT_DRIFT, MIDPOINT
 from drystone.model.joint_arrays import ROW_EQUALITY
+from drystone.solvers.articulated.end_poses import SMALL_ERROR
 from drystone.solvers.articulated.rattle_island import mark_bodies, project_group, shake_island
 from drystone.solvers.articulated.soft_rows import soften_rows
 from drystone.solvers.articulated.substeps import integrate_substeps
@@ -64,6 +65,18 @@ def _clear_biases(first, last, joint_work, tried):
                 rows.bias[r] = 0.0
 
 
+@kernel
+def _finish(g, by, error, joint_work):
+    """Group `g` is integrated. RATTLE keeps a position error that was there before, for it would
+    make a velocity of it: that is left to stabilization.py."""
+    joint_work.done[g], joint_work.residual[g] = by, error
+    (first, last), rows = nodes_of(g, joint_work), joint_work.rows
+    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
+        r = joint_work.row_list[i]
+        if rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > SMALL_ERROR:
+            joint_work.stabilize[g] = 1
+
+
 @stage
 def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, work, motion):
     """Integrate the articulated islands that are alone and smooth; returns how many were tried.
@@ -83,7 +96,7 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
                 g, joints, bodies, state, rows, joint_work, settings, work, motion, settings.dt
             )
         if error <= settings.tolerance:
-            joint_work.done[g], joint_work.residual[g] = BY_RATTLE, error
+            _finish(g, BY_RATTLE, error, joint_work)
             continue
         _clear_biases(first, last, joint_work, smooth)
         if smooth and shorter > 1.0:
@@ -92,7 +105,7 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
             )
             _clear_biases(first, last, joint_work, True)
             if error <= settings.tolerance:
-                joint_work.done[g], joint_work.residual[g] = BY_SUBSTEPS, error
+                _finish(g, BY_SUBSTEPS, error, joint_work)
                 continue
         if smooth:  # leave it as it was found
             if joint_work.smooth[g] == 0:

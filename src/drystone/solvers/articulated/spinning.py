@@ -1,4 +1,4 @@
-"""In how many parts a step is to be taken because of what spins fast on joints.
+"""In how many parts a step is to be taken because of what spins fast on joints, or has come open.
 
 RATTLE cuts the step of an island that nothing touches by itself (substeps.py). Where contacts,
 springs or limits act, bodies move by the velocity after the step along secants of its start and
@@ -10,6 +10,9 @@ them (steppers/cut_step.py), for contacts are to be found again in each.
 Wheels and rotors turn far in every step, and their hinges know nothing of that: a body that is
 balanced, and symmetric about the axis of its hinge, shows the same to it at any angle. What counts
 of its spin is how fast the axis nutates, against the inertia of what holds it.
+
+The other reason is a joint that the last step has left open: secants that do not close it at once
+leave it wider from step to step, until a chain has left its ball.
 """
 
 from math import ceil, inf, sqrt
@@ -25,13 +28,17 @@ from drystone.model.joint_arrays import (
     GEAR,
     HINGE,
     RACK,
+    ROW_EQUALITY,
     ROW_LIMIT,
     ROW_SPRING,
 )
+from drystone.solvers.articulated.joint_error import JOINT_TOLERANCE, smaller_radius
 
 LARGEST_ANGLE = 0.2  # [rad] as that of rattle_island.py
 FINER = 0.1  # [rad] in a part
 MOST_PARTS = 64  # a step has a bound: 1500 rad/s in steps of 1/240 s
+# With parts of 4 ms a ball of 50 kg still left its chain of links of 50 g.
+PART_IF_OPEN, PARTS_IF_OPEN = 1e-3, 16  # [s], at most so many
 BALANCED = 1e-3  # of the radius, of the inertia: what a rotor may be off by
 
 
@@ -100,19 +107,41 @@ def _angle_seen(j, side, joints, bodies, state, dt):
     return angle
 
 
+@kernel
+def _is_open(first, last, joints, bodies, joint_work):
+    """Whether the last step has left a joint of these blocks open, by more than is tolerated, and
+    none by as much as a body is large: what does not fit together costs no parts."""
+    rows, some = joint_work.rows, False
+    for d in range(first, last):
+        node = joint_work.node_list[d]
+        radius = smaller_radius(joint_work.node_joint[node], joints, bodies)
+        for k in range(3):
+            r = joint_work.node_row[node, k]
+            if r < 0 or rows.kind[r] != ROW_EQUALITY:
+                continue
+            linear = abs(rows.linear[r, 0]) + abs(rows.linear[r, 1]) + abs(rows.linear[r, 2])
+            limit = radius if linear > 0.0 else 1.0
+            if abs(rows.error[r]) > limit:
+                return False
+            some = some or abs(rows.error[r]) > JOINT_TOLERANCE * limit
+    return some
+
+
 @stage
 def parts_for_spins(joint_work, joints, bodies, state, rows, groups, settings):
     """In how many parts the step is to be taken; 1: whole."""
     if settings.newton == 0 or settings.drift != DEFAULT_DRIFT:
         return 1
-    most = 0.0
+    most, least = 0.0, 1
     for g in range(groups):
         first, last = nodes_of(g, joint_work)
         worst = 0.0
+        if _is_open(first, last, joints, bodies, joint_work):
+            least = min(int(ceil(settings.dt / PART_IF_OPEN)), PARTS_IF_OPEN)
         for d in range(first, last):
             j = joint_work.node_joint[joint_work.node_list[d]]
             for side in range(2):
                 worst = max(worst, _angle_seen(j, side, joints, bodies, state, settings.dt))
         if worst > max(most, LARGEST_ANGLE) and _is_rough(g, rows, joint_work, state):
             most = worst
-    return min(int(ceil(most / FINER)), MOST_PARTS) if most > 0.0 else 1
+    return max(min(int(ceil(most / FINER)), MOST_PARTS), least)

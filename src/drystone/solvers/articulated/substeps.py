@@ -35,7 +35,7 @@ from drystone.solvers.articulated.soft_rows import soften_rows
 # precesses right to a thousandth.
 FINER = 2.0
 MOST = 256  # substeps: 4000 rad/s in steps of 1/240 s
-TRIES = 3  # each with twice the substeps of the last
+TRIES = 6  # each with twice the substeps of the last
 
 
 @kernel

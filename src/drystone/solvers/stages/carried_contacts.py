@@ -36,10 +36,9 @@ from drystone.model.arrays import (
     INFO_IMPACTS,
     INFO_NEAR,
     KINEMATIC,
-    MESH,
 )
 from drystone.motion.integrate import rotate_freely
-from drystone.solvers.stages.impact_times import find_again, pair_of
+from drystone.solvers.stages.impact_times import find_again, has_mesh
 
 # Contacts of an island that is looked at. Larger ones are piles, where something always lands.
 MOST_CARRIED = 64
@@ -91,19 +90,6 @@ def _curve_of(lo, hi, bodies, state, rows, motion, impacts, dt):
                 return -1.0
             most = max(most, change)
     return most
-
-
-@kernel
-def _has_mesh(lo, hi, kind, pair, work):
-    """Whether a mesh is among the shapes of rows lo..hi. A facet that a mesh rolls on to is an
-    impact, of which the middle of the step takes more energy than its end: a ring that swings on a
-    peg would lose two thirds of it in 4 s instead of a seventh."""
-    near, near_count = work.near, int(work.log.info[INFO_NEAR])
-    for r in range(lo, hi):
-        p = near.pair[pair_of(work.contact_list.row_contact[r], near, near_count)]
-        if kind[pair[p, 0]] == MESH or kind[pair[p, 1]] == MESH:
-            return True
-    return False
 
 
 @kernel
@@ -244,7 +230,10 @@ def carry_islands(shapes, outlines, bodies, state, settings, work):
         change = _curve_of(lo, hi, bodies, state, rows, motion, impacts, dt)
         if not change > LEAST_CHANGE * tolerance:
             continue
-        if _has_mesh(lo, hi, shapes.kind, state.pair, work):
+        # A facet that a mesh rolls on to is an impact, of which the middle of the step takes more
+        # energy than its end: a ring that swings on a peg would lose two thirds of it in 4 s
+        # instead of a seventh.
+        if has_mesh(lo, hi, shapes.kind, state.pair, work):
             continue
         share = _share_of(lo, hi, change, rows, state.twist, tolerance, dt)
         if share > 0.0:

@@ -19,7 +19,7 @@ from drystone.constraints.coulomb import invert_block
 from drystone.constraints.joint_rows import contacts_of
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.vec import add, cross, dot, load, rotate_quaternion, scale, sub, tangents
-from drystone.model.arrays import FIXED, INFO_NEAR
+from drystone.model.arrays import FIXED, INFO_NEAR, MESH
 from drystone.motion.integrate import rotate_freely
 
 CLOSE_SHARE = 1e-5  # of the skin: 3e-10 of the radius
@@ -160,6 +160,17 @@ def pair_of(contact, near, near_count):
         else:
             high = middle
     return low
+
+
+@inner_kernel
+def has_mesh(lo, hi, kind, pair, work):
+    """Whether a mesh is among the shapes of rows lo..hi."""
+    near, near_count = work.near, int(work.log.info[INFO_NEAR])
+    for r in range(lo, hi):
+        p = near.pair[pair_of(work.contact_list.row_contact[r], near, near_count)]
+        if kind[pair[p, 0]] == MESH or kind[pair[p, 1]] == MESH:
+            return True
+    return False
 
 
 @kernel

@@ -50,6 +50,9 @@ LEAST = 1e-4
 # An overlap is that of features if one within it is as deep as this part of it and points no
 # farther away than this cosine.
 DEEP_ENOUGH, SAME_WAY = 0.25, 0.5
+# Or if one within it is as deep as the overlap is along its own normal, and that is this part of
+# the other way out; of so many candidates.
+MUCH_SHORTER, MOST_TRIED = 0.25, 8
 # The other side of a groove pushes back by more than this sine; one that differs by less than this
 # cosine from a contact that is there is that one.
 TILTED, SAME_SIDE = 0.05, 0.98
@@ -258,6 +261,30 @@ def _deepest_probe(shapes, pair, loops, segments, overlap, n, small, work):
 
 
 @kernel
+def _held_along(shapes, pair, loops, segments, overlap, known, depth, x, size, small, work):
+    """Number of a candidate that holds an overlap along a way much shorter than `depth`, -1 if none
+    does, and how deep the overlap is along it.
+
+    The contour of an arm that leans in its bore by a twentieth of a millimetre is as long as the
+    bore, and its area vector may lie along it: 2.5 mm.
+
+    x, size  where the overlap is, and how large: what is farther away holds its rounding alone
+    """
+    tried = 0
+    for i in range(known):
+        own, d = -work.rows[i, 6], sub(load(work.rows, i), x)
+        if not 0.0 < own < MUCH_SHORTER * depth or tried == MOST_TRIED:
+            continue
+        tried += 1
+        n = (work.rows[i, 3], work.rows[i, 4], work.rows[i, 5])
+        deep, _, _ = _deepest_probe(shapes, pair, loops, segments, overlap, n, small, work)
+        near = dot(d, d) <= size * size and own >= DEEP_ENOUGH * deep
+        if 0.0 <= deep < MUCH_SHORTER * depth and (near or deep <= LEAST * pair.radius):
+            return i, deep
+    return -1, depth
+
+
+@kernel
 def _shortest_way(shapes, pair, loops, segments, overlap, small, work):
     """Direction, depth and point midway of an overlap whose area vector says nothing."""
     number, best, deepest, middle = 0, (0.0, 0.0, 1.0), -1.0, (0.0, 0.0, 0.0)
@@ -376,13 +403,22 @@ def add_overlaps(shapes, pair, count, reach, work):
         n, depth, middle, length = _way_of(shapes, pair, loops, segments, k, small, work)
         if depth < 0.0 and length > sqrt(LEAST) * pair.radius:
             unresolved += 1
-        if depth > LEAST * pair.radius:
+        deep = depth > LEAST * pair.radius
+        wanted = deep and not _is_known(work.rows, known, middle, n, depth, length)
+        if wanted:
+            held, depth = _held_along(
+                shapes, pair, loops, segments, float(k), known, depth, middle, length, small, work
+            )
+            if held >= 0:
+                n = (work.rows[held, 3], work.rows[held, 4], work.rows[held, 5])
+                middle, wanted = load(work.rows, held), False
+        if deep:
             work.way[ways, 0], work.way[ways, 1], work.way[ways, 2] = middle
             work.way[ways, 3], work.way[ways, 4], work.way[ways, 5] = n
             work.way[ways, 6], work.way[ways, 7] = length, min(reach, SIDEWAYS * depth)
             work.way[ways, 8] = depth
             ways += 1
-            if not _is_known(work.rows, known, middle, n, depth, length):
+            if wanted:
                 count = _write(work.rows, count, middle, n, depth)
     for i in range(ways if reach > 0.0 and segments <= MOST_SIDED else 0):
         n, far = (work.way[i, 3], work.way[i, 4], work.way[i, 5]), work.way[i, 7]
