@@ -31,6 +31,7 @@ from drystone.solvers.newton.by_bodies import (
     is_moving,
     solve_by_bodies,
 )
+from drystone.solvers.newton.local_rounds import LEAST_LOCAL, finish_locally
 from drystone.solvers.newton.ordering import band_numbers, order_island
 from drystone.solvers.newton.semismooth import natural_error, prox_newton
 
@@ -326,9 +327,13 @@ def finish_groups(
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         if not error <= tolerance:
-            aims = (close, tolerance, BODY_OPERATIONS)
-            error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
             rows.group_residual[g] = min(error, residual)
+            if last - first > 1 and n > LEAST_LOCAL and mass.shape[0] > MANY_BODIES:
+                finish_locally(g, lo, n, backward, rows, groups, row_count, mass, twist, info)
+            if not rows.group_residual[g] <= rows.group_tolerance[g]:
+                aims = (close, tolerance, BODY_OPERATIONS)
+                error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
+                rows.group_residual[g] = min(error, rows.group_residual[g])
         if error <= tolerance:
             rows.group_residual[g] = error
         elif last - first == 1 or row_count < 400:
