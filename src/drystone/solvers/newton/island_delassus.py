@@ -28,6 +28,8 @@ from drystone.solvers.newton.by_bodies import (
     DEEP_OPERATIONS,
     LARGE_GOAL,
     MANY_BODIES,
+    WIDE_CONTACTS,
+    WIDE_OPERATIONS,
     is_moving,
     solve_by_bodies,
 )
@@ -304,10 +306,11 @@ def _solve_large(lo, n, rows, mass, free, aims, twist, info):
 
 @inner_kernel(inline="always")
 def finish_groups(
-    rows, groups, row_count, backward, mass, free, tolerance, bounds, work, twist, info,
+    rows, groups, row_count, backward, deep, mass, free, tolerance, bounds, work, twist, info,
 ):  # fmt: skip
     """Newton for the groups that sweeps gave up; where it fails, sweeps up to their limit.
 
+    deep    whether wider structures than towers are brought to a small error too
     Returns the most sweeps of a group and the largest residual [m/s].
     """
     for g in range(groups):
@@ -316,8 +319,13 @@ def finish_groups(
         n = np.int64(rows.slab_first[last]) - lo
         close, residual = LARGE_GOAL * tolerance, rows.group_residual[g]
         if residual <= rows.group_tolerance[g]:
-            if last - first > 1 and residual > close and n <= DEEP_CONTACTS:
-                aims = (DEEPER * tolerance, close, DEEP_OPERATIONS)
+            if (
+                last - first > 1
+                and residual > close
+                and n <= (WIDE_CONTACTS if deep else DEEP_CONTACTS)
+            ):
+                most = DEEP_OPERATIONS if n <= DEEP_CONTACTS else WIDE_OPERATIONS
+                aims = (DEEPER * tolerance, close, most)
                 error = _solve_large(lo, n, rows, mass, free, aims, twist, info)
                 rows.group_residual[g] = min(error, residual)
             continue
@@ -329,7 +337,9 @@ def finish_groups(
         if not error <= tolerance:
             rows.group_residual[g] = min(error, residual)
             if last - first > 1 and n > LEAST_LOCAL and mass.shape[0] > MANY_BODIES:
-                finish_locally(g, lo, n, backward, rows, groups, row_count, mass, twist, info)
+                finish_locally(
+                    g, lo, n, backward, rows, groups, row_count, mass, tolerance, twist, info
+                )  # fmt: skip
             if not rows.group_residual[g] <= rows.group_tolerance[g]:
                 aims = (close, tolerance, BODY_OPERATIONS)
                 error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
