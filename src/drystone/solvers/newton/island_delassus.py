@@ -311,6 +311,7 @@ def finish_groups(
     """Newton for the groups that sweeps gave up; where it fails, sweeps up to their limit.
 
     deep    whether wider structures than towers are brought to a small error too
+
     Returns the most sweeps of a group and the largest residual [m/s].
     """
     for g in range(groups):
@@ -319,11 +320,8 @@ def finish_groups(
         n = np.int64(rows.slab_first[last]) - lo
         close, residual = LARGE_GOAL * tolerance, rows.group_residual[g]
         if residual <= rows.group_tolerance[g]:
-            if (
-                last - first > 1
-                and residual > close
-                and n <= (WIDE_CONTACTS if deep else DEEP_CONTACTS)
-            ):
+            widest = WIDE_CONTACTS if deep else DEEP_CONTACTS
+            if last - first > 1 and residual > close and n <= widest:
                 most = DEEP_OPERATIONS if n <= DEEP_CONTACTS else WIDE_OPERATIONS
                 aims = (DEEPER * tolerance, close, most)
                 error = _solve_large(lo, n, rows, mass, free, aims, twist, info)
@@ -338,12 +336,15 @@ def finish_groups(
             rows.group_residual[g] = min(error, residual)
             if last - first > 1 and n > LEAST_LOCAL and mass.shape[0] > MANY_BODIES:
                 finish_locally(
-                    g, lo, n, backward, rows, groups, row_count, mass, tolerance, twist, info
+                    g, lo, n, backward, rows, groups, row_count, mass, twist, info
                 )  # fmt: skip
-            if not rows.group_residual[g] <= rows.group_tolerance[g]:
+            left, own = rows.group_residual[g], rows.group_tolerance[g]
+            if not left <= own:
                 aims = (close, tolerance, BODY_OPERATIONS)
+                if deep and n <= WIDE_CONTACTS:
+                    aims = (DEEPER * tolerance, close, BODY_OPERATIONS)
                 error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
-                rows.group_residual[g] = min(error, rows.group_residual[g])
+                rows.group_residual[g] = min(error, left)
         if error <= tolerance:
             rows.group_residual[g] = error
         elif last - first == 1 or row_count < 400:

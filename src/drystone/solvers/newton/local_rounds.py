@@ -22,13 +22,10 @@ from drystone.solvers.newton.by_bodies import solve_worst
 LEAST_LOCAL = 256  # contacts: smaller islands are solved as a whole
 # Rounds at most, and how many in a row may not bring the error below that share of what it was.
 ROUNDS, IDLE_ROUNDS, GAINED = 6, 2, 0.9
-ROUND_SWEEPS = 16
-MORE_SWEEPS = 48  # with momentum, in a round where Newton had too much to do
+ROUND_SWEEPS = 16  # with momentum
 # Bodies take part that have a contact with so much of the tolerance, and are solved to that much.
 LEVEL, AIM = 0.5, 0.2
-WORST = 0.3  # of the residual: if those are too many, such contacts
-# An island whose tolerance is not more than so many times that of rest stands still.
-AT_REST = 2.0
+WORST = 0.3  # of the residual: where those are too many, bodies with such a contact
 LOCAL_OPERATIONS = 5e6  # of a factorisation, some 0.5 ms: clusters of up to 150 bodies
 
 
@@ -53,7 +50,7 @@ def _go_back(lo, n, rows, best, mass, twist):
 
 @stage(result=int64, _nrt=True)
 def finish_locally(
-    g, lo, n, backward, rows, groups, row_count, mass, tolerance, twist, info,
+    g, lo, n, backward, rows, groups, row_count, mass, twist, info,
 ):  # fmt: skip
     """Newton and sweeps by turns on group `g`, the contacts lo .. lo + n, which sweeps gave up.
 
@@ -64,20 +61,19 @@ def finish_locally(
     best = np.empty((n, 3))
     _copy_impulses(lo, n, rows.impulse, best)
     aims = (AIM * goal, AIM * goal, LOCAL_OPERATIONS)
+    bounds = (np.int64(ROUND_SWEEPS), np.int64(0), np.uint64(0))
     while rounds < ROUNDS and idle < IDLE_ROUNDS and not least <= goal:
         _, islands, steps = solve_worst(lo, n, LEVEL * goal, rows, mass, aims, twist)
-        if steps == 0:
+        if steps == 0:  # too many
             level = max(goal, WORST * rows.group_residual[g])
             _, islands, steps = solve_worst(lo, n, level, rows, mass, aims, twist)
-        if steps == 0 and goal <= AT_REST * tolerance:
+        if steps == 0:
             break
         rounds += 1
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
-        limit = MORE_SWEEPS if steps == 0 else ROUND_SWEEPS
-        bounds = (np.int64(limit), np.int64(0), np.uint64(0))
         rows.group_sweeps[g] = OPEN
-        solve_large(backward, rows, groups, row_count, mass, bounds, steps == 0, twist)
+        solve_large(backward, rows, groups, row_count, mass, bounds, True, twist)
         sweeps += rows.group_sweeps[g]
         residual = rows.group_residual[g]
         idle = 0 if residual < GAINED * least else idle + 1
