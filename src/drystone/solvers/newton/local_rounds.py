@@ -25,7 +25,6 @@ ROUNDS, IDLE_ROUNDS, GAINED = 6, 2, 0.9
 ROUND_SWEEPS = 16  # with momentum
 # Bodies take part that have a contact with so much of the tolerance, and are solved to that much.
 LEVEL, AIM = 0.5, 0.2
-WORST = 0.3  # of the residual: where those are too many, bodies with such a contact
 LOCAL_OPERATIONS = 5e6  # of a factorisation, some 0.5 ms: clusters of up to 150 bodies
 
 
@@ -65,9 +64,6 @@ def finish_locally(
     while rounds < ROUNDS and idle < IDLE_ROUNDS and not least <= goal:
         _, islands, steps = solve_worst(lo, n, LEVEL * goal, rows, mass, aims, twist)
         if steps == 0:  # too many
-            level = max(goal, WORST * rows.group_residual[g])
-            _, islands, steps = solve_worst(lo, n, level, rows, mass, aims, twist)
-        if steps == 0:
             break
         rounds += 1
         info[INFO_NEWTON_ISLANDS] += islands
