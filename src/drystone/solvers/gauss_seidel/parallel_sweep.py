@@ -353,6 +353,8 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist):
                 limit = sweeps
             window_ends = sweeps % (LONG_WINDOW if accelerated else WINDOW) == 0
             window_ends = window_ends and bounds[0] == 0
+            if accelerated and bounds[0] == 0 and sweeps * row_count > MANY_VISITS:
+                limit = sweeps  # momentum visits all contacts: a step has to end
             ends = _one_ends(groups, window_ends, accelerated, rows) or sweeps >= limit
             if accelerated and not ends:
                 if sweeps % CHECK == 0:

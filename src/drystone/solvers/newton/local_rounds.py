@@ -17,6 +17,7 @@ from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
 from drystone.solvers.gauss_seidel.parallel_sweep import OPEN, solve_large
+from drystone.solvers.gauss_seidel.sweep import MANY_VISITS
 from drystone.solvers.newton.by_bodies import solve_worst
 
 LEAST_LOCAL = 256  # contacts: smaller islands are solved as a whole
@@ -62,6 +63,8 @@ def finish_locally(
     aims = (AIM * goal, AIM * goal, LOCAL_OPERATIONS)
     bounds = (np.int64(ROUND_SWEEPS), np.int64(0), np.uint64(0))
     while rounds < ROUNDS and idle < IDLE_ROUNDS and not least <= goal:
+        if sweeps * n > MANY_VISITS:
+            break
         _, islands, steps = solve_worst(lo, n, LEVEL * goal, rows, mass, aims, twist)
         if steps == 0:  # too many
             break
