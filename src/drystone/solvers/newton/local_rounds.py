@@ -63,7 +63,7 @@ def finish_locally(
     aims = (AIM * goal, AIM * goal, LOCAL_OPERATIONS)
     bounds = (np.int64(ROUND_SWEEPS), np.int64(0), np.uint64(0))
     while rounds < ROUNDS and idle < IDLE_ROUNDS and not least <= goal:
-        if sweeps * n > MANY_VISITS:
+        if sweeps * n > 2 * MANY_VISITS:  # a step has to end
             break
         _, islands, steps = solve_worst(lo, n, LEVEL * goal, rows, mass, aims, twist)
         if steps == 0:  # too many
