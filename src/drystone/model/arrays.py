@@ -283,7 +283,7 @@ class ContactRows(NamedTuple):
     previous_twist: np.ndarray  # (n + 1, 6) velocities that it left
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
-    slab_sums: np.ndarray  # (slabs, 2) float: what a sweep changed along its way there, visits
+    slab_sums: np.ndarray  # (slabs, 3) float: see sums of parallel_sweep.sweep_active()
     slab_list: np.ndarray  # (slabs,) scratch
     run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps (parallel_sweep.py)
     run_last: np.ndarray

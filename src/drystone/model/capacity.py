@@ -119,7 +119,7 @@ def new_contact_rows(m: int, n: int) -> ContactRows:
         round_impulse=f(m, 3),
         target=f(m), impact_list=i(m), bounce_list=i(m), toi=f(m), found_at=f(m), searches=i(m),
         previous=f(m, 3), previous_twist=f(n + 1, 6),
-        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 2), slab_list=i(n + 2),
+        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 3), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_tolerance=f(n + 2), group_list=i(n + 2),
         group_linked=i(n + 2), flat=i(1), special=i(3), rolling=f(m, 2), torque=f(m, 3),

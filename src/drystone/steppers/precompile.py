@@ -55,6 +55,7 @@ from drystone.solvers.gauss_seidel.solve_islands import push_all, solve_rows
 from drystone.solvers.gauss_seidel.sweep import sweeps_alone
 from drystone.solvers.newton.by_bodies import solve_by_bodies
 from drystone.solvers.newton.island_delassus import solve_by_newton
+from drystone.solvers.newton.local_rounds import finish_locally
 from drystone.solvers.stages.carried_contacts import carry_islands_solids
 from drystone.solvers.stages.contact_balance import draw_balances, settle_balances
 from drystone.solvers.stages.impact import solve_impacts_solids
@@ -259,7 +260,9 @@ def run_large_islands() -> None:
     """Newton on islands of any size, on nothing."""
     _, _, work = _empty_world()
     motion = work.motion
-    solve_by_bodies(0, 0, work.rows, motion.mass, motion.free, (0.0, 0.0, 0.0), motion.twist)
+    rows, mass, twist = work.rows, motion.mass, motion.twist
+    solve_by_bodies(0, 0, rows, mass, motion.free, (0.0, 0.0, 0.0), twist)
+    finish_locally(0, 0, 0, False, rows, 0, 0, mass, twist, work.log.info)
 
 
 def _order_contacts(joint_work) -> None:

@@ -76,11 +76,14 @@ def new_body_work(graph, count, contacts):
 
 
 @inner_kernel
-def list_contacts(lo, n, rows, mass, graph):
-    """Bodies that move among the rows lo .. lo + n, and the rows of each; how many bodies."""
+def list_contacts(lo, n, chosen, rows, mass, graph):
+    """Bodies that move among the chosen ones of the rows lo .. lo + n, and the rows of each; how
+    many bodies."""
     slot, first, item = graph.slot, graph.first, graph.item
     count = 0
     for r in range(lo, lo + n):
+        if chosen[r - lo] == 0:
+            continue
         for side in range(2):
             b = rows.body[r, side]
             if mass[b, 0] > 0.0:
@@ -96,6 +99,8 @@ def list_contacts(lo, n, rows, mass, graph):
         first[k] = total
     first[count] = total
     for r in range(lo + n - 1, lo - 1, -1):
+        if chosen[r - lo] == 0:
+            continue
         for side in range(2):
             b = rows.body[r, side]
             if mass[b, 0] > 0.0:

@@ -28,9 +28,12 @@ from drystone.solvers.newton.by_bodies import (
     DEEP_OPERATIONS,
     LARGE_GOAL,
     MANY_BODIES,
+    WIDE_CONTACTS,
+    WIDE_OPERATIONS,
     is_moving,
     solve_by_bodies,
 )
+from drystone.solvers.newton.local_rounds import LEAST_LOCAL, finish_locally
 from drystone.solvers.newton.ordering import band_numbers, order_island
 from drystone.solvers.newton.semismooth import natural_error, prox_newton
 
@@ -303,9 +306,11 @@ def _solve_large(lo, n, rows, mass, free, aims, twist, info):
 
 @inner_kernel(inline="always")
 def finish_groups(
-    rows, groups, row_count, backward, mass, free, tolerance, bounds, work, twist, info,
+    rows, groups, row_count, backward, deep, mass, free, tolerance, bounds, work, twist, info,
 ):  # fmt: skip
     """Newton for the groups that sweeps gave up; where it fails, sweeps up to their limit.
+
+    deep    whether wider structures than towers are brought to a small error too
 
     Returns the most sweeps of a group and the largest residual [m/s].
     """
@@ -315,8 +320,10 @@ def finish_groups(
         n = np.int64(rows.slab_first[last]) - lo
         close, residual = LARGE_GOAL * tolerance, rows.group_residual[g]
         if residual <= rows.group_tolerance[g]:
-            if last - first > 1 and residual > close and n <= DEEP_CONTACTS:
-                aims = (DEEPER * tolerance, close, DEEP_OPERATIONS)
+            widest = WIDE_CONTACTS if deep else DEEP_CONTACTS
+            if last - first > 1 and residual > close and n <= widest:
+                most = DEEP_OPERATIONS if n <= DEEP_CONTACTS else WIDE_OPERATIONS
+                aims = (DEEPER * tolerance, close, most)
                 error = _solve_large(lo, n, rows, mass, free, aims, twist, info)
                 rows.group_residual[g] = min(error, residual)
             continue
@@ -326,9 +333,18 @@ def finish_groups(
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         if not error <= tolerance:
-            aims = (close, tolerance, BODY_OPERATIONS)
-            error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
             rows.group_residual[g] = min(error, residual)
+            if last - first > 1 and n > LEAST_LOCAL and mass.shape[0] > MANY_BODIES:
+                finish_locally(
+                    g, lo, n, backward, rows, groups, row_count, mass, twist, info
+                )  # fmt: skip
+            left, own = rows.group_residual[g], rows.group_tolerance[g]
+            if not left <= own:
+                aims = (close, tolerance, BODY_OPERATIONS)
+                if deep and n <= WIDE_CONTACTS:
+                    aims = (DEEPER * tolerance, close, BODY_OPERATIONS)
+                error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
+                rows.group_residual[g] = min(error, left)
         if error <= tolerance:
             rows.group_residual[g] = error
         elif last - first == 1 or row_count < 400:
