@@ -51,6 +51,7 @@ class Clip:
     name        for sentences and file names
     unit        metres in a unit of the file that it came from
     channels    of each joint in a BVH file, () where there are none; None: all three rotations
+    notes       sentences on what its reader took for granted; check() says them
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class Clip:
         name: str = "clip",
         unit: float = 1.0,
         channels: Sequence[tuple[str, ...]] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.name = text("Clip: name", name)
         named = listed(f"{name}: names", names, "a list of names")
@@ -104,19 +106,28 @@ class Clip:
             for j in range(count)
         )
         self.channels = default if channels is None else _channels(name, channels, count)
+        self.notes = tuple(text(f"{name}: a note", n) for n in listed(f"{name}: notes", notes))
         for array in (self.parents, self.offsets, self.rotations, self.positions):
             array.flags.writeable = False
 
     @staticmethod
-    def load(path: str | Path, unit: float | str | None = None) -> "Clip":
-        """A clip from a BVH file, or from a motion of DeepMimic (.txt, .json).
+    def load(
+        path: str | Path,
+        unit: float | str | None = None,
+        skeleton: str | Path | None = None,
+        rate: float | None = None,
+    ) -> "Clip":
+        """A clip from a BVH file, an AMC file, or a motion of DeepMimic (.txt, .json).
 
-        unit    metres in a unit of the file, or "m", "cm", "mm", "inch", "cmu"; None: guessed from
-                the height of the skeleton (`check()` says so)
+        unit      metres in a unit of the file, or "m", "cm", "mm", "inch", "cmu"; None: guessed
+                  from the height of the skeleton (`check()` says so)
+        skeleton  of an AMC file: the ASF file; None: 02_01.asf, 02.asf, or the only one beside
+                  02_01.amc
+        rate      of an AMC file, which mostly does not say it [Hz]; None: 120 (`check()` says so)
         """
         from drystone.world.character.clips.files import load_clip
 
-        return load_clip(path, unit)
+        return load_clip(path, unit, skeleton, rate)
 
     def save(self, path: str | Path) -> None:
         """Write a BVH file: y up, in the unit of the clip, with its channels."""
@@ -280,7 +291,7 @@ class Clip:
     def _with(self, **changed: Any) -> "Clip":
         names = (
             "names", "parents", "offsets", "positions", "rotations", "dt", "ends", "name", "unit",
-            "channels",
+            "channels", "notes",
         )  # fmt: skip
         return Clip(**({name: getattr(self, name) for name in names} | changed))
 
