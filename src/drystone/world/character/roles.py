@@ -41,10 +41,15 @@ RANGES = {
 def roles_of(clip, given=None) -> list[str]:
     """The role of each joint, "" where neither name nor place tells one; the root is the pelvis.
 
-    given   {joint: role} that say otherwise
+    given   {joint: role} that say otherwise; places of the others follow from these too
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.split(":")[-1].lower()) for name in clip.names]
     found = [next((role for role, words in _WORDS if re.search(words, name)), "") for name in plain]
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError(f"{clip.name}: roles is {shown(given)}, must be {{joint: role}}.")
+    for joint, role in (given or {}).items():
+        choice(f"{clip.name}: roles: a joint", joint, clip.names)
+        found[clip.names.index(joint)] = choice(f"{clip.name}: the role of {joint}", role, ROLES)
     tree = _Tree(clip.parents)
     for j, role in enumerate(found):
         if role == "shoulder":  # of the clavicle if an arm hangs on it, else of the arm itself
@@ -56,11 +61,8 @@ def roles_of(clip, given=None) -> list[str]:
         _trunk_by_place(tree, found)
     for chain in (ARM, LEG):
         _limbs_by_place(tree, found, chain)
-    if given is not None and not isinstance(given, Mapping):
-        raise InputError(f"{clip.name}: roles is {shown(given)}, must be {{joint: role}}.")
     for joint, role in (given or {}).items():
-        choice(f"{clip.name}: roles: a joint", joint, clip.names)
-        found[clip.names.index(joint)] = choice(f"{clip.name}: the role of {joint}", role, ROLES)
+        found[clip.names.index(joint)] = role
     return found
 
 

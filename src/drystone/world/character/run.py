@@ -17,6 +17,7 @@ from drystone.shapes import Box, Plane
 from drystone.world.character.character import Character
 from drystone.world.character.clips.clip import Clip
 from drystone.world.character.figure import Figure
+from drystone.world.character.from_clip import stature
 from drystone.world.character.gains import Gains
 from drystone.world.character.inverse_dynamics import inverse_dynamics
 from drystone.world.character.torques import Torques
@@ -117,9 +118,12 @@ def run_character(
     record: str | Path | None = None,
     every: int = 4,
     progress: Callable[[int, int], object] | None = None,
+    height: float | None = None,
 ) -> CharacterRun:
     """Make a figure for a clip and let it follow, on a floor, with disturbances.
 
+    mass      of the whole person [kg]
+    height    of the person, to which the clip is scaled [m]; None: as the clip is
     cutoff    of the smoothing before derivatives are taken [Hz]; None: the clip is smooth
     record    a recording is written there, with poses every `every` steps
     progress  called as progress(steps done, steps in all)
@@ -127,6 +131,8 @@ def run_character(
     of_kind("run_character: clip", clip, Clip, "a Clip")
     disturbances = things("run_character: disturbances", disturbances, Disturbance)
     clip = clip if cutoff is None else clip.smoothed(cutoff)
+    if height is not None:
+        clip = clip.scaled(positive("run_character: height", height, "m") / stature(clip))
     figure = Figure.from_clip(clip, mass)
     for d in disturbances:
         if d.kind != "floor":

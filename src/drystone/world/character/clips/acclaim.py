@@ -125,7 +125,7 @@ def _units(name: str, lines) -> tuple[float, bool]:
         key = words[0].lower()
         if key == "length":
             (length,) = _numbers(name, k, words[1:2], 1)
-            if not length > 0.0:
+            if not length > 1.0 / MOST:
                 raise InputError(f"{name}: line {k} has the length {length:g}, must be > 0.")
         elif key == "angle":
             said = words[1].lower() if len(words) > 1 else ""

@@ -21,6 +21,7 @@ def check_clip(clip) -> list[Finding]:
     return [
         *_notes(clip),
         *_units(clip),
+        *_roles(clip),
         *_ground(clip),
         *_first_frame(clip),
         *_speeds(clip),
