@@ -54,7 +54,8 @@ def character(  # one argument for each option, as in run()
     from drystone.world.character.gains import Gains
 
     options = {
-        "unit": unit, "skeleton": skeleton, "rate": rate, "height": height, "start": start, "end": end, "cycles": cycles, "branch": branch,
+        "unit": unit, "skeleton": skeleton, "rate": rate, "height": height,
+        "start": start, "end": end, "cycles": cycles, "branch": branch,
         "root": _root_of(free_root, assisted_root), "mass": mass, "cutoff": cutoff, "dt": dt,
         "disturbances": _disturbances(throw, push, load, move_floor), "friction": friction,
         "gains": Gains(frequency=frequency),

@@ -39,6 +39,7 @@ def character_calls(p: Props) -> dict[str, Call]:
         ),
         "Clip.resampled": Call(clip.resampled, {"rate": 60.0}),
         "Clip.trimmed": Call(clip.trimmed, {"start": 0.05, "end": 0.2}),
+        "Clip.moved": Call(clip.moved, {"by": (1, 2, 0), "turn": 0.5}),
         "Clip.smoothed": Call(clip.smoothed, {"cutoff": 6.0}),
         "Clip.branch": Call(clip.branch, {"joint": "left_hip"}),
         "Clip.repeated": Call(clip.repeated, {"times": 2}),

@@ -113,11 +113,16 @@ def _tensor(figure: Figure, bones: list[int], at: np.ndarray, about: np.ndarray)
     return total
 
 
-def spread(rotations: np.ndarray, axis: np.ndarray) -> tuple[float, float]:
-    """Largest swing of `axis` and largest twist about it of many rotations [rad]."""
+def swing_and_twist(rotations: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Swing of `axis` and twist about it, within a half revolution, of many rotations [rad]."""
     swung = quaternions.rotate(rotations, axis)
-    swing = np.arccos(np.clip(swung @ axis, -1.0, 1.0)).max()
+    swing = np.arccos(np.clip(swung @ axis, -1.0, 1.0))
     along = rotations[..., 1:] @ axis
     twist = 2.0 * np.arctan2(along, rotations[..., 0])
-    twist = np.abs((twist + np.pi) % (2.0 * np.pi) - np.pi).max()
-    return float(swing), float(twist)
+    return swing, (twist + np.pi) % (2.0 * np.pi) - np.pi
+
+
+def spread(rotations: np.ndarray, axis: np.ndarray) -> tuple[float, float]:
+    """Largest swing of `axis` and largest twist about it of many rotations [rad]."""
+    swing, twist = swing_and_twist(rotations, axis)
+    return float(swing.max()), float(np.abs(twist).max())

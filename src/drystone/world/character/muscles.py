@@ -79,6 +79,8 @@ class Noted(NamedTuple):
     spin: np.ndarray  # (nb, 3) before the step [rad/s]
     fed: np.ndarray  # (nj, 3) torque beside the servo in this step, world axes [N m]
     given: np.ndarray  # (n, nj, 3) the same, in joint axes in the middle of the step [N m]
+    touch: np.ndarray  # (n, nb, 3) what touched a bone from outside put on it, world axes [N]
+    slip: np.ndarray  # (n, nb) greatest speed at which that slid [m/s]
 
 
 @inner_kernel

@@ -18,9 +18,11 @@ from drystone.model.checks import (
     integer,
     listed,
     not_negative,
+    number,
     positive,
     shown,
     text,
+    vector,
 )
 from drystone.model.finding import Finding
 from drystone.model.signatures import public
@@ -219,6 +221,17 @@ class Clip:
         positions, root = levelled_root(self, slope)
         rotations = np.concatenate((root[:, None], self.rotations[:, 1:]), axis=1)
         return self._with(positions=positions, rotations=rotations)
+
+    def moved(self, by: ArrayLike = (0, 0, 0), turn: float = 0.0) -> "Clip":
+        """Elsewhere: turned by `turn` [rad] about the vertical through the first place of its root,
+        then moved `by` [m]. A figure of it stands on a ground that is moved as well."""
+        way = np.array(vector("moved: by", by))
+        spin = quaternions.about(2, np.array(number("moved: turn", turn)))
+        start = self.positions[0]
+        rotations = self.rotations.copy()
+        rotations[:, 0] = quaternions.product(spin, rotations[:, 0])
+        at = start + quaternions.rotate(spin, self.positions - start) + way
+        return self._with(positions=at, rotations=rotations)
 
     def mirrored(self) -> "Clip":
         """Left and right changed: joints keep their names, and do what the other side did.
