@@ -88,7 +88,8 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
 
 def read_asf(content: bytes, path: Path) -> Skeleton:
     """The skeleton in an ASF file."""
-    name, sections = path.name, {}
+    name = path.name
+    sections: dict[str, list] = {}
     lines = _lines(decoded(content, path))
     if not lines:
         raise InputError(f"{name}: is empty.")
@@ -199,11 +200,11 @@ def _bone(name: str, line: int, said: dict, degrees: bool) -> Bone:
     axes = np.array((1.0, 0.0, 0.0, 0.0))
     if "axis" in said:
         k, words = said["axis"]
-        order = "".join(words[3:4]).lower() or "xyz"
-        if sorted(order) != ["x", "y", "z"]:
+        turns = "".join(words[3:4]).lower() or "xyz"
+        if sorted(turns) != ["x", "y", "z"]:
             raise InputError(f"{name}: line {k} has the axis {shown(words[3])}, must be like XYZ.")
         angles = _numbers(name, k, words[:3], 3)
-        axes = _turned({"xyz".index(c): angles["xyz".index(c)] for c in order}, degrees)
+        axes = _turned({"xyz".index(c): angles["xyz".index(c)] for c in turns}, degrees)
     k, words = said.get("dof", (line, []))
     order = _order(name, k, words, (*TURNS, *MOVES, STRETCH))
     return Bone(own, way * (length / size if size else 0.0), axes, order)
