@@ -10,9 +10,7 @@ from drystone.constraints.joints.ball import Ball
 from drystone.constraints.joints.drives import Servo
 from drystone.constraints.joints.fixed import Fixed
 from drystone.constraints.joints.swing_twist import SwingTwist
-from drystone.constraints.last_step import parts_of
 from drystone.errors import InputError, UnsupportedFeature
-from drystone.model.arrays import INFO_CONTACTS, INFO_IMPACTS
 from drystone.model.checks import choice, flag, of_kind, positive, shown, vector
 from drystone.model.materials import Material
 from drystone.model.settable import Settable
@@ -25,8 +23,8 @@ from drystone.world.character.figure import Figure
 from drystone.world.character.gains import Gains, hanging_tensors, spread
 from drystone.world.character.inverse_dynamics import holding, inverse_dynamics
 from drystone.world.character.motion import Motion, Sample
-from drystone.world.character.muscles import Muscles, drive_muscles, note_step
-from drystone.world.character.noted import grown, note_touch, room_for
+from drystone.world.character.muscles import Muscles, drive_muscles, note_joints, note_poses
+from drystone.world.character.noted import grown, note_contacts, room_for
 from drystone.world.character.overlaps import overlapping_pairs
 from drystone.world.character.standing import Fall, find_fall
 from drystone.world.character.torques import Torques
@@ -443,17 +441,12 @@ class Character(Settable):
     def _after_step(self) -> None:
         world, m, row = self._world, self._muscles, self.done - 1
         k = min(row, len(m.target) - 1)
+        state, noted = world._state, self._noted
         if world._joint_work is not None:
-            rows = world._joint_work.rows
-            note_step(
-                k, row, m, world._build.model.joints, rows, world._state, world.dt, self._noted
-            )
-        log = world._work.log
-        note_touch(
-            row, int(log.info[INFO_CONTACTS]), float(parts_of(world._work)),
-            bool(log.info[INFO_IMPACTS] > 0), self._bone, world._work.rows,
-            world._work.motion.twist, world.dt, self._noted,
-        )  # fmt: skip
+            rows, joints = world._joint_work.rows, world._build.model.joints
+            note_joints(k, row, m, joints, rows, state, world.dt, noted)
+        note_poses(k, row, m, state, noted)
+        note_contacts(row, world._work, self._bone, world.dt, noted)
 
     def _kept(self) -> tuple:
         return self._noted.last.copy(), self._noted.push.copy()

@@ -21,7 +21,7 @@ def figure_from_clip(clip, mass, height, merge, table, ground, roles=None) -> Fi
     """See Figure.from_clip()."""
     mass = positive("from_clip: mass", mass, "kg")
     choice("from_clip: table", table, TABLES)
-    if height is not None:
+    if height is not None and stature(clip, roles) > 0.0:
         clip = clip.scaled(positive("from_clip: height", height) / stature(clip, roles))
     roles = roles_of(clip, roles)
     kept = _kept(clip, roles, merge)
@@ -30,6 +30,8 @@ def figure_from_clip(clip, mass, height, merge, table, ground, roles=None) -> Fi
     plan = _Plan(clip, roles, kept)
     feet = [j for j in kept if roles[j] == "foot"]
     size = _stature(clip, roles) / USUAL_STATURE
+    if not size > 0.0:
+        raise InputError(f"{clip.name}: its skeleton has no height, so it has no figure.")
     if ground is None:
         ground = find_ground(clip, feet, size)
     ground = number("from_clip: ground", ground)

@@ -1,11 +1,15 @@
 """What a character keeps of every step; and what touched its bones: forces, how fast they slid."""
 
 from math import hypot
+from typing import NamedTuple
 
 import numpy as np
 
 from drystone.constraints.coulomb import slip_at
+from drystone.constraints.last_step import parts_of
 from drystone.jit import kernel
+from drystone.jit.table import table
+from drystone.model.arrays import INFO_CONTACTS, INFO_IMPACTS
 from drystone.world.character.muscles import Noted
 
 BY_STEP = (
@@ -35,24 +39,48 @@ def grown(noted: Noted) -> Noted:
     return new
 
 
+@table
+class Touching(NamedTuple):
+    """Of the rows of the contact problem what note_touch() reads: the whole table takes longer to
+    hand over than to read."""
+
+    body: np.ndarray
+    frame: np.ndarray
+    arm: np.ndarray
+    impulse: np.ndarray
+    impact_impulse: np.ndarray
+    special: np.ndarray
+    surface: np.ndarray
+
+
+def note_contacts(row: int, work, bone, dt: float, noted: Noted) -> None:
+    """What touched the bones in the last step.
+
+    bone   (bodies + 1,) number of the bone of each body, -1 of others
+    """
+    noted.touch[row], noted.slip[row] = 0.0, 0.0
+    log = work.log
+    count = int(log.info[INFO_CONTACTS])
+    if count:
+        # A step in parts leaves the impulses of the last of them.
+        scale, impacts = parts_of(work) / dt, bool(log.info[INFO_IMPACTS] > 0)
+        rows = Touching(*(getattr(work.rows, name) for name in Touching._fields))
+        own = noted.touch[row], noted.slip[row]
+        note_touch(count, scale, impacts, bone, rows, work.motion.twist, *own)
+
+
 @kernel
-def note_touch(row, count, parts, impacts, bone, rows, twist, dt, noted):
+def note_touch(count, scale, impacts, bone, rows, twist, touch, slip):
     """Forces from outside on each bone, and the greatest speed at which what presses on it slides.
 
-    count    contacts
-    parts    in which the step was taken; work holds the impulses of the last of them
+    scale    from impulses to forces [1/s]
     impacts  whether there were impacts within the step
-    bone     (bodies + 1,) number of the bone of each body, -1 of others
     """
-    for b in range(noted.touch.shape[1]):
-        noted.slip[row, b] = 0.0
-        for x in range(3):
-            noted.touch[row, b, x] = 0.0
     for r in range(count):
         a, b = bone[rows.body[r, 0]], bone[rows.body[r, 1]]
         if (a < 0) == (b < 0):  # of others, or of two bones of its own
             continue
-        own, sign = (b, 1.0) if b >= 0 else (a, -1.0)
+        own, sign = (b, scale) if b >= 0 else (a, -scale)
         pressed = 0.0
         for c in range(3):
             impulse = rows.impulse[r, c]
@@ -61,8 +89,7 @@ def note_touch(row, count, parts, impacts, bone, rows, twist, dt, noted):
             if c == 0:
                 pressed = impulse
             for x in range(3):
-                noted.touch[row, own, x] += sign * parts * impulse * rows.frame[r, 3 * c + x] / dt
-        if pressed <= 0.0:
-            continue
-        _, u1, u2 = slip_at(r, rows, twist)
-        noted.slip[row, own] = max(noted.slip[row, own], hypot(u1, u2))
+                touch[own, x] += sign * impulse * rows.frame[r, 3 * c + x]
+        if pressed > 0.0:
+            _, u1, u2 = slip_at(r, rows, twist)
+            slip[own] = max(slip[own], hypot(u1, u2))

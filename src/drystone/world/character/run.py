@@ -84,7 +84,7 @@ class CharacterRun:
     def recovered(self, after: Disturbance, within: float = 1.0) -> tuple[float, float | None]:
         """Largest joint error after a disturbance [degrees], and how long after the blow all were
         back within so many degrees [s]; None: not in this run."""
-        error = np.degrees(self.character.error.max(axis=1))
+        error = np.degrees(self.character.error.max(axis=1, initial=0.0))
         times = self.character.times
         late = times > after.time
         if not late.any():
