@@ -108,3 +108,18 @@ def test_a_clip_is_moved_as_a_whole(walk):
     turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
     np.testing.assert_allclose(at2, (at - at[0, 0]) @ turn.T + at[0, 0] + (1, 2, 0.5), atol=1e-12)
     assert np.array_equal(moved.rotations[:, 1:], walk.rotations[:, 1:])
+
+
+def test_a_figure_of_one_bone_is_noted_as_well():
+    turned = np.zeros((40, 1, 4))
+    turned[..., 0] = 1.0
+    at = np.linspace((0, 0, 2.0), (1.0, 0, 2.0), 40)
+    clip = ds.Clip(["a"], [-1], [(0, 0, 0)], at, turned, 1 / 40, [(0, (0, 0, 1.7))])
+    world = ds.World(dt=1 / 240, sleeping=False)
+    character = world.add_character(ds.Figure.from_clip(clip), clip)
+    world.run(0.3)
+    wanted = character.motion.at(character.times).position
+    assert np.abs(character.positions() - wanted).max() < 1e-9
+    assert character.error.shape == (72, 0) and character.events() == []
+    run = ds.run_character(clip, cutoff=None, seconds=0.1)
+    assert run.recovered(ds.Disturbance(0.05, "push", "a")) == (0.0, 0.0)
