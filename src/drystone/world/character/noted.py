@@ -1,14 +1,12 @@
 """What a character keeps of every step; and what touched its bones: forces, how fast they slid."""
 
 from math import hypot
-from typing import NamedTuple
 
 import numpy as np
 
 from drystone.constraints.coulomb import slip_at
 from drystone.constraints.last_step import parts_of
 from drystone.jit import kernel
-from drystone.jit.table import table
 from drystone.model.arrays import INFO_CONTACTS, INFO_IMPACTS
 from drystone.world.character.muscles import Noted
 
@@ -39,20 +37,6 @@ def grown(noted: Noted) -> Noted:
     return new
 
 
-@table
-class Touching(NamedTuple):
-    """Of the rows of the contact problem what note_touch() reads: the whole table takes longer to
-    hand over than to read."""
-
-    body: np.ndarray
-    frame: np.ndarray
-    arm: np.ndarray
-    impulse: np.ndarray
-    impact_impulse: np.ndarray
-    special: np.ndarray
-    surface: np.ndarray
-
-
 def note_contacts(row: int, work, bone, dt: float, noted: Noted) -> None:
     """What touched the bones in the last step.
 
@@ -64,9 +48,8 @@ def note_contacts(row: int, work, bone, dt: float, noted: Noted) -> None:
     if count:
         # A step in parts leaves the impulses of the last of them.
         scale, impacts = parts_of(work) / dt, bool(log.info[INFO_IMPACTS] > 0)
-        rows = Touching(*(getattr(work.rows, name) for name in Touching._fields))
         own = noted.touch[row], noted.slip[row]
-        note_touch(count, scale, impacts, bone, rows, work.motion.twist, *own)
+        note_touch(count, scale, impacts, bone, work.rows, work.motion.twist, *own)
 
 
 @kernel
