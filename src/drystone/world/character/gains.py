@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean, not_negative, positive, shown, vector
+from drystone.model.checks import did_you_mean, flag, not_negative, of_kind, positive, shown, vector
 from drystone.model.signatures import public
 from drystone.world.character import quaternions
 from drystone.world.character.figure import Figure
@@ -54,6 +54,8 @@ class Gains:
 
         stands   legs carry the rest of the body, which counts in place of what hangs on them
         """
+        of_kind("Gains.of: figure", figure, Figure, "a Figure")
+        flag("Gains.of: stands", stands)
         for name in self.joints:
             if name not in figure.joints:
                 raise InputError(
