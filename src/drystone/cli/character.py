@@ -12,7 +12,7 @@ from drystone.model.checks import shown
 
 @plainly
 def character(  # one argument for each option, as in run()
-    clip: Annotated[Path, typer.Argument(help="A BVH file, or a motion of DeepMimic.")],
+    clip: Annotated[Path, typer.Argument(help="A BVH or AMC file, or a motion of DeepMimic.")],
     throw: Annotated[
         list[str] | None, typer.Option(metavar="TIME,TARGET[,KG[,M/S]]", help="A ball at a bone.")
     ] = None,
@@ -36,7 +36,10 @@ def character(  # one argument for each option, as in run()
     end: Annotated[float | None, typer.Option(help="Of the clip, in seconds.")] = None,
     cycles: Annotated[int, typer.Option(min=1, help="Of a clip that is a cycle.")] = 1,
     unit: Annotated[str | None, typer.Option(help="Of the file: m, cm, mm, inch, cmu.")] = None,
+    skeleton: Annotated[Path | None, typer.Option(help="ASF file of an AMC file.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Of an AMC file, in Hz.")] = None,
     mass: Annotated[float, typer.Option(help="Of the person, in kg.")] = 75.0,
+    height: Annotated[float | None, typer.Option(help="Of the person, in m.")] = None,
     cutoff: Annotated[float, typer.Option(help="Of the smoothing, in Hz.")] = 6.0,
     frequency: Annotated[float, typer.Option(help="Of the muscles as springs, in rad/s.")] = 14.0,
     friction: Annotated[float, typer.Option(help="Of skin and floor.")] = 0.8,
@@ -51,7 +54,8 @@ def character(  # one argument for each option, as in run()
     from drystone.world.character.gains import Gains
 
     options = {
-        "unit": unit, "start": start, "end": end, "cycles": cycles, "branch": branch,
+        "unit": unit, "skeleton": skeleton, "rate": rate, "height": height,
+        "start": start, "end": end, "cycles": cycles, "branch": branch,
         "root": _root_of(free_root, assisted_root), "mass": mass, "cutoff": cutoff, "dt": dt,
         "disturbances": _disturbances(throw, push, load, move_floor), "friction": friction,
         "gains": Gains(frequency=frequency),
@@ -103,7 +107,7 @@ def _follow_clip(path: Path, options: dict, out: Path | None, view: bool, port: 
     from drystone.world.character.run import run_character
     from drystone.world.run import progress_bar
 
-    clip = Clip.load(path, options.pop("unit"))
+    clip = Clip.load(path, *(options.pop(name) for name in ("unit", "skeleton", "rate")))
     for finding in clip.check():
         screen.print(str(finding), style="yellow", markup=False, soft_wrap=True)
     start, end = options.pop("start"), options.pop("end")

@@ -110,6 +110,10 @@ def summary(statistics, start, finished) -> dict:
         "sweeps_per_step": statistics.sweeps / max(statistics.steps, 1),
         "stages_ms": statistics.stages_ms,
         "hash": world.hash(),
+        "characters": [
+            character.summary() | {"name": character.figure.name, "events": character.events()}
+            for character in world.characters
+        ],
     }
 
 
@@ -133,6 +137,16 @@ def summary_table(name, f) -> Table:
         rows["pairs given up"] = (
             f"{f['pairs_unresolved']} overlaps without a contact, "
             f"{f['pairs_given_up']} times of impact not found"
+        )
+    for actor in f["characters"]:
+        rows[f"character {actor['name']}"] = "\n".join(
+            (
+                f"joints off its clip by {actor['mean_joint_error_deg']:.2f} degrees in the mean, "
+                f"{actor['worst_joint_error_deg']:.1f} at most",
+                f"muscles gave {actor['muscles_gave_J']:.1f} J, "
+                f"took {-actor['muscles_took_J']:.1f} J",
+                *actor["events"],
+            )
         )
     for label, value in rows.items():
         table.add_row(label, value)

@@ -329,3 +329,21 @@ def test_a_thousand_joints_within_each_other_need_no_stack(tmp_path):
 def test_json_that_is_nested_without_end_is_refused(tmp_path):
     with pytest.raises(ds.InputError, match="no JSON"):
         ds.Clip.load(wrote(tmp_path, '{"Frames":' + "[" * 100_000, "bomb.txt"))
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+def test_too_few_frames_for_accelerations_get_a_sentence(walk, frames):
+    few = walk._with(positions=walk.positions[:frames], rotations=walk.rotations[:frames])
+    figure = ds.Figure.from_clip(few)
+    with pytest.raises(ds.InputError, match="no motion: accelerations need 4"):
+        ds.Motion(figure, few)
+    with pytest.raises(ds.InputError, match="no motion: accelerations need 4"):
+        ds.World().add_character(figure, few)
+
+
+def test_a_skeleton_without_size_gets_a_sentence(walk):
+    nothing = walk._with(offsets=0.0 * walk.offsets, ends=())
+    with pytest.raises(ds.InputError, match="has no height"):
+        ds.Figure.from_clip(nothing)
+    with pytest.raises(ds.InputError, match="has no height"):
+        ds.Figure.from_clip(nothing, height=1.8)

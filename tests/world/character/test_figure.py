@@ -81,3 +81,126 @@ def test_odd_figures_get_a_sentence():
         ds.Figure([bone, ds.Bone("b", 1.0, inertia=(1, 1, 1), parent="c")])
     with pytest.raises(ds.InputError, match="mass is"):
         ds.Bone("a", 0.0)
+
+
+# Of one side: collar, upper arm, forearm, hand, finger, thigh, shank, foot, toe; {} is the side.
+SKELETONS = {
+    "mixamo": (
+        "m:Hips", "m:Spine m:Spine1 m:Spine2", "m:Neck m:Head",
+        "m:{}Shoulder m:{}Arm m:{}ForeArm m:{}Hand m:{}HandMiddle1 m:{}UpLeg m:{}Leg m:{}Foot "
+        "m:{}ToeBase", ("Left", "Right"), 17,
+    ),
+    "smpl": (
+        "Pelvis", "Spine1 Spine2 Spine3", "Neck Head",
+        "{}_Collar {}_Shoulder {}_Elbow {}_Wrist {}_Hand {}_Hip {}_Knee {}_Ankle {}_Foot",
+        ("L", "R"), 17,
+    ),
+    "unreal": (
+        "pelvis", "spine_01 spine_02 spine_03", "neck_01 head",
+        "clavicle_{} upperarm_{} lowerarm_{} hand_{} middle_01_{} thigh_{} calf_{} foot_{} ball_{}",
+        ("l", "r"), 17,
+    ),
+    "rigify": (
+        "spine", "spine.001 spine.002 spine.003", "spine.004 spine.005",
+        "shoulder.{} upper_arm.{} forearm.{} hand.{} palm.01.{} thigh.{} shin.{} foot.{} toe.{}",
+        ("L", "R"), 17,
+    ),
+    "xsens": (
+        "Pelvis", "L5 L3 T12 T8", "Neck Head",
+        "{}Shoulder {}UpperArm {}ForeArm {}Hand - {}UpperLeg {}LowerLeg {}Foot {}Toe",
+        ("Left", "Right"), 18,
+    ),
+    "motive": (
+        "Hip", "Ab Chest", "Neck Head",
+        "{}Shoulder {}UArm {}FArm {}Hand - {}Thigh {}Shin {}Foot {}Toe", ("L", "R"), 16,
+    ),
+    "poser": (
+        "hip", "abdomen chest", "neck head",
+        "{}Collar {}Shldr {}ForeArm {}Hand {}Mid1 {}Thigh {}Shin {}Foot {}Toe", ("l", "r"), 16,
+    ),
+    "anatomy": (
+        "pelvis", "lumbar thorax", "skull",
+        "{}_scapula {}_humerus {}_ulna {}_hand - {}_femur {}_tibia {}_calcaneus {}_toes",
+        ("L", "R"), 16,
+    ),
+    "nameless middle": (
+        "root", "a b", "c head", "{}d {}e {}f {}hand - {}thigh {}g {}h {}toe", ("lt", "rt"), 16,
+    ),
+}  # fmt: skip
+PLACES = (
+    (0, 0.03, 0.4), (0, 0.15, 0), (0, 0.28, 0), (0, 0.25, 0), (0, 0.08, 0),
+    (0, 0.09, -0.05), (0, 0, -0.42), (0, 0, -0.41), (0.14, 0, -0.06),
+)  # fmt: skip
+
+
+def person(root, spine, neck, limbs, sides, twist=""):
+    """A clip whose joints all move a little."""
+    names, parents, offsets = [root], [-1], [(0.0, 0.0, 0.0)]
+
+    def hang(name, parent, at):
+        names.append(name)
+        parents.append(parent)
+        offsets.append(at)
+        return len(names) - 1
+
+    top = 0
+    for k, name in enumerate(spine.split()):
+        top = hang(name, top, (0, 0, 0.12 * (k > 0)))
+    last = top
+    for name in neck.split():
+        last = hang(name, last, (0, 0, 0.1))
+    ends = [(last, (0, 0, 0.2))]
+    for side, sign in zip(sides, (1, -1), strict=True):
+        last = top
+        for k, (name, at) in enumerate(zip(limbs.format(*[side] * 9).split(), PLACES, strict=True)):
+            last = 0 if k == 5 else last
+            if name != "-":
+                last = hang(name, last, (at[0], at[1] * sign, at[2]))
+            if twist and k == 2:
+                hang(name + twist, last, (0, 0.1 * sign, 0))
+        ends.append((last, (0.07, 0, 0)))
+    t = np.arange(40)[:, None] / 40
+    angle = 0.1 * np.sin(2 * np.pi * t + np.arange(len(names)))
+    turned = np.stack((np.cos(angle / 2), np.sin(angle / 2), 0 * angle, 0 * angle), axis=-1)
+    at = np.tile((0.0, 0.0, 0.96), (40, 1))
+    return ds.Clip(names, parents, offsets, at, turned, 1 / 60, ends)
+
+
+@pytest.mark.parametrize("skeleton", SKELETONS)
+def test_people_of_many_skeletons_weigh_alike(skeleton):
+    *names, bones = SKELETONS[skeleton]
+    for twist in ("", "Twist"):
+        clip = person(*names, twist=twist)
+        figure = ds.Figure.from_clip(clip, mass=70)
+        assert len(figure.bones) == bones and figure.mass == pytest.approx(70)
+        assert len(figure.feet) == 2
+        at = [PLACES.index(p) for p in PLACES]
+        limbs = names[3].format(*[names[4][0]] * 9).split()
+        for k, share in (
+            (1, 0.0271),
+            (2, 0.0162),
+            (3, 0.0061),
+            (5, 0.1416),
+            (6, 0.0433),
+            (7, 0.0137),
+        ):
+            assert figure.bone(limbs[at[k]]).mass == pytest.approx(70 * share, rel=0.01)
+        assert not any("known" in finding.what for finding in clip.check())
+
+
+def test_joints_that_no_name_tells_can_be_told():
+    clip = person("j0", "j1 j2", "j3 j4", "{}a {}b {}c {}d - {}e {}f {}g {}h", ("l", "r"))
+    assert any("known as a foot" in finding.what for finding in clip.check())
+    unknown = ds.Figure.from_clip(clip, mass=70)
+    assert unknown.mass == pytest.approx(70) and not unknown.feet
+    roles = {"j4": "head", "j3": "neck"}
+    for side in "lr":
+        words = ("clavicle", "upper arm", "forearm", "hand", "thigh", "shank", "foot", "toe")
+        roles |= {side + joint: word for joint, word in zip("abcdefgh", words, strict=True)}
+    told = ds.Figure.from_clip(clip, mass=70, roles=roles)
+    assert told.mass == pytest.approx(70) and len(told.feet) == 2
+    assert told.bone("le").mass == pytest.approx(70 * 0.1416, rel=0.01)
+    with pytest.raises(ds.InputError, match="the role of j4 is 'had'"):
+        ds.Figure.from_clip(clip, roles={"j4": "had"})
+    with pytest.raises(ds.InputError, match="a joint is 'tail'"):
+        ds.Figure.from_clip(clip, roles={"tail": "head"})

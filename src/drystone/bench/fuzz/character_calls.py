@@ -34,11 +34,12 @@ def character_calls(p: Props) -> dict[str, Call]:
             ds.Clip,
             {"names": ["a"], "parents": [-1], "offsets": np.zeros((1, 3)),
              "positions": np.zeros((8, 3)), "rotations": upright, "dt": 0.01, "ends": (),
-             "name": "still", "unit": 1.0},
+             "name": "still", "unit": 1.0, "notes": ("made up",)},
             lambda made: made.check(),
         ),
         "Clip.resampled": Call(clip.resampled, {"rate": 60.0}),
         "Clip.trimmed": Call(clip.trimmed, {"start": 0.05, "end": 0.2}),
+        "Clip.moved": Call(clip.moved, {"by": (1, 2, 0), "turn": 0.5}),
         "Clip.smoothed": Call(clip.smoothed, {"cutoff": 6.0}),
         "Clip.branch": Call(clip.branch, {"joint": "left_hip"}),
         "Clip.repeated": Call(clip.repeated, {"times": 2}),
@@ -48,7 +49,7 @@ def character_calls(p: Props) -> dict[str, Call]:
         "Figure.from_clip": Call(
             ds.Figure.from_clip,
             {"clip": clip, "mass": 70.0, "height": None, "merge": None, "table": "winter",
-             "ground": None},
+             "ground": None, "roles": {"chest": "trunk"}},
         ),
         "Motion": Call(ds.Motion, {"figure": figure, "clip": clip}, lambda m: m.at([0.0, 0.1])),
         "inverse_dynamics": Call(
@@ -64,7 +65,7 @@ def character_calls(p: Props) -> dict[str, Call]:
             ds.run_character,
             {"clip": clip, "root": "follow", "disturbances": (), "seconds": 0.05, "dt": 1 / 60,
              "mass": 70.0, "gains": None, "cutoff": None, "friction": 0.8, "record": None,
-             "every": 4, "progress": None},
+             "every": 4, "progress": None, "height": 1.8},
         ),
         "Gains": Call(
             ds.Gains,

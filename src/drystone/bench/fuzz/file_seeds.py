@@ -43,6 +43,8 @@ def write_small_files(folder: Path) -> dict[str, Path]:
         "asc": folder / "terrain.asc",
         "bvh": folder / "clip.bvh",
         "motion": folder / "motion.txt",
+        "asf": folder / "leg.asf",
+        "amc": folder / "leg_01.amc",
         "torques": folder / "torques.h5",
         "urdf": folder / "robot.urdf",
         "mjcf": folder / "robot.xml",
@@ -63,6 +65,41 @@ def write_small_files(folder: Path) -> dict[str, Path]:
     return files
 
 
+ASF = """:version 1.10
+:units
+  length 0.45
+  angle deg
+:root
+  order TX TY TZ RX RY RZ
+  axis XYZ
+  position 0 0 0
+  orientation 0 0 0
+:bonedata
+  begin
+    id 1
+    name lfemur
+    direction 0.34 -0.94 0
+    length 15
+    axis 10 -30 20 XYZ
+    dof rx ry rz
+    limits (-160.0 20.0) (-70.0 70.0) (-60.0 70.0)
+  end
+  begin
+    name ltibia
+    direction 0.34 -0.94 0
+    length 15
+    axis 0 0 20 XYZ
+    dof rx
+  end
+:hierarchy
+  begin
+    root lfemur
+    lfemur ltibia
+  end
+"""
+AMC = ":FULLY-SPECIFIED\n:DEGREES\n" + "".join(
+    f"{k}\nroot 0 1{k} 2 10 0 -5\nlfemur 4{k} -5 6\nltibia 2{k}\n" for k in range(1, 10)
+)
 URDF = """<robot name="r"><link name="a"><inertial><mass value="2"/><origin xyz="0 0 .1"/>
 <inertia ixx="1" iyy="2" izz="2.5" ixy=".1"/></inertial>
 <collision><geometry><box size="1 2 3"/></geometry></collision></link>
@@ -113,12 +150,14 @@ def write_figures(folder: Path) -> tuple[Path, Path]:
 
 
 def _write_clips(files: dict[str, Path]) -> None:
-    """A clip in both formats, and the torques that it takes."""
+    """Clips in all formats, and the torques that one takes."""
     clip = walk_on_the_spot(0.1)
     clip.save(files["bvh"])
     row = [0.03, 0, 0.9, 0] + [1, 0, 0, 0] * 4 + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
     row += [1, 0, 0, 0] + [-0.5] + [1, 0, 0, 0] * 2 + [1.0]
     files["motion"].write_text(json.dumps({"Loop": "wrap", "Frames": [row] * 9}))
+    files["asf"].write_text(ASF)
+    files["amc"].write_text(AMC)
     ds.inverse_dynamics(ds.Figure.from_clip(clip), clip, 60.0).save(files["torques"])
 
 

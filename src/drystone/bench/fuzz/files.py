@@ -63,7 +63,10 @@ def _solve(path: Path) -> None:
 
 
 def _follow(path: Path) -> None:
-    clip = ds.Clip.load(path)
+    _look_at(ds.Clip.load(path))
+
+
+def _look_at(clip: ds.Clip) -> None:
     clip.check()
     if 8 <= len(clip) < 100:
         figure = ds.Figure.from_clip(clip)
@@ -124,6 +127,18 @@ def readers_of(folder: Path) -> list[Reader]:
         Reader("Mesh.load", _fall, meshes, 3),
         Reader("Terrain.load", _lie, (*meshes, small["asc"]), 3),
         Reader("Clip.load", _follow, (small["bvh"], small["motion"]), 3),
+        Reader(
+            "Clip.load",
+            lambda path: _look_at(ds.Clip.load(path, None, small["asf"])),
+            (small["amc"],),
+            2,
+        ),
+        Reader(
+            "Clip.load",
+            lambda path: _look_at(ds.Clip.load(small["amc"], None, path)),
+            (small["asf"],),
+            2,
+        ),
         Reader(
             "Torques.load", lambda path: ds.Torques.load(path).summary(), (small["torques"],), 2
         ),

@@ -144,7 +144,10 @@ def reading_calls(p: Props) -> dict[str, Call]:
         "MatrixProblem.save": Call(matrix.save, {"path": p.folder / "again.h5"}),
         "Recording.export": Call(recording.export, {"path": p.folder / "r.csv", "frame": 1}),
         "Recording.frame": Call(recording.frame, {"k": 1}),
-        "Clip.load": Call(ds.Clip.load, {"path": p.files["bvh"], "unit": "cm"}, repr),
+        "Clip.load": Call(
+            ds.Clip.load,
+            {"path": p.files["amc"], "unit": "cm", "skeleton": p.files["asf"], "rate": 60.0}, repr,
+        ),
         "Clip.save": Call(clip.save, {"path": p.folder / "clip.bvh"}),
         "Clip.index": Call(clip.index, {"joint": "left_hip"}),
         "Torques.load": Call(ds.Torques.load, {"path": p.files["torques"]}, repr),

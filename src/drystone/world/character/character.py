@@ -18,11 +18,13 @@ from drystone.model.signatures import public
 from drystone.shapes import Sphere
 from drystone.world.body import Body
 from drystone.world.character import quaternions
+from drystone.world.character.events import find_events
 from drystone.world.character.figure import Figure
 from drystone.world.character.gains import Gains, hanging_tensors, spread
-from drystone.world.character.inverse_dynamics import inverse_dynamics
+from drystone.world.character.inverse_dynamics import holding, inverse_dynamics
 from drystone.world.character.motion import Motion, Sample
-from drystone.world.character.muscles import Muscles, Noted, drive_muscles, note_step
+from drystone.world.character.muscles import Muscles, drive_muscles, note_joints, note_poses
+from drystone.world.character.noted import grown, note_contacts, room_for
 from drystone.world.character.overlaps import overlapping_pairs
 from drystone.world.character.standing import Fall, find_fall
 from drystone.world.character.torques import Torques
@@ -76,7 +78,8 @@ def place_character(  # what World.add_character() was given
     _exclude(world, figure, motion, bodies, self_collide)
     _start(figure, bodies, start)
     character = Character(world, figure, motion, torques, root, bodies, joints, gains)
-    character._prepare(feedforward, feedback, k, d, most)
+    still = holding(figure, motion, ground, torques.friction, torques.gravity)
+    character._prepare(feedforward, feedback, k, d, most, still)
     world._characters.append(character)
     return character
 
@@ -225,6 +228,22 @@ class Character(Settable):
         """(done, 6) force [N] and torque [N m] on the root, about its centre, world axes."""
         return self._noted.root_force[: self.done].copy()
 
+    @property
+    def contact_force(self) -> np.ndarray:
+        """(done, bones, 3) of all that touched each bone, but other bones of its own; world axes
+        [N]."""
+        return self._noted.touch[: self.done].copy()
+
+    @property
+    def ground_force(self) -> np.ndarray:
+        """(done, feet, 3) of that, on the feet [N]."""
+        return self.contact_force[:, list(self.figure.feet)]
+
+    @property
+    def slip(self) -> np.ndarray:
+        """(done, bones) greatest speed at which what presses on each bone slid on it [m/s]."""
+        return self._noted.slip[: self.done].copy()
+
     def positions(self) -> np.ndarray:
         """(done, bones, 3) of the joints [m]."""
         pose, offset = self._noted.pose[: self.done], self._built.offset[self._muscles.body]
@@ -243,6 +262,11 @@ class Character(Settable):
     def fall(self) -> Fall | None:
         """When and why it fell, if it did."""
         return find_fall(self)
+
+    def events(self) -> list[str]:
+        """A sentence for each thing to know of the run so far: a fall, feet that slide, joints at
+        the end of their range, torques beyond those of people."""
+        return find_events(self)
 
     def summary(self) -> dict[str, float]:
         """Figures of the run so far, by name, units in the names."""
@@ -316,12 +340,13 @@ class Character(Settable):
 
     # Inside
 
-    def _prepare(self, feedforward, feedback, stiffness, damping, most) -> None:
-        """Tables of the clip at the steps of the world."""
+    def _prepare(self, feedforward, feedback, stiffness, damping, most, still) -> None:
+        """Tables of the clip at the steps of the world; their last row holds its last pose."""
         dt = self._world.dt
         steps = max(round(self.motion.duration / dt), 1)
-        middle = self.motion.at((np.arange(steps) + 0.5) * dt)
-        after = self.motion.at((np.arange(steps) + 1.0) * dt)
+        beyond = self.motion.duration + self.motion.clip.dt  # where it stands still
+        middle = self.motion.at(np.append((np.arange(steps) + 0.5) * dt, beyond))
+        after = self.motion.at(np.append((np.arange(steps) + 1.0) * dt, beyond))
         frames_a: list = [joint.attachment.bases[0] for joint in self._joints]  # type: ignore
         bases = np.reshape([tuple(b) for b in frames_a], (-1, 4))
         self._frames = np.stack(
@@ -334,21 +359,13 @@ class Character(Settable):
         def own(turned):  # a rotation in bone axes, in those of the joints
             return quaternions.product(quaternions.product(back, turned), bases)
 
-        torque = (
-            np.stack(
-                [
-                    np.interp(middle.times, self.torques.times, column)
-                    for column in self.torques.torque.reshape(len(self.torques), -1).T
-                ],
-                axis=-1,
-            ).reshape(steps, -1, 3)
-            if len(self._joints)
-            else np.zeros((steps, 0, 3))
-        )
-        residual = np.stack(
-            [np.interp(middle.times, self.torques.times, c) for c in self.torques.root_force.T],
-            axis=-1,
-        )
+        def given(columns, last):  # of the clip in the middle of each step, and what holds its end
+            flat = columns.reshape(len(columns), -1)
+            found = [np.interp(middle.times[:-1], self.torques.times, c) for c in flat.T]
+            return np.vstack((np.reshape(found, (-1, steps)).T, last.reshape(1, -1)))
+
+        torque = given(self.torques.torque, still[0]).reshape(steps + 1, -1, 3)
+        residual = given(self.torques.root_force, still[1])
         self._plan = {
             "parent": self.figure.parents[1:].copy(),
             "target": np.ascontiguousarray(quaternions.vectors(own(middle.turned))),
@@ -366,8 +383,7 @@ class Character(Settable):
             after.centre[:, 0], after.rotation[:, 0], after.velocity[:, 0], after.spin[:, 0],
             residual,
         )  # fmt: skip
-        n, joints, bones = steps, len(self._joints), len(self.bodies)
-        self._noted = _room(n, joints, bones)
+        self._noted = room_for(steps, len(self._joints), len(self.bodies))
 
     def _root_gain(self, most) -> np.ndarray:
         w, mass = ROOT_FREQUENCY, self.figure.mass
@@ -389,6 +405,8 @@ class Character(Settable):
             turned = quaternions.product(path.turned, own)
             back = quaternions.conjugate(own)
             force = [quaternions.rotate(back, path.residual[:, k : k + 3]) for k in (0, 3)]
+            self._bone = np.full(len(world._state.position) + 1, -1, np.int64)
+            self._bone[rows] = np.arange(len(rows))
             self._muscles = Muscles(
                 body=rows, joint=joints,
                 root_pose=np.concatenate((path.centre, turned), axis=1),
@@ -405,7 +423,7 @@ class Character(Settable):
                 raise InputError(f"{body._name}: was removed; a character needs all of its bones.")
         m, joints, row = self._table(), world._build.model.joints, self.done
         if row >= len(self._noted.error):
-            self._noted = _grown(self._noted)
+            self._noted = grown(self._noted)
         k = min(row, len(m.target) - 1)
         work = world._joint_work
         filled = work.filled if work is not None else np.zeros((0, 15))
@@ -423,11 +441,12 @@ class Character(Settable):
     def _after_step(self) -> None:
         world, m, row = self._world, self._muscles, self.done - 1
         k = min(row, len(m.target) - 1)
+        state, noted = world._state, self._noted
         if world._joint_work is not None:
-            rows = world._joint_work.rows
-            note_step(
-                k, row, m, world._build.model.joints, rows, world._state, world.dt, self._noted
-            )
+            rows, joints = world._joint_work.rows, world._build.model.joints
+            note_joints(k, row, m, joints, rows, state, world.dt, noted)
+        note_poses(k, row, m, state, noted)
+        note_contacts(row, world._work, self._bone, world.dt, noted)
 
     def _kept(self) -> tuple:
         return self._noted.last.copy(), self._noted.push.copy()
@@ -438,31 +457,11 @@ class Character(Settable):
     def _take_history(self, done: int, history: dict, before: dict) -> None:
         """What a file kept of `done` steps, and of what was written before the last one."""
         room = max(len(self._plan["target"]), done)
-        self._noted = _room(room, len(self._joints), len(self.bodies))
+        self._noted = room_for(room, len(self._joints), len(self.bodies))
         for name, rows in history.items():
             getattr(self._noted, name)[:done] = rows
         for name, value in before.items():
             getattr(self._noted, name)[:] = value
-
-
-def _room(n: int, joints: int, bones: int) -> Noted:
-    return Noted(
-        error=np.zeros((n, joints)), torque=np.zeros((n, joints, 3)), power=np.zeros((n, joints)),
-        root_error=np.zeros((n, 2)), root_force=np.zeros((n, 6)), pose=np.zeros((n, bones, 7)),
-        last=np.zeros((bones, 6)), push=np.zeros((bones, 6)), spin=np.zeros((bones, 3)),
-        fed=np.zeros((joints, 3)), given=np.zeros((n, joints, 3)),
-    )  # fmt: skip
-
-
-def _grown(noted: Noted) -> Noted:
-    """Room for as many steps again."""
-    n = len(noted.error)
-    new = _room(2 * n, noted.error.shape[1], noted.last.shape[0])
-    for name in ("error", "torque", "power", "root_error", "root_force", "pose", "given"):
-        getattr(new, name)[:n] = getattr(noted, name)
-    for name in ("last", "push", "spin", "fed"):
-        getattr(new, name)[:] = getattr(noted, name)
-    return new
 
 
 def apply_muscles(world, value) -> None:

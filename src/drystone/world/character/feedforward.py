@@ -38,7 +38,7 @@ def feedforward(
     gains = Gains(frequency=min(FREQUENCY, MOST_TURN / dt))
     character = world.add_character(figure, clip, feedback=False, gains=gains, self_collide=False)
     character._plan["mode"][2] = EXPLICIT
-    steps = len(character._plan["target"])
+    steps = len(character._plan["target"]) - 1  # without that which holds the last pose
     for _ in range(steps):
         world.step()
     given = np.einsum("jab,njb->nja", character._frames, character._noted.given[:steps])

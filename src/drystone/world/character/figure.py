@@ -5,7 +5,7 @@ captured, is merged: the 31 joints of a clip of the CMU database become 17 bodie
 degrees of freedom of CLINE's figure, six of the root and three at each of 16 joints.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -130,6 +130,7 @@ class Figure:
         merge: Sequence[str] | None = None,
         table: str = "de Leva men",
         ground: float | None = None,
+        roles: Mapping[str, str] | None = None,
     ) -> "Figure":
         """A figure for the skeleton of a clip.
 
@@ -139,11 +140,13 @@ class Figure:
                  one joint of the neck, and what never moves
         table    of masses: "de Leva men", "de Leva women" or "winter" (segments.py)
         ground   its height in the clip [m]; None: zero, or below the ankles if these are elsewhere
+        roles    {joint: role} where neither names nor places in the tree tell them: "thigh",
+                 "foot", "hand", ... (roles.py)
         """
         from drystone.world.character.from_clip import figure_from_clip
 
         of_kind("from_clip: clip", clip, Clip, "a Clip")
-        return figure_from_clip(clip, mass, height, merge, table, ground)
+        return figure_from_clip(clip, mass, height, merge, table, ground, roles)
 
     @property
     def names(self) -> tuple[str, ...]:

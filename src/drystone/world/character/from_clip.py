@@ -11,35 +11,44 @@ from drystone.world.character.segments import TABLES, masses
 from drystone.world.character.soles import Sole, find_ground, find_sole
 
 USUAL_STATURE = 1.7  # of the person that the sizes of feet are given for [m]
-ALWAYS_MERGED = ("finger", "toe", "clavicle")
+ALWAYS_MERGED = ("finger", "toe", "clavicle", "twist")
+WHOLE = ("head", "upper arm", "thigh")  # who has all of these is a whole person
 STILL = 1e-6  # a joint that turns by less in a whole clip does not move [rad]
 LEAST_MASS = 0.05  # of a bone that the tables do not know, if its length gives less [kg]
 
 
-def figure_from_clip(clip, mass, height, merge, table, ground) -> Figure:
+def figure_from_clip(clip, mass, height, merge, table, ground, roles=None) -> Figure:
     """See Figure.from_clip()."""
     mass = positive("from_clip: mass", mass, "kg")
     choice("from_clip: table", table, TABLES)
-    if height is not None:
-        clip = clip.scaled(positive("from_clip: height", height) / stature(clip))
-    roles = roles_of(clip)
+    if height is not None and stature(clip, roles) > 0.0:
+        clip = clip.scaled(positive("from_clip: height", height) / stature(clip, roles))
+    roles = roles_of(clip, roles)
     kept = _kept(clip, roles, merge)
     if len(kept) < 1:
         raise InputError(f"{clip.name}: nothing is left of it to make a figure of.")
     plan = _Plan(clip, roles, kept)
     feet = [j for j in kept if roles[j] == "foot"]
-    size = stature(clip) / USUAL_STATURE
+    size = _stature(clip, roles) / USUAL_STATURE
+    if not size > 0.0:
+        raise InputError(f"{clip.name}: its skeleton has no height, so it has no figure.")
     if ground is None:
         ground = find_ground(clip, feet, size)
     ground = number("from_clip: ground", ground)
-    weights = masses([roles[j] for j in kept], table, mass)
-    bones = [_bone(plan, k, weights, TABLES[table], ground, size, mass) for k in range(len(kept))]
+    weights = _weights(plan, table, mass)
+    bones = [_bone(plan, k, weights[k], TABLES[table], ground, size) for k in range(len(kept))]
     return Figure(bones, clip.name, ground)
 
 
-def stature(clip) -> float:
-    """The height of the person: legs and trunk along their bones, whatever the zero pose [m]."""
-    roles = roles_of(clip)
+def stature(clip, roles=None) -> float:
+    """The height of the person: legs and trunk along their bones, whatever the zero pose [m].
+
+    roles   {joint: role} where names do not tell them
+    """
+    return _stature(clip, roles_of(clip, roles))
+
+
+def _stature(clip, roles: list[str]) -> float:
     tips: dict[int, float] = {}
     for j, end in clip.ends:
         tips[j] = max(tips.get(j, 0.0), float(np.linalg.norm(end)))
@@ -129,11 +138,25 @@ class _Plan:
         return np.reshape(away, (-1, 3))
 
 
-def _bone(plan: _Plan, k: int, weights, table, ground: float, size: float, mass: float) -> Bone:
+def _weights(plan: _Plan, table: str, mass: float) -> list[float]:
+    """The mass of each bone [kg]: of a whole person, and of what no table knows at all, `mass` in
+    all; of a part of a person what the table gives it."""
+    roles = [plan.roles[j] for j in plan.kept]
+    found = masses(roles, table, mass)
+    for k, weight in enumerate(found):
+        if not weight > 0.0:
+            found[k] = _unknown_mass(_tip(plan, k, plan.tips(k)), mass)
+    known = {"head" if role == "neck" else role for role in roles}
+    if known.issuperset(WHOLE) or known.issubset(("pelvis", "trunk", "")):
+        share = mass / sum(found)
+        return [share * weight for weight in found]
+    return found
+
+
+def _bone(plan: _Plan, k: int, weight: float, table, ground: float, size: float) -> Bone:
     j, clip = plan.kept[k], plan.clip
     role, tips = plan.roles[j], plan.tips(k)
     tip = _tip(plan, k, tips)
-    weight = weights[k] if weights[k] > 0.0 else _unknown_mass(tip, mass)
     sole, members = None, []
     if role == "foot":
         sole = find_sole(clip, j, tips, ground, size)

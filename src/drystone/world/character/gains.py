@@ -6,15 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import (
-    did_you_mean,
-    flag,
-    not_negative,
-    of_kind,
-    positive,
-    shown,
-    vector,
-)
+from drystone.model.checks import did_you_mean, flag, not_negative, of_kind, positive, shown, vector
 from drystone.model.signatures import public
 from drystone.world.character import quaternions
 from drystone.world.character.figure import Figure
@@ -62,8 +54,8 @@ class Gains:
 
         stands   legs carry the rest of the body, which counts in place of what hangs on them
         """
-        of_kind("figure", figure, Figure, "a Figure")
-        stands = flag("stands", stands)
+        of_kind("Gains.of: figure", figure, Figure, "a Figure")
+        stands = flag("Gains.of: stands", stands)
         for name in self.joints:
             if name not in figure.joints:
                 raise InputError(
@@ -123,11 +115,16 @@ def _tensor(figure: Figure, bones: list[int], at: np.ndarray, about: np.ndarray)
     return total
 
 
-def spread(rotations: np.ndarray, axis: np.ndarray) -> tuple[float, float]:
-    """Largest swing of `axis` and largest twist about it of many rotations [rad]."""
+def swing_and_twist(rotations: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Swing of `axis` and twist about it, within a half revolution, of many rotations [rad]."""
     swung = quaternions.rotate(rotations, axis)
-    swing = np.arccos(np.clip(swung @ axis, -1.0, 1.0)).max()
+    swing = np.arccos(np.clip(swung @ axis, -1.0, 1.0))
     along = rotations[..., 1:] @ axis
     twist = 2.0 * np.arctan2(along, rotations[..., 0])
-    twist = np.abs((twist + np.pi) % (2.0 * np.pi) - np.pi).max()
-    return float(swing), float(twist)
+    return swing, (twist + np.pi) % (2.0 * np.pi) - np.pi
+
+
+def spread(rotations: np.ndarray, axis: np.ndarray) -> tuple[float, float]:
+    """Largest swing of `axis` and largest twist about it of many rotations [rad]."""
+    swing, twist = swing_and_twist(rotations, axis)
+    return float(swing.max()), float(np.abs(twist).max())

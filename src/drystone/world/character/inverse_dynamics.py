@@ -72,6 +72,16 @@ def inverse_dynamics(
     )  # fmt: skip
 
 
+def holding(
+    figure: Figure, motion: Motion, ground: bool, friction: float, gravity
+) -> tuple[np.ndarray, np.ndarray]:
+    """Torques (joints, 3) and residual force (6,) that hold the last pose of a clip still."""
+    sample, g = motion.at(motion.duration + motion.clip.dt), np.array(gravity, np.float64)
+    touch = _touch(figure, sample, g, friction) if ground else _no_touch(sample)
+    torque, _, root = by_multipliers(figure, sample, g, touch)
+    return torque[0], root[0]
+
+
 class Touch(NamedTuple):
     """Forces of the ground on the soles."""
 

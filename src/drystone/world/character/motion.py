@@ -21,6 +21,8 @@ from drystone.world.character.clips.clip import Clip
 from drystone.world.character.clips.edits import curves
 from drystone.world.character.figure import Figure
 
+LEAST = 4  # frames of a curve with a second derivative
+
 
 class Sample(NamedTuple):
     """Bones at n times, in world axes unless said otherwise."""
@@ -50,8 +52,13 @@ class Motion:
     def __init__(self, figure: Figure, clip: Clip) -> None:
         of_kind("Motion: figure", figure, Figure, "a Figure")
         of_kind("Motion: clip", clip, Clip, "a Clip")
-        if len(clip) < 2:
-            raise InputError(f"{clip.name}: has a single frame, which is no motion.")
+        if len(clip) < LEAST:
+            what = (
+                "a single frame, which is" if len(clip) == 1 else f"{len(clip)} frames, which are"
+            )
+            raise InputError(
+                f"{clip.name}: has {what} no motion: accelerations need {LEAST} or more."
+            )
         self.figure, self.clip = figure, clip
         missing = [name for name in figure.names if name not in clip.names]
         if missing:

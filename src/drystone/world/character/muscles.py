@@ -4,7 +4,7 @@ drive_muscles() runs before a step and writes what the step reads: State.force o
 targets of the servos in Joints.drive, which are linearly implicit, so that no gain is too high for
 the step (CLINE 5.1.2 found that it needs such an integrator). Torques are those of the clip in the
 axes of the parent (body coordinates), turned to where the parent is half a step later; so is the
-target. note_step() runs after it and keeps what happened.
+target. note_joints() and note_poses() run after it and keep what happened.
 """
 
 from math import atan2, sqrt
@@ -79,6 +79,8 @@ class Noted(NamedTuple):
     spin: np.ndarray  # (nb, 3) before the step [rad/s]
     fed: np.ndarray  # (nj, 3) torque beside the servo in this step, world axes [N m]
     given: np.ndarray  # (n, nj, 3) the same, in joint axes in the middle of the step [N m]
+    touch: np.ndarray  # (n, nb, 3) what touched a bone from outside put on it, world axes [N]
+    slip: np.ndarray  # (n, nb) greatest speed at which that slid [m/s]
 
 
 @inner_kernel
@@ -309,10 +311,15 @@ def _note_joint(i, k, row, m, joints, rows, state, dt, noted):
 
 
 @kernel
-def note_step(k, row, m, joints, rows, state, dt, noted):
-    """What the step brought: errors, torques, powers, poses."""
+def note_joints(k, row, m, joints, rows, state, dt, noted):
+    """What the step brought: errors, torques, powers."""
     for i in range(m.joint.shape[0]):
         _note_joint(i, k, row, m, joints, rows, state, dt, noted)
+
+
+@kernel
+def note_poses(k, row, m, state, noted):
+    """Where the step brought the bones."""
     for i in range(m.body.shape[0]):
         b = m.body[i]
         for c in range(3):

@@ -48,10 +48,7 @@ def events(run: CharacterRun) -> list[str]:
             else f"back within 1 degree {back:.3f} s after the blow"
         )
         found.append(f"{d}; joints were off by up to {worst:.1f} degrees, {end}.")
-    fall = run.character.fall()
-    if fall is not None:
-        found.append(f"{run.character.figure.name} {fall}.")
-    return found
+    return found + run.character.events()
 
 
 def run_columns(run: CharacterRun) -> dict[str, np.ndarray]:
@@ -64,6 +61,9 @@ def run_columns(run: CharacterRun) -> dict[str, np.ndarray]:
         for k, axis in enumerate("xyz"):
             found[f"{name}_torque_{axis}_Nm"] = torque[:, j, k]
         found[f"{name}_power_W"] = power[:, j]
+    for f, k in enumerate(c.figure.feet):
+        for axis, column in zip("xyz", c.ground_force[:, f].T, strict=True):
+            found[f"{c.figure.names[k]}_ground_force_{axis}_N"] = column
     found["root_error_m"] = c.root_error[:, 0]
     found["root_error_deg"] = np.degrees(c.root_error[:, 1])
     for k, axis in enumerate("xyz"):
@@ -126,6 +126,9 @@ def plot_ground(run: CharacterRun, path: Path) -> Path:
         up.plot(t.times, t.ground_force[:, f, 2], label=name)
     if t.feet:
         up.plot(t.times, t.ground_force[..., 2].sum(axis=1), "k:", label="both")
+    own = run.character.ground_force[..., 2].sum(axis=1)
+    if own.any():
+        up.plot(run.character.times, own, "0.5", lw=0.7, label="both, in the run")
     up.axhline(t.weight, color="0.6", lw=0.8, label="weight")
     up.set_ylabel("vertical force of the ground [N]")
     left.plot(t.times, np.linalg.norm(t.root_force[:, :3], axis=1), label="force [N]")

@@ -17,6 +17,7 @@ from drystone.shapes import Box, Plane
 from drystone.world.character.character import Character
 from drystone.world.character.clips.clip import Clip
 from drystone.world.character.figure import Figure
+from drystone.world.character.from_clip import stature
 from drystone.world.character.gains import Gains
 from drystone.world.character.inverse_dynamics import inverse_dynamics
 from drystone.world.character.torques import Torques
@@ -83,7 +84,7 @@ class CharacterRun:
     def recovered(self, after: Disturbance, within: float = 1.0) -> tuple[float, float | None]:
         """Largest joint error after a disturbance [degrees], and how long after the blow all were
         back within so many degrees [s]; None: not in this run."""
-        error = np.degrees(self.character.error.max(axis=1))
+        error = np.degrees(self.character.error.max(axis=1, initial=0.0))
         times = self.character.times
         of_kind("after", after, Disturbance, "a Disturbance of this run")
         within = not_negative("within", within)
@@ -119,9 +120,12 @@ def run_character(
     record: str | Path | None = None,
     every: int = 4,
     progress: Callable[[int, int], object] | None = None,
+    height: float | None = None,
 ) -> CharacterRun:
     """Make a figure for a clip and let it follow, on a floor, with disturbances.
 
+    mass      of the whole person [kg]
+    height    of the person, to which the clip is scaled [m]; None: as the clip is
     cutoff    of the smoothing before derivatives are taken [Hz]; None: the clip is smooth
     record    a recording is written there, with poses every `every` steps
     progress  called as progress(steps done, steps in all)
@@ -129,6 +133,8 @@ def run_character(
     of_kind("run_character: clip", clip, Clip, "a Clip")
     disturbances = things("run_character: disturbances", disturbances, Disturbance)
     clip = clip if cutoff is None else clip.smoothed(cutoff)
+    if height is not None:
+        clip = clip.scaled(positive("run_character: height", height, "m") / stature(clip))
     figure = Figure.from_clip(clip, mass)
     for d in disturbances:
         if d.kind != "floor":

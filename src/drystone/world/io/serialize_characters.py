@@ -30,8 +30,9 @@ PLAN = {
 PATH = {"centre": "n3", "turned": "n4", "velocity": "n3", "spin": "n3", "residual": "n6"}
 HISTORY = {
     "error": "dj", "torque": "dj3", "power": "dj", "root_error": "d2", "root_force": "d6",
-    "pose": "db7", "given": "dj3",
+    "pose": "db7", "given": "dj3", "touch": "db3", "slip": "db",
 }  # fmt: skip
+LATER = ("touch", "slip")
 BEFORE = {"last": "b6", "push": "b6"}
 WHOLE = ("parent", "mode")  # numbers of things: int64
 CLIP_ARRAYS = ("offsets", "positions", "rotations")
@@ -99,7 +100,12 @@ def restore_character(value: dict, get, world, things: dict) -> None:
         **{n: _array(n, get(value["path"][n]), form, sizes) for n, form in PATH.items()}
     )
     sizes["d"] = len(get(value["history"]["error"]))
-    history = {n: _array(n, get(value["history"][n]), f, sizes) for n, f in HISTORY.items()}
+    kept = value["history"]  # files of before do not have what touched the bones
+    history = {
+        n: _array(n, get(kept[n]), f, sizes)
+        for n, f in HISTORY.items()
+        if n not in LATER or n in kept
+    }
     before = {n: _array(n, get(value["before"][n]), f, sizes) for n, f in BEFORE.items()}
     character._take_history(sizes["d"], history, before)
     world._characters.append(character)

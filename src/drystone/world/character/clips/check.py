@@ -18,7 +18,20 @@ ODD_RANGE = 1.15  # times the largest range of people, which is measured from an
 
 def check_clip(clip) -> list[Finding]:
     """See Clip.check()."""
-    return [*_units(clip), *_ground(clip), *_first_frame(clip), *_speeds(clip), *_ranges(clip)]
+    return [
+        *_notes(clip),
+        *_units(clip),
+        *_roles(clip),
+        *_ground(clip),
+        *_first_frame(clip),
+        *_speeds(clip),
+        *_ranges(clip),
+    ]
+
+
+def _notes(clip):
+    for note in clip.notes:
+        yield Finding("warning", clip.name, note, "give it to Clip.load() if you know better")
 
 
 def _units(clip):
@@ -34,6 +47,26 @@ def _units(clip):
             "hint", clip.name,
             f"its file is taken to be {unit}: the skeleton is then {clip.height:.3g} m high",
             "give unit= if it is in another one",
+        )  # fmt: skip
+
+
+def _roles(clip):
+    """Joints of a whole figure that are nothing known: an arm alone has no feet."""
+    roles = roles_of(clip)
+    if roles[0] != "pelvis":
+        return
+    odd = [name for name, role in zip(clip.names, roles, strict=True) if role == ""]
+    if "foot" not in roles and len(roles) > 1:
+        yield Finding(
+            "warning", clip.name, "none of its joints is known as a foot: no ground carries it",
+            'say what they are: Figure.from_clip(clip, roles={"joint": "foot"})',
+        )  # fmt: skip
+    elif odd:
+        yield Finding(
+            "hint", clip.name,
+            f"{len(odd)} of its joints are no part of a person that is known, such as {odd[0]}: "
+            f"they get the mass of a rod, and turn freely",
+            'say what they are: Figure.from_clip(clip, roles={"joint": "hand"})',
         )  # fmt: skip
 
 

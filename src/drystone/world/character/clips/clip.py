@@ -18,9 +18,11 @@ from drystone.model.checks import (
     integer,
     listed,
     not_negative,
+    number,
     positive,
     shown,
     text,
+    vector,
 )
 from drystone.model.finding import Finding
 from drystone.model.signatures import public
@@ -51,6 +53,7 @@ class Clip:
     name        for sentences and file names
     unit        metres in a unit of the file that it came from
     channels    of each joint in a BVH file, () where there are none; None: all three rotations
+    notes       sentences on what its reader took for granted; check() says them
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Clip:
         name: str = "clip",
         unit: float = 1.0,
         channels: Sequence[tuple[str, ...]] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.name = text("Clip: name", name)
         named = listed(f"{name}: names", names, "a list of names")
@@ -104,19 +108,28 @@ class Clip:
             for j in range(count)
         )
         self.channels = default if channels is None else _channels(name, channels, count)
+        self.notes = tuple(text(f"{name}: a note", n) for n in listed(f"{name}: notes", notes))
         for array in (self.parents, self.offsets, self.rotations, self.positions):
             array.flags.writeable = False
 
     @staticmethod
-    def load(path: str | Path, unit: float | str | None = None) -> "Clip":
-        """A clip from a BVH file, or from a motion of DeepMimic (.txt, .json).
+    def load(
+        path: str | Path,
+        unit: float | str | None = None,
+        skeleton: str | Path | None = None,
+        rate: float | None = None,
+    ) -> "Clip":
+        """A clip from a BVH file, an AMC file, or a motion of DeepMimic (.txt, .json).
 
-        unit    metres in a unit of the file, or "m", "cm", "mm", "inch", "cmu"; None: guessed from
-                the height of the skeleton (`check()` says so)
+        unit      metres in a unit of the file, or "m", "cm", "mm", "inch", "cmu"; None: guessed
+                  from the height of the skeleton (`check()` says so)
+        skeleton  of an AMC file: the ASF file; None: 02_01.asf, 02.asf, or the only one beside
+                  02_01.amc
+        rate      of an AMC file, which mostly does not say it [Hz]; None: 120 (`check()` says so)
         """
         from drystone.world.character.clips.files import load_clip
 
-        return load_clip(path, unit)
+        return load_clip(path, unit, skeleton, rate)
 
     def save(self, path: str | Path) -> None:
         """Write a BVH file: y up, in the unit of the clip, with its channels."""
@@ -209,6 +222,17 @@ class Clip:
         rotations = np.concatenate((root[:, None], self.rotations[:, 1:]), axis=1)
         return self._with(positions=positions, rotations=rotations)
 
+    def moved(self, by: ArrayLike = (0, 0, 0), turn: float = 0.0) -> "Clip":
+        """Elsewhere: turned by `turn` [rad] about the vertical through the first place of its root,
+        then moved `by` [m]. A figure of it stands on a ground that is moved as well."""
+        way = np.array(vector("moved: by", by))
+        spin = quaternions.about(2, np.array(number("moved: turn", turn)))
+        start = self.positions[0]
+        rotations = self.rotations.copy()
+        rotations[:, 0] = quaternions.product(spin, rotations[:, 0])
+        at = start + quaternions.rotate(spin, self.positions - start) + way
+        return self._with(positions=at, rotations=rotations)
+
     def mirrored(self) -> "Clip":
         """Left and right changed: joints keep their names, and do what the other side did.
 
@@ -280,7 +304,7 @@ class Clip:
     def _with(self, **changed: Any) -> "Clip":
         names = (
             "names", "parents", "offsets", "positions", "rotations", "dt", "ends", "name", "unit",
-            "channels",
+            "channels", "notes",
         )  # fmt: skip
         return Clip(**({name: getattr(self, name) for name in names} | changed))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.checks import did_you_mean, number, shown
+from drystone.model.checks import did_you_mean, number, positive, shown
 from drystone.model.files import existing_file, read_file
 
 # Larger than any clip: an hour at 120 Hz of 31 joints is 400 MB as text; read_file() would take
@@ -18,14 +18,25 @@ PEOPLE = (1.2, 2.3)  # heights of people, whose logarithms are compared [m]
 USUAL = 1.7
 
 
-def load_clip(path, unit=None):
+def load_clip(path, unit=None, skeleton=None, rate=None):
     """See Clip.load()."""
     path = existing_file(path, "clip")
+    rate = None if rate is None else positive("Clip.load: rate", rate, "Hz")
     size = path.stat().st_size
     if size > LARGEST_FILE:
         raise InputError(f"{path.name}: has {size} bytes; no clip needs more than {LARGEST_FILE}.")
     scale = _unit(unit)
     content = read_file(path)
+    kind = path.suffix.lower()
+    if kind == ".asf":
+        raise InputError(f"{path.name}: is a skeleton; load its motion, an AMC file.")
+    if kind == ".amc":
+        from drystone.world.character.clips.acclaim import read_amc
+
+        return read_amc(content, path, scale, skeleton, rate)
+    for what, value in (("skeleton", skeleton), ("rate", rate)):
+        if value is not None:
+            raise InputError(f"{path.name}: {what} is for AMC files; others have their own.")
     start = content[:64].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"{"):
         from drystone.world.character.clips.deepmimic import read_deepmimic
@@ -51,13 +62,14 @@ def _unit(unit) -> float | None:
     return value
 
 
-def guess_unit(name: str, height: float) -> float:
-    """The unit in which a skeleton of that height is most like a person."""
+def guess_unit(name: str, height: float, more: tuple[float, ...] = ()) -> float:
+    """The unit, of those known and `more`, in which a skeleton of that height is most like a
+    person."""
     if not height > 0.0:
         raise InputError(
             f"{name}: its skeleton has no height, so its unit cannot be guessed; give unit=."
         )
-    fits = {u: abs(np.log(height * u / USUAL)) for u in UNITS.values()}
+    fits = {u: abs(np.log(height * u / USUAL)) for u in (*UNITS.values(), *more)}
     best = min(fits, key=fits.__getitem__)
     if not PEOPLE[0] <= height * best <= PEOPLE[1]:
         raise InputError(
