@@ -107,7 +107,7 @@ class CharacterRun:
 
 
 @public
-def run_character(
+def run_character(  # one argument for each option of `drystone character`
     clip: Clip,
     root: str = "follow",
     disturbances: tuple[Disturbance, ...] = (),
