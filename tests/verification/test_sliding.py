@@ -167,3 +167,24 @@ def test_flat_terrain_equals_a_plane(solver):
     plane, terrain = paths
     assert plane[-1, 0] > 19.0
     assert np.abs(plane - terrain).max() < 1e-9
+
+
+@pytest.mark.parametrize("dt", [1 / 240, 0.01])
+@pytest.mark.parametrize("on_plank", [False, True], ids=["plane", "plank"])
+def test_a_cylinder_that_rocks_while_it_rolls_rocks_no_more(dt, on_plank):
+    """Rocking of 1e-5 rad/s stays as small in 50 revolutions, on the world and on another body."""
+    material, radius, speed = ds.Material(density=1000, friction=0.5), 0.1, 2.0
+    world = ds.World(dt=dt, sleeping=False)
+    world.add_fixed(ds.Plane(), material)
+    top = 0.0
+    if on_plank:
+        world.add_body(ds.Box(40, 2, 1), material, position=(16, 0, 0.5))
+        top = 1.0
+    bar = world.add_body(
+        ds.Cylinder(radius, 0.4), material, position=(0, 0, top + radius),
+        orientation=(np.sqrt(0.5), np.sqrt(0.5), 0, 0), velocity=(speed, 0, 0),
+        spin=(1e-5, speed / radius, 0),
+    )  # fmt: skip
+    for _ in range(round(100 * np.pi * radius / speed / dt)):
+        world.step()
+        assert abs(bar.spin[0]) + abs(bar.spin[2]) < 2e-5

@@ -29,7 +29,7 @@ from drystone.constraints.joint_rows import contacts_of
 from drystone.forces.free_velocity import set_rotation
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
-from drystone.jit.vec import add, cross, dot, load, mad, rotate_quaternion, scale
+from drystone.jit.vec import add, cross, dot, load, mad, rotate_quaternion, scale, sub
 from drystone.model.arrays import (
     CARRIED,
     DEFAULT_DRIFT,
@@ -38,7 +38,7 @@ from drystone.model.arrays import (
     KINEMATIC,
 )
 from drystone.motion.integrate import rotate_freely
-from drystone.solvers.stages.impact_times import find_again, has_mesh
+from drystone.solvers.stages.impact_times import find_again, gap_at, has_mesh
 
 # Contacts of an island that is looked at. Larger ones are piles, where something always lands.
 MOST_CARRIED = 64
@@ -131,7 +131,7 @@ def _move_half(b, bodies, state, motion, dt):
 
     With the velocities of the start, as it will move: contacts that were found where the impulses
     of the last step would lead it, by half of what these give, cost Euler's disk 2.4 % of its
-    energy in 2 s at 1/240 s in place of 0.005 %.
+    energy in 2 s at 1/240 s in place of 0.0006 %.
     """
     if b == state.position.shape[0]:
         return
@@ -183,6 +183,41 @@ def _save_impulse(r, rows):
 
 
 @kernel
+def _spin_across(b, normal, state):
+    """Spin of body `b` across `normal` [rad/s]: with it a point off its surface slips."""
+    if b == state.position.shape[0]:
+        return (0.0, 0.0, 0.0)
+    w = (state.twist[b, 3], state.twist[b, 4], state.twist[b, 5])
+    return mad(w, normal, -dot(w, normal))
+
+
+@kernel
+def _touch_what_rolls(r, t, state, rows, motion, dt):
+    """Move the point of row `r` within its gap to where velocities are those of the two surfaces.
+
+    Bodies have moved with the velocities of the start alone, and what rocks by a little is a gap
+    off its support there. In the middle of that gap a body that rolls slips: at x along the normal
+    by (w_a + w_b) g / 2 - (w_b - w_a) x. Friction on both ends of a cylinder yawed it by that, and
+    the rocking of one that rolled at 2 m/s grew by 2 % in every step, from rounding to 0.2 rad/s.
+    """
+    gap, _, _ = gap_at(r, t, rows, state, motion, dt)
+    if gap > rows.skin[r] + dt * abs(rows.approach[r]):
+        return  # it is not there any more
+    normal = load(rows.frame, r)
+    spin_a = _spin_across(rows.body[r, 0], normal, state)
+    spin_b = _spin_across(rows.body[r, 1], normal, state)
+    apart = sub(spin_b, spin_a)
+    size = dot(apart, apart)
+    if size == 0.0:
+        return
+    share = (dot(spin_b, spin_b) - dot(spin_a, spin_a)) / size
+    off = 0.5 * gap * min(max(share, -1.0), 1.0)
+    for side in range(2):
+        for k in range(3):
+            rows.arm[r, 3 * side + k] += off * normal[k]
+
+
+@kernel
 def _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt):
     """Find the contacts of rows lo..hi again in the middle of the step; their gaps stay those of
     its start, for what they close by is seen by the rows."""
@@ -193,6 +228,7 @@ def _find_rows(lo, hi, shapes, outlines, bodies, state, work, dt):
     while r < hi:
         r = find_again(r, 0.5 * dt, True, shapes, outlines, bodies, state, work, near_count, dt)
     for row in range(lo, hi):
+        _touch_what_rolls(row, 0.5 * dt, state, rows, work.motion, dt)
         rows.gap[row] = rows.target[row]
         start_impulse(
             row, load(rows.round_impulse, row), rows.friction[row], rows.frame, rows.impulse
