@@ -31,8 +31,6 @@ def set_fields(joint, **values) -> None:
 def fix_along(joint, point, axis) -> None:
     """Fix a frozen joint to its bodies at `point`, with x along the unit vector `axis`."""
     set_fields(joint, point=point, axis=axis)
-    if joint.attachment is not None:  # joint.set() keeps where it sits
-        return
     axes = axes_along(axis)
     fix_to_bodies(joint, point, point, axes, axes)
 

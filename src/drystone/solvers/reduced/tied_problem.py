@@ -177,8 +177,8 @@ def _sweep(n, backward, problem, island):
         p[i, 0], p[i, 1], p[i, 2] = pn, p1, p2
 
 
-@kernel
-def _swept_error(n, problem, island):
+@inner_kernel
+def swept_error(n, problem, island):
     """The worst error of a block, as natural_error() finds it with a matrix [m/s]."""
     worst, p = 0.0, problem.impulse
     for i in range(n):
@@ -203,13 +203,13 @@ def _swept_error(n, problem, island):
 def _sweep_all(n, goal, most, problem, island):
     """Up to `most` sweeps, forth and back; error and how many."""
     carry_all(n, problem)
-    error = _swept_error(n, problem, island)
+    error = swept_error(n, problem, island)
     sweeps = 0
     while not error <= goal and sweeps < most:
         for k in range(10):
             _sweep(n, k % 2 == 1, problem, island)
         sweeps += 10
-        error = _swept_error(n, problem, island)
+        error = swept_error(n, problem, island)
     return error, sweeps
 
 
@@ -222,7 +222,7 @@ def solve_tied(n, goal, tolerance, newton, scratch):
     """
     problem, island, work = scratch.problem, scratch.island, scratch.newton
     carry_all(n, problem)
-    error = _swept_error(n, problem, island)
+    error = swept_error(n, problem, island)
     if error <= goal:  # a robot that stands needs no matrix
         return error, 0, 0
     if not newton or not fill_matrix(n, problem, island):

@@ -25,7 +25,12 @@ from drystone.solvers.reduced.blocks import (
     see,
     set_law,
 )
-from drystone.solvers.reduced.tied_problem import solve_tied, velocity_of
+from drystone.solvers.reduced.tied_problem import (
+    carry_all,
+    solve_tied,
+    swept_error,
+    velocity_of,
+)
 
 NOTHING = (0.0, 0.0, 0.0)
 # Turns of a solve, and how little of the tolerance the last may have changed. Four do for a cart.
@@ -161,14 +166,18 @@ def _bound_torques(n, rows, problem, island):
 def solve_rolling(n, goal, settings, rows, scratch):
     """solve_tied(), and again until the bounds of torques fit: error, sweeps, steps of Newton."""
     newton, tolerance = settings.newton == 1, settings.tolerance
-    error, sweeps, steps = 0.0, 0, 0
+    problem, island = scratch.problem, scratch.island
+    sweeps, steps = 0, 0
     for _ in range(MOST_TURNS):
-        some = _bound_torques(n, rows, scratch.problem, scratch.island)
+        some = _bound_torques(n, rows, problem, island)
         error, more, taken = solve_tied(n, goal, tolerance, newton, scratch)
         sweeps, steps = sweeps + more, steps + taken
         if not some or more + taken == 0:
-            break
-    return error, sweeps, steps
+            return error, sweeps, steps
+    # The bounds still move: the error is that of the answer with the bounds that go with it.
+    _bound_torques(n, rows, problem, island)
+    carry_all(n, problem)
+    return swept_error(n, problem, island), sweeps, steps
 
 
 @inner_kernel
