@@ -22,7 +22,7 @@ from drystone.solvers.newton.by_bodies import solve_worst
 
 LEAST_LOCAL = 256  # contacts: smaller islands are solved as a whole
 # Rounds at most, and how many in a row may not bring the error below that share of what it was.
-ROUNDS, IDLE_ROUNDS, GAINED = 24, 4, 0.9
+ROUNDS, IDLE_ROUNDS, GAINED = 24, 8, 0.9
 ROUND_SWEEPS = 16  # with momentum
 # Bodies take part that have a contact with so much of the tolerance, and are solved to that much.
 # Where these are too many, or Newton does not get there, only those that are wrong by RAISED times
