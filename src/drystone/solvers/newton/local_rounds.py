@@ -27,7 +27,7 @@ ROUND_SWEEPS = 16  # with momentum
 # Bodies take part that have a contact with so much of the tolerance, and are solved to that much.
 # Where these are too many, or Newton does not get there, only those that are wrong by RAISED times
 # as much, and so on, up to the share HIGHEST of the largest error.
-LEVEL, AIM, RAISED, HIGHEST = 0.5, 0.2, 3.0, 0.5
+LEVEL, AIM, RAISED, HIGHEST, LOWEST = 0.5, 0.2, 3.0, 0.5, 0.05
 LOCAL_OPERATIONS = 5e6  # of a factorisation, some 0.5 ms: clusters of up to 150 bodies
 
 
@@ -74,7 +74,7 @@ def finish_locally(
             level = min(RAISED * level, highest)
             error, islands, steps = solve_worst(lo, n, level, rows, mass, aims, twist)
         rounds += 1
-        level = LEVEL * goal if error <= goal else min(RAISED * level, highest)
+        solved = error <= goal
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         rows.group_sweeps[g] = OPEN
@@ -82,6 +82,10 @@ def finish_locally(
         sweeps += rows.group_sweeps[g]
         residual = rows.group_residual[g]
         idle = 0 if residual < GAINED * least else idle + 1
+        if not solved:
+            level = min(RAISED * level, highest)
+        elif idle > 0:
+            level = max(level / RAISED, LOWEST * goal)
         if residual < least:
             least = residual
             _copy_impulses(lo, n, rows.impulse, best)
