@@ -35,7 +35,7 @@ BAND = 0.25
 
 # A hull that rolls comes down on corners between the four. With a margin above this share of its
 # radius, that is in motion, the lowest others are contacts too, MOST_PLANE in all: stones of a wall
-# that tumble over the ground otherwise sink into it by 4 to 12 mm, however exactly a step is solved.
+# that tumble over the ground otherwise sink in by 4 to 12 mm, however exactly a step is solved.
 ROLLS = 5e-3
 MOST_PLANE = 8
 

@@ -25,9 +25,11 @@ LEAST_LOCAL = 256  # contacts: smaller islands are solved as a whole
 ROUNDS, IDLE_ROUNDS, GAINED = 24, 8, 0.9
 ROUND_SWEEPS = 16  # with momentum
 # Bodies take part that have a contact with so much of the tolerance, and are solved to that much.
+LEVEL, AIM = 0.5, 0.2
 # Where these are too many, or Newton does not get there, only those that are wrong by RAISED times
-# as much, and so on, up to the share HIGHEST of the largest error.
-LEVEL, AIM, RAISED, HIGHEST, LOWEST = 0.5, 0.2, 3.0, 0.5, 0.05
+# as much, and so on, up to the share HIGHEST of the largest error. Where it does, and the error
+# hangs, what is left of it is spread out, and those take part that are wrong by less, to LOWEST.
+RAISED, HIGHEST, LOWEST = 3.0, 0.5, 0.05
 LOCAL_OPERATIONS = 5e6  # of a factorisation, some 0.5 ms: clusters of up to 150 bodies
 
 
@@ -52,9 +54,11 @@ def _go_back(lo, n, rows, best, mass, twist):
 
 @stage(result=int64, _nrt=True)
 def finish_locally(
-    g, lo, n, backward, rows, groups, row_count, mass, twist, info,
+    g, lo, n, backward, wider, rows, groups, row_count, mass, twist, info,
 ):  # fmt: skip
     """Newton and sweeps by turns on group `g`, the contacts lo .. lo + n, which sweeps gave up.
+
+    wider   whether more bodies take part where Newton succeeds and yet nothing is gained
 
     The best impulses remain; their error is in rows.group_residual. Returns how many rounds.
     """
@@ -84,8 +88,10 @@ def finish_locally(
         idle = 0 if residual < GAINED * least else idle + 1
         if not solved:
             level = min(RAISED * level, highest)
-        elif idle > 0:
+        elif wider and idle > 0:
             level = max(level / RAISED, LOWEST * goal)
+        elif not wider:
+            level = LEVEL * goal
         if residual < least:
             least = residual
             _copy_impulses(lo, n, rows.impulse, best)
