@@ -10,14 +10,17 @@ from drystone.jit.stage import stage
 from drystone.model.arrays import (
     COUNTER_PAIRS,
     FIXED,
+    HULL,
     KINEMATIC,
     MESH,
     MOST_MESH_CANDIDATES,
+    PLANE,
     TERRAIN,
 )
 
 PAIR_SLOTS = 4  # contacts of a pair at most, after reduction
 
+PLANE_SLOTS = 8  # likewise of a hull on a plane, see narrowphase/plane.py
 TERRAIN_SLOTS = 16  # likewise of a body on terrain, which may touch several slopes at once
 
 MESH_SLOTS = 12  # likewise of a mesh with anything
@@ -77,6 +80,8 @@ def _slots_of(s, t, shapes):
     if one == MESH or two == MESH:
         unreduced = shapes.unreduced[s] == 1 or shapes.unreduced[t] == 1
         return MOST_MESH_CANDIDATES if unreduced else MESH_SLOTS
+    if (one == PLANE and two == HULL) or (one == HULL and two == PLANE):
+        return PLANE_SLOTS
     return TERRAIN_SLOTS if one == TERRAIN or two == TERRAIN else PAIR_SLOTS
 
 

@@ -81,8 +81,8 @@ def _point(scratch, row):
     return scratch[row, 0], scratch[row, 1], scratch[row, 2]
 
 
-@kernel
-def _swap_rows(scratch, i, j):
+@inner_kernel
+def swap_rows(scratch, i, j):
     for k in range(4):
         scratch[i, k], scratch[j, k] = scratch[j, k], scratch[i, k]
 
@@ -153,12 +153,12 @@ def reduce_points(scratch, source, count, normal):
     """
     if count < 2:
         return count
-    _swap_rows(scratch, source, _pick_deepest(scratch, source, count))
+    swap_rows(scratch, source, _pick_deepest(scratch, source, count))
     p = _point(scratch, source)
     row, base2 = _pick_farthest(scratch, source + 1, count - 1, p)
     if base2 == 0.0:
         return 1
-    _swap_rows(scratch, source + 1, row)
+    swap_rows(scratch, source + 1, row)
     if count == 2:
         return 2
     q = _point(scratch, source + 1)
@@ -169,7 +169,7 @@ def reduce_points(scratch, source, count, normal):
     row, height = _pick_highest(scratch, source + 2, count - 2, p, across)
     if abs(height) < TWIN * length * length:
         return 2
-    _swap_rows(scratch, source + 2, row)
+    swap_rows(scratch, source + 2, row)
     if count == 3:
         return 3
     r = _point(scratch, source + 2)
@@ -178,7 +178,7 @@ def reduce_points(scratch, source, count, normal):
     row, gain = _pick_widening(scratch, source + 3, count - 3, p, q, r, facing)
     if gain < TWIN * base2:
         return 3
-    _swap_rows(scratch, source + 3, row)
+    swap_rows(scratch, source + 3, row)
     return 4
 
 

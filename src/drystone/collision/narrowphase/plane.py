@@ -10,6 +10,7 @@ from drystone.collision.narrowphase.manifold import (
     BUFFER_0,
     BUFFER_ROWS,
     reduce_points,
+    swap_rows,
     write_contact,
 )
 from drystone.jit import inner_kernel, kernel
@@ -31,6 +32,12 @@ from drystone.shapes.kinds import resting_count, resting_point
 # Corners of a hull higher than its lowest by this much of its radius are no contacts as long as
 # there are enough lower ones: with a large margin the widest points would be the highest.
 BAND = 0.25
+
+# A hull that rolls comes down on corners between the four. With a margin above this share of its
+# radius, that is in motion, the lowest others are contacts too, MOST_PLANE in all: stones of a wall
+# that tumble over the ground otherwise sink in by 4 to 12 mm, however exactly a step is solved.
+ROLLS = 5e-3
+MOST_PLANE = 8
 
 
 @inner_kernel
@@ -123,8 +130,21 @@ def _plane_box(shapes, pose, a, b, margin, out, first):
 
 
 @kernel
+def _add_lowest(scratch, source, count, corners):
+    """Bring the lowest of the `corners` rows behind the first `count`; how many there are then."""
+    most = min(corners, MOST_PLANE)
+    for row in range(source + count, source + most):
+        lowest = row
+        for other in range(row + 1, source + corners):
+            if scratch[other, 3] < scratch[lowest, 3]:
+                lowest = other
+        swap_rows(scratch, row, lowest)
+    return max(count, most)
+
+
+@kernel
 def _plane_hull(shapes, pose, a, b, margin, out, first, scratch):
-    """The corners within the margin, reduced to four."""
+    """The corners within the margin, reduced to four; in motion some others with them."""
     polytope, table, vertex = shapes.polytope, shapes.table, shapes.vertex
     normal = plane_normal(pose, a)
     down = to_local_direction(pose, b, normal)
@@ -150,7 +170,10 @@ def _plane_hull(shapes, pose, a, b, margin, out, first, scratch):
             scratch[row, 0], scratch[row, 1], scratch[row, 2] = p
             scratch[row, 3] = gap
             count += 1
+    corners = count
     count = reduce_points(scratch, BUFFER_0, count, normal)
+    if margin > ROLLS * shapes.radius[b]:
+        count = _add_lowest(scratch, BUFFER_0, count, corners)
     for k in range(count):
         row = BUFFER_0 + k
         p = (scratch[row, 0], scratch[row, 1], scratch[row, 2])

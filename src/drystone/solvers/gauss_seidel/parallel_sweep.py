@@ -281,13 +281,25 @@ def _all_corrections(count, rows):
 
 
 @kernel
-def _one_ends(groups, window_ends, accelerated, rows):
-    """Is a group ready to be measured, or, if `window_ends`, has one not gained in the window?"""
+def _row_count(g, rows):
+    first, last = rows.group_first[g], rows.group_first[g + 1]
+    return rows.slab_first[last] - rows.slab_first[first]
+
+
+@kernel
+def _one_ends(groups, sweeps, window_ends, accelerated, rows):
+    """Is a group ready to be measured, or, if `window_ends`, has one not gained in the window?
+
+    sweeps   so many visited all contacts; a group that has had MANY_VISITS ends. 0: no limit
+    """
     ends = False
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
             change = _largest(g, rows)
             if not change > rows.group_tolerance[g]:
+                ends = True
+            elif sweeps * _row_count(g, rows) > MANY_VISITS:
+                rows.group_sweeps[g] = _STALLED
                 ends = True
             elif window_ends:
                 size = _corrections(g, rows) if accelerated else change
@@ -353,9 +365,8 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist):
                 limit = sweeps
             window_ends = sweeps % (LONG_WINDOW if accelerated else WINDOW) == 0
             window_ends = window_ends and bounds[0] == 0
-            if accelerated and bounds[0] == 0 and sweeps * row_count > MANY_VISITS:
-                limit = sweeps  # momentum visits all contacts: a step has to end
-            ends = _one_ends(groups, window_ends, accelerated, rows) or sweeps >= limit
+            full = sweeps if accelerated and bounds[0] == 0 else 0  # momentum visits all contacts
+            ends = _one_ends(groups, full, window_ends, accelerated, rows) or sweeps >= limit
             if accelerated and not ends:
                 if sweeps % CHECK == 0:
                     size = _all_corrections(total, rows)

@@ -39,6 +39,7 @@ from drystone.solvers.newton.semismooth import natural_error, prox_newton
 
 MOST_OPERATIONS = 1e8  # of one factorisation: some 10 ms
 NEWTON_STEPS = 100  # in a step; islands took 1 to 60
+IN_MOTION = 1.5  # so much more than that of rest is the tolerance of an island in motion
 
 
 @kernel(inline="always")
@@ -335,8 +336,10 @@ def finish_groups(
         if not error <= tolerance:
             rows.group_residual[g] = min(error, residual)
             if last - first > 1 and n > LEAST_LOCAL and mass.shape[0] > MANY_BODIES:
+                # A wide one at rest stays far from the tolerance: just below, it drifts.
+                wider = n <= DEEP_CONTACTS or rows.group_tolerance[g] > IN_MOTION * tolerance
                 finish_locally(
-                    g, lo, n, backward, rows, groups, row_count, mass, twist, info
+                    g, lo, n, backward, wider, rows, groups, row_count, mass, twist, info
                 )  # fmt: skip
             left, own = rows.group_residual[g], rows.group_tolerance[g]
             if not left <= own:

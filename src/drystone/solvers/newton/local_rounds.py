@@ -22,10 +22,14 @@ from drystone.solvers.newton.by_bodies import solve_worst
 
 LEAST_LOCAL = 256  # contacts: smaller islands are solved as a whole
 # Rounds at most, and how many in a row may not bring the error below that share of what it was.
-ROUNDS, IDLE_ROUNDS, GAINED = 6, 2, 0.9
+ROUNDS, IDLE_ROUNDS, GAINED = 24, 8, 0.9
 ROUND_SWEEPS = 16  # with momentum
 # Bodies take part that have a contact with so much of the tolerance, and are solved to that much.
 LEVEL, AIM = 0.5, 0.2
+# Where these are too many, or Newton does not get there, only those that are wrong by RAISED times
+# as much, and so on, up to the share HIGHEST of the largest error. Where it does, and the error
+# hangs, what is left of it is spread out, and those take part that are wrong by less, to LOWEST.
+RAISED, HIGHEST, LOWEST = 3.0, 0.5, 0.05
 LOCAL_OPERATIONS = 5e6  # of a factorisation, some 0.5 ms: clusters of up to 150 bodies
 
 
@@ -50,9 +54,11 @@ def _go_back(lo, n, rows, best, mass, twist):
 
 @stage(result=int64, _nrt=True)
 def finish_locally(
-    g, lo, n, backward, rows, groups, row_count, mass, twist, info,
+    g, lo, n, backward, wider, rows, groups, row_count, mass, twist, info,
 ):  # fmt: skip
     """Newton and sweeps by turns on group `g`, the contacts lo .. lo + n, which sweeps gave up.
+
+    wider   whether more bodies take part where Newton succeeds and yet nothing is gained
 
     The best impulses remain; their error is in rows.group_residual. Returns how many rounds.
     """
@@ -62,13 +68,17 @@ def finish_locally(
     _copy_impulses(lo, n, rows.impulse, best)
     aims = (AIM * goal, AIM * goal, LOCAL_OPERATIONS)
     bounds = (np.int64(ROUND_SWEEPS), np.int64(0), np.uint64(0))
+    level = LEVEL * goal
     while rounds < ROUNDS and idle < IDLE_ROUNDS and not least <= goal:
         if sweeps * n > 2 * MANY_VISITS:  # a step has to end
             break
-        _, islands, steps = solve_worst(lo, n, LEVEL * goal, rows, mass, aims, twist)
-        if steps == 0:  # too many
-            break
+        highest = HIGHEST * rows.group_residual[g]
+        error, islands, steps = solve_worst(lo, n, level, rows, mass, aims, twist)
+        while steps == 0 and level < highest:  # too many
+            level = min(RAISED * level, highest)
+            error, islands, steps = solve_worst(lo, n, level, rows, mass, aims, twist)
         rounds += 1
+        solved = error <= goal
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         rows.group_sweeps[g] = OPEN
@@ -76,6 +86,12 @@ def finish_locally(
         sweeps += rows.group_sweeps[g]
         residual = rows.group_residual[g]
         idle = 0 if residual < GAINED * least else idle + 1
+        if not solved:
+            level = min(RAISED * level, highest)
+        elif wider and idle > 0:
+            level = max(level / RAISED, LOWEST * goal)
+        elif not wider:
+            level = LEVEL * goal
         if residual < least:
             least = residual
             _copy_impulses(lo, n, rows.impulse, best)
