@@ -21,22 +21,11 @@ if TYPE_CHECKING:
     from drystone.world.world import World
 
 
-def owner_of(thing: Any) -> "World":
-    """The world of a body or fixed thing that was not removed."""
-    if thing._world is None:
-        raise InputError(
-            f"{thing._name}: this body was removed from its world and cannot be used any more."
-        )
-    return thing._world
-
-
-@public
-class FixedBody:
-    """A part of the fixed world, made by `World.add_fixed`. It never moves."""
+class _Thing:
+    """What bodies and fixed things have in common: what they are, not where."""
 
     __slots__ = (
-        "_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_pose",
-        "_surface", "data",
+        "_world", "_number", "_name", "_shape", "_material", "_group", "_mask", "_surface", "data",
     )  # fmt: skip
 
     def __init__(
@@ -48,12 +37,10 @@ class FixedBody:
         material: Material,
         group: int,
         mask: int,
-        pose: tuple,
     ) -> None:
         self._world, self._number, self._name = world, number, name
         self._shape, self._material = shape, material
         self._group, self._mask = group, mask
-        self._pose = pose  # position and orientation of the shape's frame
         self._surface: tuple | None = None  # None: it was never set
         self.data: Any = None  # of the user; neither saved nor recorded
 
@@ -63,8 +50,9 @@ class FixedBody:
         object.__setattr__(self, name, value)
 
     @property
-    def is_fixed(self) -> bool:
-        return True
+    def number(self) -> int:
+        """Unique in its world, never used again."""
+        return self._number
 
     @property
     def shape(self) -> Shape:
@@ -79,15 +67,6 @@ class FixedBody:
     def material(self, value: Material) -> None:
         self._owner()
         single_body.set_material(self, value)
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def number(self) -> int:
-        """Unique in its world, never used again."""
-        return self._number
 
     @property
     def group(self) -> int:
@@ -123,6 +102,43 @@ class FixedBody:
         self._owner()
         single_body.set_surface(self, value)
 
+    def _owner(self) -> "World":
+        """The world of a body or fixed thing that was not removed."""
+        if self._world is None:
+            raise InputError(
+                f"{self._name}: this body was removed from its world and cannot be used any more."
+            )
+        return self._world
+
+
+@public
+class FixedBody(_Thing):
+    """A part of the fixed world, made by `World.add_fixed`. It never moves."""
+
+    __slots__ = ("_pose",)
+
+    def __init__(
+        self,
+        world: "World",
+        number: int,
+        name: str,
+        shape: Shape,
+        material: Material,
+        group: int,
+        mask: int,
+        pose: tuple,
+    ) -> None:
+        super().__init__(world, number, name, shape, material, group, mask)
+        self._pose = pose  # position and orientation of the shape's frame
+
+    @property
+    def is_fixed(self) -> bool:
+        return True
+
+    @property
+    def name(self) -> str:
+        return self._name
+
     @property
     def position(self) -> np.ndarray:
         return frozen(self._pose[0])
@@ -133,9 +149,6 @@ class FixedBody:
 
     def __repr__(self) -> str:
         return f"<FixedBody {self._name!r}: {self._shape!r}>"
-
-    def _owner(self) -> "World":
-        return owner_of(self)
 
 
 class Start:
@@ -151,7 +164,7 @@ class Start:
 
 
 @public
-class Body:
+class Body(_Thing):
     """A moving body, made by `World.add_body`. World axes, SI units.
 
     position, orientation   pose of the frame in which the shape was given [m], (w, x, y, z)
@@ -167,10 +180,7 @@ class Body:
     All can be set; setting wakes the body and what touches it. Arrays are read-only copies.
     """
 
-    __slots__ = (
-        "_world", "_number", "_row", "_name", "_shape", "_material", "_kinematic",
-        "_group", "_mask", "_frame", "_start", "_surface", "data",
-    )  # fmt: skip
+    __slots__ = ("_row", "_kinematic", "_frame", "_start")
 
     def __init__(
         self,
@@ -185,19 +195,10 @@ class Body:
         frame: MassFrame,
         start: Start,
     ) -> None:
-        self._world, self._number, self._name = world, number, name
-        self._shape, self._material, self._kinematic = shape, material, kinematic
-        self._group, self._mask = group, mask
-        self._frame = frame
+        super().__init__(world, number, name, shape, material, group, mask)
+        self._kinematic, self._frame = kinematic, frame
         self._start: Start | None = start  # None once the arrays hold the body
         self._row = -1  # its row in the arrays
-        self._surface: tuple | None = None  # None: it was never set
-        self.data: Any = None  # of the user; neither saved nor recorded
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name[0] != "_":
-            check_settable(self, name)
-        object.__setattr__(self, name, value)
 
     # What it is
 
@@ -206,61 +207,8 @@ class Body:
         return False
 
     @property
-    def shape(self) -> Shape:
-        return self._shape
-
-    @property
-    def material(self) -> Material:
-        """Can be changed while the world runs; the mass stays."""
-        return self._material
-
-    @material.setter
-    def material(self, value: Material) -> None:
-        self._owner()
-        single_body.set_material(self, value)
-
-    @property
     def kinematic(self) -> bool:
         return self._kinematic
-
-    @property
-    def group(self) -> int:
-        """Bits: what it is; can be changed while the world runs."""
-        return self._group
-
-    @group.setter
-    def group(self, value: int) -> None:
-        self._owner()
-        single_body.set_bits(self, "group", value)
-
-    @property
-    def mask(self) -> int:
-        """Bits: what it touches; can be changed while the world runs."""
-        return self._mask
-
-    @mask.setter
-    def mask(self, value: int) -> None:
-        self._owner()
-        single_body.set_bits(self, "mask", value)
-
-    @property
-    def surface_velocity(self) -> np.ndarray:
-        """How its surface moves on it, as that of a conveyor belt, in the axes of the shape [m/s].
-
-        The part along the surface counts. Contacts stick to the moving surface, or slide on it; can
-        be changed while the world runs.
-        """
-        return frozen(self._surface or (0.0, 0.0, 0.0))
-
-    @surface_velocity.setter
-    def surface_velocity(self, value: ArrayLike) -> None:
-        self._owner()
-        single_body.set_surface(self, value)
-
-    @property
-    def number(self) -> int:
-        """Unique in its world, never used again."""
-        return self._number
 
     @property
     def name(self) -> str:
@@ -421,9 +369,6 @@ class Body:
         return f"<Body {self._name!r}: {self._shape!r} at ({x:.4g}, {y:.4g}, {z:.4g})>"
 
     # Inside
-
-    def _owner(self) -> "World":
-        return owner_of(self)
 
     def _pose(self) -> tuple:
         """Position and orientation of the shape's frame, as tuples."""
