@@ -52,8 +52,8 @@ from drystone.solvers.newton.factor_plan import make_plan
 from drystone.solvers.newton.min_degree import eliminate, new_elimination
 from drystone.solvers.newton.ordering import order_island
 
-# Operations of one factorisation, some 25 ms: walls of 4000 stones and long rows have fewer, a
-# heap of 1000 bodies, which sweeps bring to rest, ten times as many.
+# Operations of one factorisation, some 25 ms: walls of 4000 stones have fewer, and heaps of 1500
+# cubes.
 BODY_OPERATIONS = 3e8
 # Newton steps in a step of time, and the operations of all of them, if these are more than a few
 # steps: what is left goes on in the next step of time, from where it was.
@@ -66,12 +66,12 @@ MANY_BODIES = 24
 MOVING = 1000.0
 # The error to aim at, as a share of the tolerance: small enough for an island to fall asleep.
 LARGE_GOAL = 0.1
-# Towers of up to so many contacts, which take so few operations, are brought there whenever they
-# are not, as small islands are: an error of 1e-5 m/s keeps 140 boxes swaying by a millimetre.
-DEEP_CONTACTS, DEEP_OPERATIONS = 2000, 4e6
-# Wider structures, such as a pyramid of 820 boxes, are brought there every so many steps: each of
-# its 40 layers may slip by 1e-5 m/s on the one below, and its top went off by 0.3 mm in 0.5 s.
-WIDE_CONTACTS, WIDE_OPERATIONS, WIDE_PERIOD = 10_000, 1e8, 8
+# Structures whose factors take so few operations for each contact are brought there whenever they
+# are not, as small islands are: each of the 40 layers of a pyramid of 820 boxes may slip by
+# 1e-5 m/s on the one below else, and 140 boxes on top of each other sway by a millimetre. What
+# begins from so small an error stays there for dozens of steps. A stack takes 100 for each contact,
+# that pyramid 4400, a wall of 2000 stones 7800, a heap of 1000 cubes 23,000.
+ORDERED, ORDERED_OPERATIONS = 12_000.0, 2e9
 
 FIRST_ALPHA, LEAST_ALPHA, LARGEST_ALPHA = 1e-3, 1e-7, 1e3
 # alpha to begin with is so much [s/m] times the error: a guess that is good needs no soft start.
@@ -344,6 +344,12 @@ def solve_worst(lo, n, level, rows, mass, aims, twist):
                 mass, free,
             )  # fmt: skip
     return _solve_chosen(lo, n, chosen, rows, mass, free, aims, twist)
+
+
+@inner_kernel
+def structure_operations(n):
+    """Operations up to which an island of `n` contacts counts as a structure, not as a heap."""
+    return min(ORDERED * n, ORDERED_OPERATIONS)
 
 
 @inner_kernel
