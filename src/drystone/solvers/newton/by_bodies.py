@@ -52,9 +52,9 @@ from drystone.solvers.newton.factor_plan import make_plan
 from drystone.solvers.newton.min_degree import eliminate, new_elimination
 from drystone.solvers.newton.ordering import order_island
 
-# Operations of one factorisation, some 25 ms: walls of 4000 stones have fewer, and heaps of 1500
-# cubes.
-BODY_OPERATIONS = 3e8
+# Operations of one factorisation, some 3 ms: heaps of 300 cubes have fewer. One of 1000, which
+# sweeps bring to rest, has four times as many.
+BODY_OPERATIONS = 3e7
 # Newton steps in a step of time, and the operations of all of them, if these are more than a few
 # steps: what is left goes on in the next step of time, from where it was.
 NEWTON_STEPS, FEW_STEPS, MOST_WORK = 60, 12, 3e9
@@ -66,12 +66,12 @@ MANY_BODIES = 24
 MOVING = 1000.0
 # The error to aim at, as a share of the tolerance: small enough for an island to fall asleep.
 LARGE_GOAL = 0.1
-# Structures whose factors take so few operations for each contact are brought there whenever they
-# are not, as small islands are: each of the 40 layers of a pyramid of 820 boxes may slip by
-# 1e-5 m/s on the one below else, and 140 boxes on top of each other sway by a millimetre. What
-# begins from so small an error stays there for dozens of steps. A stack takes 100 for each contact,
-# that pyramid 4400, a wall of 2000 stones 7800, a heap of 1000 cubes 23,000.
-ORDERED, ORDERED_OPERATIONS = 12_000.0, 2e9
+# Structures are brought there whenever they are not, as small islands are: each of the 40 layers of
+# a pyramid of 820 boxes may slip by 1e-5 m/s on the one below else, and 140 boxes on top of each
+# other sway by a millimetre. What begins from so small an error stays there for dozens of steps.
+# Factors of n contacts in a plane take operations in proportion to n √n, if not less: 55 n √n for
+# that pyramid, 62 for a wall of 2000 stones, 88 for one of 10,000; 290 for a heap of 1000 cubes.
+STRUCTURE, FEW_OPERATIONS, LARGEST_STRUCTURE = 90.0, 1e6, 3e9
 
 FIRST_ALPHA, LEAST_ALPHA, LARGEST_ALPHA = 1e-3, 1e-7, 1e3
 # alpha to begin with is so much [s/m] times the error: a guess that is good needs no soft start.
@@ -139,10 +139,15 @@ def _start_velocities(work, rows, free, twist):
 
 
 @kernel
-def _set_shifts(work, friction):
+def _set_shifts(noise, work, friction):
+    """Contacts that slip by no more than `noise` [m/s], the error, may as well stick.
+
+    Their slip is part of the error, and the next answer would keep it.
+    """
     for i in range(work.row.shape[0]):
         u1, u2 = work.velocity[i, 1], work.velocity[i, 2]
-        work.shift[i] = friction[work.row[i]] * sqrt(u1 * u1 + u2 * u2)
+        slip = sqrt(u1 * u1 + u2 * u2)
+        work.shift[i] = friction[work.row[i]] * slip if slip > noise else 0.0
 
 
 @kernel
@@ -243,7 +248,7 @@ def _improve(rows, mass, free, goal, tolerance, most, work, plan, matrix, twist)
     alpha, least = min(FIRST_ALPHA, max(100.0 * LEAST_ALPHA, ALPHA_SHARE * error)), LEAST_ALPHA
     steps = 0
     while not best <= goal and steps < most and alpha <= LARGEST_ALPHA:
-        _set_shifts(work, rows.friction)
+        _set_shifts(error, work, rows.friction)
         enough = max(CLOSE * error, 0.1 * goal)
         taken = _solve_near_centre(rows, mass, alpha, enough, work, plan, matrix)
         steps += abs(taken)
@@ -349,7 +354,7 @@ def solve_worst(lo, n, level, rows, mass, aims, twist):
 @inner_kernel
 def structure_operations(n):
     """Operations up to which an island of `n` contacts counts as a structure, not as a heap."""
-    return min(ORDERED * n, ORDERED_OPERATIONS)
+    return min(max(STRUCTURE * n * sqrt(float(n)), FEW_OPERATIONS), LARGEST_STRUCTURE)
 
 
 @inner_kernel
