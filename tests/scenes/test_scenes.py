@@ -13,6 +13,8 @@ SMALL = {
     "wall": {"length": 1.5, "courses": 4},
     "pyramid": {"rows": 5},
     "dominoes": {"count": 8},
+    "jenga": {"layers": 6},
+    "masonry": {"courses": 6, "stones": 6},
     "sphere-pile": {"count": 27, "per_side": 3},
     "box-pile": {"count": 27, "per_side": 3},
     "hull-pile": {"count": 27, "per_side": 3},

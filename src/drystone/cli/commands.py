@@ -208,6 +208,7 @@ HEEDED = {
     "shots": ("threads",),
     "orderings": ("threads", "json_file"),
     "motion": ("threads", "json_file"),
+    "structures": ("scenes", "scale", "peers", "peer_python", "threads", "json_file"),
     "siconos": ("threads", "json_file", "peer_python"),
     "penalty": ("scenes", "scale", "threads"),
 }
@@ -237,6 +238,9 @@ def bench(  # one argument for each option, as in run()
     ] = False,
     motion: Annotated[
         bool, typer.Option("--motion", help="Only figures of motion that have a right answer.")
+    ] = False,
+    structures: Annotated[
+        bool, typer.Option("--structures", help="Only large structures at rest; --scenes too.")
     ] = False,
     siconos: Annotated[
         Path | None, typer.Option(help="Only `auto` beside Siconos, on a folder of problems.")
@@ -305,6 +309,13 @@ def bench(  # one argument for each option, as in run()
             return
         if motion:
             if print_motion(json_file, screen, results):
+                raise typer.Exit(1)
+            return
+        if structures:
+            from drystone.bench.structures import run_structures
+
+            python = (peer_python or Path(sys.executable)) if peers else None
+            if run_structures(names, scale, python, json_file, screen, results):
                 raise typer.Exit(1)
             return
         if siconos is not None:

@@ -1,4 +1,4 @@
-"""Stacks: box-stack, pyramid, mass-ratio and card-house, which should all do nothing at all."""
+"""Stacks: boxes, pyramid, card house, Jenga, masonry, which should all do nothing at all."""
 
 from math import cos, radians, sin
 
@@ -91,6 +91,40 @@ def fill_card_house(
             world.add_body(lying, paper, position=position, name=f"lying {level}.{k}")
 
 
+def fill_jenga(world, layers=18, friction=0.5):
+    """Three blocks a layer, every other layer turned by a right angle."""
+    wood = ds.Material(density=600, friction=friction)
+    world.add_fixed(ds.Plane(), wood, name="ground")
+    long, wide, high = 0.075, 0.025, 0.015
+    for layer in range(layers):
+        for k in range(3):
+            beside, z = (k - 1) * wide, (layer + 0.5) * high
+            turned = layer % 2 == 1
+            world.add_body(
+                ds.Box(wide, long, high) if turned else ds.Box(long, wide, high), wood,
+                position=(beside, 0, z) if turned else (0, beside, z), name=f"block {layer}.{k}",
+            )  # fmt: skip
+
+
+def fill_masonry(world, courses=20, stones=100, length=0.4, depth=0.2, height=0.2, joint_mm=5.0,
+                 friction=0.6):  # fmt: skip
+    """A wall of equal stones in running bond, `stones` in every other course, half ones at its ends
+    in the courses between. Beds are dry, joints between neighbours are open."""
+    rock = ds.Material(density=2400, friction=friction)
+    world.add_fixed(ds.Plane(), rock, name="ground")
+    for course in range(courses):
+        if course % 2 == 0:
+            joints = [k * length for k in range(stones + 1)]
+        else:
+            joints = [0.0, *((k + 0.5) * length for k in range(stones)), stones * length]
+        for k in range(len(joints) - 1):
+            x, wide = (joints[k] + joints[k + 1]) / 2, joints[k + 1] - joints[k]
+            world.add_body(
+                ds.Box(wide - joint_mm / 1000, depth, height), rock, name=f"stone {course}.{k}",
+                position=(x - stones * length / 2, 0, (course + 0.5) * height),
+            )  # fmt: skip
+
+
 SCENES = [
     Scene(
         "box-stack",
@@ -132,5 +166,19 @@ SCENES = [
         seconds=5.0,
         expect="stands while friction exceeds half the tangent of the lean; falls at friction=0.1",
         source="WSCG 2010 (Poulsen, Niebe, Erleben), card house",
+    ),
+    Scene(
+        "jenga",
+        "Jenga tower of 18 layers",
+        fill_jenga,
+        seconds=5.0,
+        expect="nothing moves",
+    ),
+    Scene(
+        "masonry",
+        "wall of 2000 equal stones in running bond",
+        fill_masonry,
+        seconds=2.0,
+        expect="nothing moves",
     ),
 ]

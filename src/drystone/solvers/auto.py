@@ -24,7 +24,7 @@ from drystone.model.capacity import island_work
 from drystone.solvers.gauss_seidel.block_matrix import block_problem, islands_of
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_rows
 from drystone.solvers.gauss_seidel.sweep import sweeps_alone
-from drystone.solvers.newton.by_bodies import BODY_OPERATIONS, LARGE_GOAL, solve_by_bodies
+from drystone.solvers.newton.by_bodies import LARGE_GOAL, solve_by_bodies
 from drystone.solvers.newton.hybrid import (
     FAILED,
     LARGE,
@@ -40,6 +40,7 @@ from drystone.solvers.stages.least_norm import share_evenly
 
 MANY_SWEEPS = 10_000  # of an island that Newton does not solve
 LARGE_STEPS = 150  # of prox-newton on one island; what converges at all took 40 to 100
+ISLAND_OPERATIONS = 3e8  # of a factorisation with the velocities of bodies: heaps of 1500 cubes
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Auto:
                 newton, steps = newton + islands, steps + taken
                 if error <= tolerance:
                     continue
-                aims = LARGE_GOAL * tolerance, tolerance, BODY_OPERATIONS
+                aims = LARGE_GOAL * tolerance, tolerance, ISLAND_OPERATIONS
                 _, islands, taken = solve_by_bodies(lo, hi - lo, rows, p.mass, free, aims, twist)
                 newton, steps = newton + islands, steps + taken
             share_evenly(rows, groups, p.mass, twist, tolerance, np.zeros(42))

@@ -262,7 +262,7 @@ def run_large_islands() -> None:
     motion = work.motion
     rows, mass, twist = work.rows, motion.mass, motion.twist
     solve_by_bodies(0, 0, rows, mass, motion.free, (0.0, 0.0, 0.0), twist)
-    finish_locally(0, 0, 0, False, False, rows, 0, 0, mass, twist, work.log.info)
+    finish_locally(0, 0, 0, False, rows, 0, 0, mass, twist, work.log.info)
 
 
 def _order_contacts(joint_work) -> None:

@@ -1,8 +1,7 @@
-"""Islands of bodies: who touches whom, an order of the bodies, and the scratch of one island.
+"""Islands of bodies: who touches whom, and the scratch of one island.
 
-The equations of body_system.py couple bodies that touch, six unknowns each. Reversed Cuthill-McKee
-(ordering.py) keeps the band that of one layer: a tower, a wall or a row of dominoes is factored in
-time proportional to its length.
+The equations of body_system.py couple bodies that touch, six unknowns each. An island is found by a
+walk over bodies that touch (ordering.py), and numbered for sparse factors (min_degree.py).
 """
 
 from typing import NamedTuple
@@ -33,9 +32,9 @@ class BodyWork(NamedTuple):
     body: np.ndarray  # (bodies,) int32, in their order
     place: np.ndarray  # (n + 1,) int32: place of a body in that order
     row: np.ndarray  # (m,) int32: rows of the contacts
-    low: np.ndarray  # (6 bodies,) int32, and the next two: see banded_lu.py
-    high: np.ndarray
-    at: np.ndarray
+    first: np.ndarray  # (bodies + 1,) int32: bodies of higher place that each touches
+    column: np.ndarray  # (pairs of bodies,) int32
+    pair: np.ndarray  # (m,) int32: block of the two bodies of a contact, -1 if one does not move
     inertia: np.ndarray  # (bodies, 7) mass, and the inertia about world axes xx xy xz yy yz zz
     added: np.ndarray  # (6 bodies,) velocities less the free ones
     y: np.ndarray  # (6 bodies,) right side, then the change of the velocities
@@ -63,12 +62,12 @@ def new_graph(bodies, contacts):
 
 
 @kernel(_nrt=True)
-def new_body_work(graph, count, contacts):
-    """Scratch for the bodies graph.order[:count] with so many contacts."""
-    m, n = contacts, 6 * count
+def new_body_work(graph, row, count, pairs):
+    """Scratch for so many bodies, of which so many pairs touch, with the contacts `row`."""
+    m, n = row.shape[0], 6 * count
     return BodyWork(
-        np.zeros(count, np.int32), np.zeros(graph.slot.shape[0], np.int32), np.zeros(m, np.int32),
-        np.zeros(n, np.int32), np.zeros(n, np.int32), np.zeros(n, np.int32),
+        np.zeros(count, np.int32), np.zeros(graph.slot.shape[0], np.int32), row,
+        np.zeros(count + 1, np.int32), np.zeros(pairs, np.int32), np.zeros(m, np.int32),
         np.zeros((count, 7)), np.zeros(n), np.zeros(n), np.zeros(n),
         np.zeros((m, 3)), np.zeros((m, 3)), np.zeros((m, 3)), np.zeros((m, 3)), np.zeros((m, 3)),
         np.zeros(m), np.zeros((2, 3, 6)), np.zeros((2, 3, 6)),
@@ -128,45 +127,62 @@ def link_bodies(count, rows, mass, graph):
     graph.link_first[count] = used
 
 
-@inner_kernel
-def count_contacts(lo, size, graph):
+@kernel(_nrt=True)
+def rows_of_island(lo, size, graph):
     """Contacts of the island graph.order[:size]; they are marked as seen."""
-    count = 0
+    most = 0
+    for i in range(size):
+        c = graph.order[i]
+        most += graph.first[c + 1] - graph.first[c]
+    row, count = np.empty(most, np.int32), 0
     for i in range(size):
         c = graph.order[i]
         for m in range(graph.first[c], graph.first[c + 1]):
-            if graph.seen[graph.item[m] - lo] == 0:
-                graph.seen[graph.item[m] - lo] = 1
+            r = graph.item[m]
+            if graph.seen[r - lo] == 0:
+                graph.seen[r - lo] = 1
+                row[count] = r
                 count += 1
-    return count
+    return row[:count].copy()
 
 
-@inner_kernel
-def take_island(lo, size, graph, work):
-    """Bodies, contacts and the first column of every row of the island graph.order[:size]."""
-    m = 0
+@kernel(_nrt=True)
+def links_of_island(size, graph):
+    """Bodies that each body of the island graph.order[:size] touches, by their place in it."""
+    first, total = np.zeros(size + 1, np.int32), 0
     for i in range(size):
         c = graph.order[i]
-        work.body[i] = graph.body[c]
-        work.place[graph.body[c]] = i
-        left = i
-        for k in range(graph.link_first[c], graph.link_first[c + 1]):
-            left = min(left, graph.place[graph.link[k]])
-        for k in range(6):
-            work.low[6 * i + k] = 6 * left
-        for k in range(graph.first[c], graph.first[c + 1]):
-            r = graph.item[k]
-            if graph.seen[r - lo] == 1:
-                graph.seen[r - lo] = 2
-                work.row[m] = r
-                m += 1
-
-
-@inner_kernel
-def factor_operations(size, high):
-    """Multiplications and additions that lu_factor() takes."""
-    total = 0.0
+        total += graph.link_first[c + 1] - graph.link_first[c]
+        first[i + 1] = total
+    link, used = np.empty(total, np.int32), 0
     for i in range(size):
-        width = float(high[i] - i + 1)
-        total += 2.0 * width * width
-    return total
+        c = graph.order[i]
+        for k in range(graph.link_first[c], graph.link_first[c + 1]):
+            link[used] = graph.place[graph.link[k]]
+            used += 1
+    return first, link
+
+
+@kernel(_nrt=True)
+def number_island(order, first, link, graph, rows, mass, work):
+    """Fill what `work` says about bodies and pairs, for bodies graph.order[order]."""
+    size, used = order.shape[0], 0
+    number = np.empty(size, np.int32)
+    for i in range(size):
+        b = graph.body[graph.order[order[i]]]
+        work.body[i], work.place[b], number[order[i]] = b, i, i
+    for i in range(size):
+        for k in range(first[order[i]], first[order[i] + 1]):
+            if number[link[k]] > i:
+                work.column[used] = number[link[k]]
+                used += 1
+        work.first[i + 1] = used
+    for i in range(work.row.shape[0]):
+        a, b = rows.body[work.row[i], 0], rows.body[work.row[i], 1]
+        work.pair[i] = -1
+        if mass[a, 0] > 0.0 and mass[b, 0] > 0.0:
+            p, q = work.place[a], work.place[b]
+            low, high = min(p, q), max(p, q)
+            for k in range(work.first[low], work.first[low + 1]):
+                if work.column[k] == high:
+                    work.pair[i] = size + k

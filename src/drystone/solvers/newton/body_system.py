@@ -54,23 +54,23 @@ def subtract_momenta(work, v, out):
 
 @inner_kernel
 def _add_masses(work, matrix):
-    at, inertia = work.at, work.inertia
+    inertia = work.inertia
     for i in range(work.body.shape[0]):
-        o = 6 * i
+        o = 36 * i
         for k in range(3):
-            matrix[at[o + k] + o + k] += inertia[i, 0]
-        o += 3
+            matrix[o + 7 * k] += inertia[i, 0]
+        o += 21
         xx, xy, xz = inertia[i, 1], inertia[i, 2], inertia[i, 3]
         yy, yz, zz = inertia[i, 4], inertia[i, 5], inertia[i, 6]
-        matrix[at[o] + o] += xx
-        matrix[at[o] + o + 1] += xy
-        matrix[at[o] + o + 2] += xz
-        matrix[at[o + 1] + o] += xy
-        matrix[at[o + 1] + o + 1] += yy
-        matrix[at[o + 1] + o + 2] += yz
-        matrix[at[o + 2] + o] += xz
-        matrix[at[o + 2] + o + 1] += yz
-        matrix[at[o + 2] + o + 2] += zz
+        matrix[o] += xx
+        matrix[o + 1] += xy
+        matrix[o + 2] += xz
+        matrix[o + 6] += xy
+        matrix[o + 7] += yy
+        matrix[o + 8] += yz
+        matrix[o + 12] += xz
+        matrix[o + 13] += yz
+        matrix[o + 14] += zz
 
 
 @kernel
@@ -112,10 +112,23 @@ def _cone_stiffness(zn, z1, z2, mu, s):
 
 
 @kernel
-def _add_contact(r, rows, mass, stiffness, p, work, matrix):
-    """Jᵀ K J of row `r` to the matrix and Jᵀ p to the right side."""
+def _add_block(o, side, other, work, matrix):
+    """Jᵀ K J of the bodies on two sides of a contact to the block at matrix[o]."""
+    jac, stiff = work.jacobian, work.stiff
+    for j in range(6):
+        a, b, c = jac[side, 0, j], jac[side, 1, j], jac[side, 2, j]
+        for k in range(6):
+            matrix[o + 6 * j + k] += (
+                a * stiff[other, 0, k] + b * stiff[other, 1, k] + c * stiff[other, 2, k]
+            )
+
+
+@kernel
+def _add_contact(i, rows, mass, stiffness, p, work, matrix):
+    """Jᵀ K J of contact `i` to the matrix and Jᵀ p to the right side."""
+    r = work.row[i]
     k00, k01, k02, k11, k12, k22 = stiffness
-    jac, stiff, at = work.jacobian, work.stiff, work.at
+    jac, stiff = work.jacobian, work.stiff
     _set_jacobian(r, rows, mass, jac)
     for side in range(2):
         for j in range(6):
@@ -126,22 +139,16 @@ def _add_contact(r, rows, mass, stiffness, p, work, matrix):
     for side in range(2):
         if mass[rows.body[r, side], 0] == 0.0:
             continue
-        o = 6 * work.place[rows.body[r, side]]
+        place = work.place[rows.body[r, side]]
+        o = 6 * place
         for j in range(6):
             work.y[o + j] += (
                 jac[side, 0, j] * p[0] + jac[side, 1, j] * p[1] + jac[side, 2, j] * p[2]
             )
-        for other in range(2):
-            if mass[rows.body[r, other], 0] == 0.0:
-                continue
-            q = 6 * work.place[rows.body[r, other]]
-            for j in range(6):
-                a, b, c = jac[side, 0, j], jac[side, 1, j], jac[side, 2, j]
-                t = at[o + j] + q
-                for k in range(6):
-                    matrix[t + k] += (
-                        a * stiff[other, 0, k] + b * stiff[other, 1, k] + c * stiff[other, 2, k]
-                    )
+        _add_block(36 * place, side, side, work, matrix)
+    if work.pair[i] >= 0:
+        lower = 0 if work.place[rows.body[r, 0]] < work.place[rows.body[r, 1]] else 1
+        _add_block(36 * work.pair[i], lower, 1 - lower, work, matrix)
 
 
 @inner_kernel
@@ -161,7 +168,7 @@ def fill_step(rows, mass, alpha, work, matrix):
         work.impulse[i, 0], work.impulse[i, 1], work.impulse[i, 2] = p
         stiffness = _cone_stiffness(zn, z1, z2, mu, s)
         if stiffness[0] > 0.0:
-            _add_contact(r, rows, mass, stiffness, p, work, matrix)
+            _add_contact(i, rows, mass, stiffness, p, work, matrix)
     subtract_momenta(work, work.added, work.y)
 
 
@@ -184,7 +191,7 @@ def fill_prediction(rows, mass, alpha, work, matrix):
             work.centre[i, 1] - (k[1] * un + k[3] * u1 + k[4] * u2),
             work.centre[i, 2] - (k[2] * un + k[4] * u1 + k[5] * u2),
         )
-        _add_contact(r, rows, mass, k, p, work, matrix)
+        _add_contact(i, rows, mass, k, p, work, matrix)
     subtract_momenta(work, work.added, work.y)
 
 

@@ -29,15 +29,15 @@ from drystone.constraints.coulomb import project_on_cone, push, slip_at
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.solvers.gauss_seidel.sweep import closing_speed, row_error
-from drystone.solvers.newton.banded_lu import lu_factor, lu_solve, set_band
+from drystone.solvers.newton.block_cholesky import factor_blocks, solve_blocks
 from drystone.solvers.newton.body_graph import (
-    count_contacts,
-    factor_operations,
     link_bodies,
+    links_of_island,
     list_contacts,
     new_body_work,
     new_graph,
-    take_island,
+    number_island,
+    rows_of_island,
 )
 from drystone.solvers.newton.body_system import (
     contact_scale,
@@ -48,11 +48,13 @@ from drystone.solvers.newton.body_system import (
     set_inertias,
     subtract_momenta,
 )
+from drystone.solvers.newton.factor_plan import make_plan
+from drystone.solvers.newton.min_degree import eliminate, new_elimination
 from drystone.solvers.newton.ordering import order_island
 
-# Operations of one factorisation, some 25 ms: walls of 4000 stones and long rows have fewer, a
-# heap of 1000 bodies, which sweeps bring to rest, ten times as many.
-BODY_OPERATIONS = 3e8
+# Operations of one factorisation, some 3 ms: heaps of 300 cubes have fewer. One of 1000, which
+# sweeps bring to rest, has four times as many.
+BODY_OPERATIONS = 3e7
 # Newton steps in a step of time, and the operations of all of them, if these are more than a few
 # steps: what is left goes on in the next step of time, from where it was.
 NEWTON_STEPS, FEW_STEPS, MOST_WORK = 60, 12, 3e9
@@ -64,12 +66,12 @@ MANY_BODIES = 24
 MOVING = 1000.0
 # The error to aim at, as a share of the tolerance: small enough for an island to fall asleep.
 LARGE_GOAL = 0.1
-# Towers of up to so many contacts, which take so few operations, are brought there whenever they
-# are not, as small islands are: an error of 1e-5 m/s keeps 140 boxes swaying by a millimetre.
-DEEP_CONTACTS, DEEP_OPERATIONS = 2000, 4e6
-# Wider structures, such as a pyramid of 820 boxes, are brought there every so many steps: each of
-# its 40 layers may slip by 1e-5 m/s on the one below, and its top went off by 0.3 mm in 0.5 s.
-WIDE_CONTACTS, WIDE_OPERATIONS, WIDE_PERIOD = 10_000, 1e8, 8
+# Structures are brought there whenever they are not, as small islands are: each of the 40 layers of
+# a pyramid of 820 boxes may slip by 1e-5 m/s on the one below else, and 140 boxes on top of each
+# other sway by a millimetre. What begins from so small an error stays there for dozens of steps.
+# Factors of n contacts in a plane take operations in proportion to n √n, if not less: 55 n √n for
+# that pyramid, 62 for a wall of 2000 stones, 88 for one of 10,000; 290 for a heap of 1000 cubes.
+STRUCTURE, FEW_OPERATIONS, LARGEST_STRUCTURE = 90.0, 1e6, 3e9
 
 FIRST_ALPHA, LEAST_ALPHA, LARGEST_ALPHA = 1e-3, 1e-7, 1e3
 # alpha to begin with is so much [s/m] times the error: a guess that is good needs no soft start.
@@ -83,10 +85,10 @@ SEARCHES = 20
 
 
 @kernel
-def _worst_error(work, rows, twist):
+def _worst_error(row, rows, twist):
     worst = 0.0
-    for i in range(work.row.shape[0]):
-        error = row_error(work.row[i], rows, twist)
+    for i in range(row.shape[0]):
+        error = row_error(row[i], rows, twist)
         if not error <= worst:  # also takes a NaN
             worst = error
     return worst
@@ -137,10 +139,15 @@ def _start_velocities(work, rows, free, twist):
 
 
 @kernel
-def _set_shifts(work, friction):
+def _set_shifts(noise, work, friction):
+    """Contacts that slip by no more than `noise` [m/s], the error, may as well stick.
+
+    Their slip is part of the error, and the next answer would keep it.
+    """
     for i in range(work.row.shape[0]):
         u1, u2 = work.velocity[i, 1], work.velocity[i, 2]
-        work.shift[i] = friction[work.row[i]] * sqrt(u1 * u1 + u2 * u2)
+        slip = sqrt(u1 * u1 + u2 * u2)
+        work.shift[i] = friction[work.row[i]] * slip if slip > noise else 0.0
 
 
 @kernel
@@ -205,17 +212,17 @@ def _search_share(rows, alpha, work):
 
 
 @kernel
-def _solve_near_centre(rows, mass, alpha, enough, work, matrix):
+def _solve_near_centre(rows, mass, alpha, enough, work, plan, matrix):
     """Newton on the convex problem around work.centre; its steps, negative if it did not settle.
 
     enough    lack of momentum at which it may stop [m/s]
     """
-    size = work.y.shape[0]
+    size = work.body.shape[0]
     fill_prediction(rows, mass, alpha, work, matrix)
     for step in range(1, MOST_STEPS + 1):
-        if not lu_factor(size, matrix, work.low, work.high, work.at):
+        if not factor_blocks(size, work.first, work.column, matrix, plan):
             return -step
-        lu_solve(size, matrix, work.low, work.high, work.at, work.y)
+        solve_blocks(plan, work.y)
         set_changes(rows, mass, work)
         _move(1.0 if step == 1 else _search_share(rows, alpha, work), work)
         fill_step(rows, mass, alpha, work, matrix)
@@ -228,22 +235,22 @@ def _solve_near_centre(rows, mass, alpha, enough, work, matrix):
 
 
 @kernel
-def _improve(rows, mass, free, goal, tolerance, most, work, matrix, twist):
+def _improve(rows, mass, free, goal, tolerance, most, work, plan, matrix, twist):
     """Newton on the island in `work`; the best impulses remain. Returns their error and the steps.
 
     It ends at `goal`, or below `tolerance` where a problem gains less than half, or after `most`
     steps.
     """
-    error = best = _worst_error(work, rows, twist)
+    error = best = _worst_error(work.row, rows, twist)
     _take_impulses(work, rows.impulse, work.best)
     _take_impulses(work, rows.impulse, work.centre)
     _start_velocities(work, rows, free, twist)
     alpha, least = min(FIRST_ALPHA, max(100.0 * LEAST_ALPHA, ALPHA_SHARE * error)), LEAST_ALPHA
     steps = 0
     while not best <= goal and steps < most and alpha <= LARGEST_ALPHA:
-        _set_shifts(work, rows.friction)
+        _set_shifts(error, work, rows.friction)
         enough = max(CLOSE * error, 0.1 * goal)
-        taken = _solve_near_centre(rows, mass, alpha, enough, work, matrix)
+        taken = _solve_near_centre(rows, mass, alpha, enough, work, plan, matrix)
         steps += abs(taken)
         if taken < 0:  # alpha was too small
             alpha, least = 10.0 * alpha, 10.0 * alpha
@@ -251,7 +258,7 @@ def _improve(rows, mass, free, goal, tolerance, most, work, matrix, twist):
             continue
         _give_impulses(work, work.impulse, rows.impulse)
         _set_twists(work, rows, mass, free, twist)
-        before, error = error, _worst_error(work, rows, twist)
+        before, error = error, _worst_error(work.row, rows, twist)
         if error < best:
             best = error
             _take_impulses(work, rows.impulse, work.best)
@@ -271,20 +278,23 @@ def _improve(rows, mass, free, goal, tolerance, most, work, matrix, twist):
 def _solve_island(lo, size, graph, rows, mass, free, aims, twist):
     """Newton on the bodies graph.order[:size]; the error and the steps, none if it is too large."""
     goal, tolerance, most_operations = aims
-    contacts = count_contacts(lo, size, graph)
-    work = new_body_work(graph, size, contacts)
-    take_island(lo, size, graph, work)
-    error = _worst_error(work, rows, twist)
+    row = rows_of_island(lo, size, graph)
+    error = _worst_error(row, rows, twist)
     if error <= tolerance:
         return error, 0
-    numbers = set_band(6 * size, work.low, work.high, work.at)
-    operations = factor_operations(6 * size, work.high)
+    first, link = links_of_island(size, graph)
+    elimination = new_elimination(size, link.shape[0])
+    columns, operations = eliminate(size, first, link, most_operations, elimination)
     if operations > most_operations:
         return error, 0
-    most = min(NEWTON_STEPS, max(FEW_STEPS, int(MOST_WORK / operations)))
+    order = np.empty(size, np.int32)
+    plan = make_plan(size, columns, elimination, order)
+    work = new_body_work(graph, row, size, link.shape[0] // 2)
+    number_island(order, first, link, graph, rows, mass, work)
     set_inertias(work, mass)
-    matrix = np.empty(numbers)
-    return _improve(rows, mass, free, goal, tolerance, most, work, matrix, twist)
+    matrix = np.empty(36 * (size + work.column.shape[0]))
+    most = min(NEWTON_STEPS, max(FEW_STEPS, int(MOST_WORK / operations)))
+    return _improve(rows, mass, free, goal, tolerance, most, work, plan, matrix, twist)
 
 
 @kernel(_nrt=True)
@@ -339,6 +349,12 @@ def solve_worst(lo, n, level, rows, mass, aims, twist):
                 mass, free,
             )  # fmt: skip
     return _solve_chosen(lo, n, chosen, rows, mass, free, aims, twist)
+
+
+@inner_kernel
+def structure_operations(n):
+    """Operations up to which an island of `n` contacts counts as a structure, not as a heap."""
+    return min(max(STRUCTURE * n * sqrt(float(n)), FEW_OPERATIONS), LARGEST_STRUCTURE)
 
 
 @inner_kernel

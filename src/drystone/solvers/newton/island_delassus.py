@@ -24,14 +24,11 @@ from drystone.model.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_group, worst_group
 from drystone.solvers.newton.by_bodies import (
     BODY_OPERATIONS,
-    DEEP_CONTACTS,
-    DEEP_OPERATIONS,
     LARGE_GOAL,
     MANY_BODIES,
-    WIDE_CONTACTS,
-    WIDE_OPERATIONS,
     is_moving,
     solve_by_bodies,
+    structure_operations,
 )
 from drystone.solvers.newton.local_rounds import LEAST_LOCAL, finish_locally
 from drystone.solvers.newton.ordering import band_numbers, order_island
@@ -305,13 +302,19 @@ def _solve_large(lo, n, rows, mass, free, aims, twist, info):
     return error
 
 
+@kernel
+def _settle_group(lo, n, residual, rows, mass, free, tolerance, twist, info):
+    """A structure at rest to a tenth of the tolerance, and deeper on the way. Its error."""
+    close = LARGE_GOAL * tolerance
+    aims = (DEEPER * tolerance, close, structure_operations(n))
+    return min(_solve_large(lo, n, rows, mass, free, aims, twist, info), residual)
+
+
 @inner_kernel(inline="always")
 def finish_groups(
-    rows, groups, row_count, backward, deep, mass, free, tolerance, bounds, work, twist, info,
+    rows, groups, row_count, backward, mass, free, tolerance, bounds, work, twist, info,
 ):  # fmt: skip
     """Newton for the groups that sweeps gave up; where it fails, sweeps up to their limit.
-
-    deep    whether wider structures than towers are brought to a small error too
 
     Returns the most sweeps of a group and the largest residual [m/s].
     """
@@ -319,33 +322,29 @@ def finish_groups(
         first, last = rows.group_first[g], rows.group_first[g + 1]
         lo = np.int64(rows.slab_first[first])  # one width of integers: one version of what it calls
         n = np.int64(rows.slab_first[last]) - lo
-        close, residual = LARGE_GOAL * tolerance, rows.group_residual[g]
-        if residual <= rows.group_tolerance[g]:
-            widest = WIDE_CONTACTS if deep else DEEP_CONTACTS
-            if last - first > 1 and residual > close and n <= widest:
-                most = DEEP_OPERATIONS if n <= DEEP_CONTACTS else WIDE_OPERATIONS
-                aims = (DEEPER * tolerance, close, most)
-                error = _solve_large(lo, n, rows, mass, free, aims, twist, info)
-                rows.group_residual[g] = min(error, residual)
+        residual, own = rows.group_residual[g], rows.group_tolerance[g]
+        close, large = LARGE_GOAL * tolerance, last - first > 1
+        if residual <= own:
+            if large and residual > close:
+                rows.group_residual[g] = _settle_group(
+                    lo, n, residual, rows, mass, free, tolerance, twist, info
+                )
             continue
         error, islands, steps = solve_by_newton(
             lo, n, 0, 0, rows, None, mass, free, DEEPER * tolerance, work, twist
         )
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
+        if not error <= tolerance and large and own <= IN_MOTION * tolerance:
+            left = min(error, residual)
+            error = _settle_group(lo, n, left, rows, mass, free, tolerance, twist, info)
         if not error <= tolerance:
             rows.group_residual[g] = min(error, residual)
-            if last - first > 1 and n > LEAST_LOCAL and mass.shape[0] > MANY_BODIES:
-                # A wide one at rest stays far from the tolerance: just below, it drifts.
-                wider = n <= DEEP_CONTACTS or rows.group_tolerance[g] > IN_MOTION * tolerance
-                finish_locally(
-                    g, lo, n, backward, wider, rows, groups, row_count, mass, twist, info
-                )  # fmt: skip
-            left, own = rows.group_residual[g], rows.group_tolerance[g]
+            if large and n > LEAST_LOCAL and mass.shape[0] > MANY_BODIES:
+                finish_locally(g, lo, n, backward, rows, groups, row_count, mass, twist, info)
+            left = rows.group_residual[g]
             if not left <= own:
                 aims = (close, tolerance, BODY_OPERATIONS)
-                if deep and n <= WIDE_CONTACTS:
-                    aims = (DEEPER * tolerance, close, BODY_OPERATIONS)
                 error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
                 rows.group_residual[g] = min(error, left)
         if error <= tolerance:

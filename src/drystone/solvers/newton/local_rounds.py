@@ -54,11 +54,9 @@ def _go_back(lo, n, rows, best, mass, twist):
 
 @stage(result=int64, _nrt=True)
 def finish_locally(
-    g, lo, n, backward, wider, rows, groups, row_count, mass, twist, info,
+    g, lo, n, backward, rows, groups, row_count, mass, twist, info,
 ):  # fmt: skip
     """Newton and sweeps by turns on group `g`, the contacts lo .. lo + n, which sweeps gave up.
-
-    wider   whether more bodies take part where Newton succeeds and yet nothing is gained
 
     The best impulses remain; their error is in rows.group_residual. Returns how many rounds.
     """
@@ -88,10 +86,8 @@ def finish_locally(
         idle = 0 if residual < GAINED * least else idle + 1
         if not solved:
             level = min(RAISED * level, highest)
-        elif wider and idle > 0:
+        elif idle > 0:
             level = max(level / RAISED, LOWEST * goal)
-        elif not wider:
-            level = LEVEL * goal
         if residual < least:
             least = residual
             _copy_impulses(lo, n, rows.impulse, best)

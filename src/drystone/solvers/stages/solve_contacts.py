@@ -2,11 +2,11 @@
 
 from drystone.constraints.joint_rows import contacts_of
 from drystone.jit import inner_kernel, kernel
-from drystone.model.arrays import COUNTER_STEP, ROLLING
+from drystone.model.arrays import ROLLING
 from drystone.solvers.gauss_seidel.rolling import add_torques, roll_rows, rolling_error
 from drystone.solvers.gauss_seidel.solve_islands import solve_rows
 from drystone.solvers.gauss_seidel.sweep import is_bounded
-from drystone.solvers.newton.by_bodies import LARGE_GOAL, WIDE_PERIOD
+from drystone.solvers.newton.by_bodies import LARGE_GOAL
 from drystone.solvers.newton.island_delassus import finish_groups
 
 # How often Newton's method, which takes torques of rolling friction as given, and sweeps, which
@@ -36,7 +36,6 @@ def solve_contacts(backward, bounds, state, settings, work, groups, count):
     motion, rows, info, torques = work.motion, work.rows, work.log.info, 0.0
     newton = settings.newton == 1  # then sweeps give up where it would be quicker
     rolls, turn = rows.special[ROLLING] == 1, 0
-    deep = state.counter[COUNTER_STEP] % WIDE_PERIOD == 0
     if rolls:  # the torques that go with the warm start
         _roll_groups(groups, rows, motion, True)
     while True:
@@ -49,7 +48,7 @@ def solve_contacts(backward, bounds, state, settings, work, groups, count):
             rows.special[ROLLING] = 0
         if newton and residual > LARGE_GOAL * settings.tolerance and not is_bounded(bounds):
             sweeps, residual = finish_groups(
-                rows, groups, count, backward, deep, motion.mass, motion.free, settings.tolerance,
+                rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
                 bounds, work.island, motion.twist, info,
             )  # fmt: skip
         if not rolls:
