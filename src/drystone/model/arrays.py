@@ -269,6 +269,7 @@ class ContactRows(NamedTuple):
     gap: np.ndarray  # (m,) at the start of the step [m]
     skin: np.ndarray  # (m,) gaps and overlaps below this count as touching [m]
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
+    speed: np.ndarray  # (m,) of B seen from A at the point, as the step begins [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (motion/stabilization.py) [N s]
     impact_impulse: np.ndarray  # (m, 3) of impacts within the step (solvers/stages/impact.py) [N s]

@@ -115,7 +115,7 @@ def new_contact_rows(m: int, n: int) -> ContactRows:
         body=i(m, 2), frame=f(m, 9), arm=f(m, 6), delassus=f(m, 6),
         inverse=f(m, 6), bias=f(m), friction=f(m), restitution=f(m),
         gap=f(m), skin=f(m),
-        approach=f(m), impulse=f(m, 3), push=f(m), impact_impulse=f(m, 3),
+        approach=f(m), speed=f(m), impulse=f(m, 3), push=f(m), impact_impulse=f(m, 3),
         round_impulse=f(m, 3),
         target=f(m), impact_list=i(m), bounce_list=i(m), toi=f(m), found_at=f(m), searches=i(m),
         previous=f(m, 3), previous_twist=f(n + 1, 6),
