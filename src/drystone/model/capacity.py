@@ -6,6 +6,7 @@ from drystone.model.arrays import (
     CACHED_TRIANGLES,
     COUNTER_PAIRS,
     INFOS,
+    LANE_NUMBERS,
     SWEPT_COLUMNS,
     Boxes,
     Ccd,
@@ -111,6 +112,7 @@ def _contact_list(m: int) -> ContactList:
 def new_contact_rows(m: int, n: int) -> ContactRows:
     """Buffers of up to `m` contacts between `n` bodies."""
     f, i = _floats, _integers
+    batches = m // 2  # ROOM of solvers/gauss_seidel/lane_batches.py
     return ContactRows(
         body=i(m, 2), frame=f(m, 9), arm=f(m, 6), delassus=f(m, 6),
         inverse=f(m, 6), bias=f(m), friction=f(m), restitution=f(m),
@@ -118,12 +120,15 @@ def new_contact_rows(m: int, n: int) -> ContactRows:
         approach=f(m), speed=f(m), impulse=f(m, 3), push=f(m), impact_impulse=f(m, 3),
         round_impulse=f(m, 3),
         target=f(m), impact_list=i(m), bounce_list=i(m), toi=f(m), found_at=f(m), searches=i(m),
-        previous=f(m, 3), previous_twist=f(n + 1, 6),
-        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 3), slab_list=i(n + 2),
+        previous=f(m, 3), previous_twist=f(n + 1, 8),
+        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 16), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_tolerance=f(n + 2), group_list=i(n + 2),
         group_linked=i(n + 2), flat=i(1), special=i(3), rolling=f(m, 2), torque=f(m, 3),
         surface=f(m, 3),
+        lane_row=i(8 * batches), lane_body=i(16 * batches), lane_data=f(LANE_NUMBERS * batches),
+        lane_even=i(batches), lane_fill=i(batches), lane_end=i(n + 2),
+        lane_bits=np.zeros(n + 1, np.int64), lane_base=i(n + 1), lane_mass=f(n + 1, 8),
     )  # fmt: skip
 
 

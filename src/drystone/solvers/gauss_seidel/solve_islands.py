@@ -18,7 +18,6 @@ from drystone.jit.stage import stage
 from drystone.solvers.gauss_seidel.parallel_sweep import OPEN, WINDOW, solve_large
 from drystone.solvers.gauss_seidel.sweep import (
     bounded_limit,
-    change_of_motion,
     is_bounded,
     slab_error,
     sweep_slab,
@@ -162,9 +161,6 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, relative, bou
             rows.group_sweeps[g] = 0
             rows.group_list[small] = g
             small += 1
-        elif relative > 0.0:
-            lo, hi = rows.slab_first[rows.group_first[g]], rows.slab_first[rows.group_first[g + 1]]
-            rows.group_tolerance[g] += relative * change_of_motion(lo, hi, rows, twist)
     if small > 1 and row_count >= 400:
         _solve_small(small, backward, rows, row_count, mass, tolerance, bounds, hurried, twist)
     else:
@@ -174,7 +170,7 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, relative, bou
     if hurried:
         small -= _reopen(small, rows, tolerance)
     if small + linked < groups:
-        solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist)
+        solve_large(backward, rows, groups, row_count, mass, bounds, quick, relative, twist)
     return worst_group(rows, groups)
 
 
