@@ -239,7 +239,8 @@ def _as_numpy():
                 table[index[at + lane]] = row
 
     return (
-        take, put, lambda x: np.full(WIDTH, float(x)), np.where, np.logical_not, np.sqrt, np.abs, np.any, gather, scatter,
+        take, put, lambda x: np.full(WIDTH, float(x)), np.where, np.logical_not, np.sqrt, np.abs,
+        np.any, gather, scatter,
     )  # fmt: skip
 
 

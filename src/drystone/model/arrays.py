@@ -302,12 +302,13 @@ class ContactRows(NamedTuple):
     rolling: np.ndarray  # (m, 2) rolling and spinning friction [m]
     torque: np.ndarray  # (m, 3) impulse of these on B about normal, tangent 1, tangent 2 [N m s]
     surface: np.ndarray  # (m, 3) velocity of the surface of B on B less that of A, world [m/s]
-    # Contacts in batches of eight, see solvers/gauss_seidel/lane_batches.py
+    # Contacts in batches of eight, see constraints/lane_batches.py
     lane_row: np.ndarray  # (8 batches,) the contact in each lane, -1: none
     lane_body: np.ndarray  # (16 batches,) bodies A of the eight, then B
     lane_data: np.ndarray  # (LANE_NUMBERS batches,) what a visit reads
     lane_even: np.ndarray  # (batches,) 1: no body of the batch has an axis of its inertia
     lane_fill: np.ndarray  # (batches,) how many lanes have a contact
+    lane_run: np.ndarray  # (slabs,) see PART ... in constraints/lane_batches.py
     lane_end: np.ndarray  # (slabs,) of the run that begins with the slab: end of its batches, or 0
     lane_bits: np.ndarray  # (n + 1,) scratch
     lane_base: np.ndarray  # (n + 1,) scratch

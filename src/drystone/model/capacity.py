@@ -112,7 +112,7 @@ def _contact_list(m: int) -> ContactList:
 def new_contact_rows(m: int, n: int) -> ContactRows:
     """Buffers of up to `m` contacts between `n` bodies."""
     f, i = _floats, _integers
-    batches = m // 2  # ROOM of solvers/gauss_seidel/lane_batches.py
+    batches = m // 2  # ROOM of constraints/lane_batches.py
     return ContactRows(
         body=i(m, 2), frame=f(m, 9), arm=f(m, 6), delassus=f(m, 6),
         inverse=f(m, 6), bias=f(m), friction=f(m), restitution=f(m),
@@ -127,7 +127,7 @@ def new_contact_rows(m: int, n: int) -> ContactRows:
         group_linked=i(n + 2), flat=i(1), special=i(3), rolling=f(m, 2), torque=f(m, 3),
         surface=f(m, 3),
         lane_row=i(8 * batches), lane_body=i(16 * batches), lane_data=f(LANE_NUMBERS * batches),
-        lane_even=i(batches), lane_fill=i(batches), lane_end=i(n + 2),
+        lane_even=i(batches), lane_fill=i(batches), lane_run=i(n + 2), lane_end=i(n + 2),
         lane_bits=np.zeros(n + 1, np.int64), lane_base=i(n + 1), lane_mass=f(n + 1, 8),
     )  # fmt: skip
 

@@ -4,21 +4,7 @@ A visit is the same sequence of operations for all contacts, but for what slides
 until the last of the eight is done. Batches are those of lane_batches.py.
 """
 
-from drystone.jit import inner_kernel, kernel
-from drystone.jit.lanes import (
-    WIDTH,
-    gather,
-    load,
-    root,
-    scatter,
-    select,
-    size,
-    some,
-    splat,
-    store,
-    unless,
-)
-from drystone.solvers.gauss_seidel.lane_batches import (
+from drystone.constraints.lane_batches import (
     ARM_A,
     ARM_B,
     BATCH,
@@ -37,6 +23,21 @@ from drystone.solvers.gauss_seidel.lane_batches import (
     TANGENT_1,
     TANGENT_2,
 )
+from drystone.jit import inner_kernel, kernel
+from drystone.jit.lane_algebra import answers, cross_lanes, dot_lanes, largest_lane, three
+from drystone.jit.lanes import (
+    WIDTH,
+    gather,
+    load,
+    root,
+    scatter,
+    select,
+    size,
+    some,
+    splat,
+    store,
+    unless,
+)
 
 # How exactly a visit finds the impulse of a contact that slides, see slide_step(): the next visit
 # goes on from there.
@@ -44,34 +45,19 @@ LOOSE = 1e-4
 
 
 @kernel
-def _three(data, at):
-    return load(data, at), load(data, at + WIDTH), load(data, at + 2 * WIDTH)
-
-
-@kernel
-def _cross(a, b):
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@kernel
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@kernel
 def _velocities(d, a, b):
     """velocity_at(), bias and moving surfaces included; twists `a` and `b` of the bodies."""
-    spin_a = _cross((a[3], a[4], a[5]), _three(d, ARM_A))
-    spin_b = _cross((b[3], b[4], b[5]), _three(d, ARM_B))
+    spin_a = cross_lanes((a[3], a[4], a[5]), three(d, ARM_A))
+    spin_b = cross_lanes((b[3], b[4], b[5]), three(d, ARM_B))
     v = (
         b[0] - a[0] + spin_b[0] - spin_a[0],
         b[1] - a[1] + spin_b[1] - spin_a[1],
         b[2] - a[2] + spin_b[2] - spin_a[2],
     )
     return (
-        _dot(_three(d, NORMAL), v) + load(d, BIAS),
-        _dot(_three(d, TANGENT_1), v) + load(d, SURFACE),
-        _dot(_three(d, TANGENT_2), v) + load(d, SURFACE + WIDTH),
+        dot_lanes(three(d, NORMAL), v) + load(d, BIAS),
+        dot_lanes(three(d, TANGENT_1), v) + load(d, SURFACE),
+        dot_lanes(three(d, TANGENT_2), v) + load(d, SURFACE + WIDTH),
     )
 
 
@@ -124,8 +110,8 @@ def _solve(d, u, o, w):
     un, u1, u2 = u
     o0, o1, o2 = o
     zero, mu = splat(0.0), load(d, FRICTION)
-    i0, i1, i2 = _three(d, INVERSE)
-    i3, i4, i5 = _three(d, INVERSE + 3 * WIDTH)
+    i0, i1, i2 = three(d, INVERSE)
+    i3, i4, i5 = three(d, INVERSE + 3 * WIDTH)
     qn = un - w0 * o0 - w1 * o1 - w2 * o2
     pn = o0 - i0 * un - i1 * u1 - i2 * u2
     p1 = o1 - i1 * un - i3 * u1 - i4 * u2
@@ -145,26 +131,6 @@ def _solve(d, u, o, w):
     return select(opens, zero, pn), select(opens, zero, p1), select(opens, zero, p2)
 
 
-@kernel
-def _turned(m, t):
-    """World inverse inertia times torques; columns of the table of masses."""
-    return (
-        m[1] * t[0] + m[2] * t[1] + m[3] * t[2],
-        m[2] * t[0] + m[4] * t[1] + m[5] * t[2],
-        m[3] * t[0] + m[5] * t[1] + m[6] * t[2],
-    )
-
-
-@kernel
-def _answers(even, d, at, lane_body, lane_mass, ta, tb):
-    """What torques `ta` and `tb` change the spins of the bodies by."""
-    if even:
-        ja, jb = load(d, INERTIA_A), load(d, INERTIA_B)
-        return (ja * ta[0], ja * ta[1], ja * ta[2]), (jb * tb[0], jb * tb[1], jb * tb[2])
-    ma, mb = gather(lane_mass, lane_body, at), gather(lane_mass, lane_body, at + WIDTH)
-    return _turned(ma, ta), _turned(mb, tb)
-
-
 @inner_kernel
 def sweep_batches(first, end, backward, window, accelerated, rows, sums, mass, twist):
     """As sweep_active() of parallel_sweep.py, in batches; `sums` has WIDTH numbers and more."""
@@ -181,13 +147,13 @@ def sweep_batches(first, end, backward, window, accelerated, rows, sums, mass, t
         if not some(active):
             continue
         visits = visits + select(active, one, zero)
-        w0, w1, w2 = _three(d, BLOCK)
-        w3, w4, w5 = _three(d, BLOCK + 3 * WIDTH)
+        w0, w1, w2 = three(d, BLOCK)
+        w3, w4, w5 = three(d, BLOCK + 3 * WIDTH)
         u = _velocities(d, a, b)
-        g0, g1, g2 = _three(d, IMPULSE)
+        g0, g1, g2 = three(d, IMPULSE)
         o0, o1, o2 = g0, g1, g2
         if accelerated:
-            v0, v1, v2 = _three(d, PREVIOUS)
+            v0, v1, v2 = three(d, PREVIOUS)
             o0, o1, o2 = g0 + beta * (g0 - v0), g1 + beta * (g1 - v1), g2 + beta * (g2 - v2)
             store(d, PREVIOUS, g0)
             store(d, PREVIOUS + WIDTH, g1)
@@ -202,14 +168,15 @@ def sweep_batches(first, end, backward, window, accelerated, rows, sums, mass, t
         store(d, IMPULSE, p0)
         store(d, IMPULSE + WIDTH, p1)
         store(d, IMPULSE + 2 * WIDTH, p2)
-        n, t1, t2 = _three(d, NORMAL), _three(d, TANGENT_1), _three(d, TANGENT_2)
+        n, t1, t2 = three(d, NORMAL), three(d, TANGENT_1), three(d, TANGENT_2)
         f = (
             n[0] * d0 + t1[0] * d1 + t2[0] * d2,
             n[1] * d0 + t1[1] * d1 + t2[1] * d2,
             n[2] * d0 + t1[2] * d1 + t2[2] * d2,
         )
-        ta, tb = _cross(_three(d, ARM_A), f), _cross(_three(d, ARM_B), f)
-        sa, sb = _answers(rows.lane_even[k] == 1, d, at, lane_body, lane_mass, ta, tb)
+        ta, tb = cross_lanes(three(d, ARM_A), f), cross_lanes(three(d, ARM_B), f)
+        inertia = load(d, INERTIA_A), load(d, INERTIA_B)
+        sa, sb = answers(rows.lane_even[k] == 1, inertia, at, lane_body, lane_mass, ta, tb)
         ma, mb = load(d, MASS_A), load(d, MASS_B)
         corrected = change > small
         a6 = select(corrected & (ma > zero), stamp, a[6])
@@ -222,19 +189,9 @@ def sweep_batches(first, end, backward, window, accelerated, rows, sums, mass, t
             b[0] + mb * f[0], b[1] + mb * f[1], b[2] + mb * f[2],
             b[3] + sb[0], b[4] + sb[1], b[5] + sb[2], b6, b[7],
         ))  # fmt: skip
-    largest = _largest_lane(worst, sums)
+    largest = largest_lane(worst, sums)
     sums[0], sums[1], sums[2] = _total(along, sums), _total(visits, sums), _total(squares, sums)
     return largest
-
-
-@kernel
-def _largest_lane(v, scratch):
-    store(scratch, 0, v)
-    worst = 0.0
-    for k in range(WIDTH):
-        if not scratch[k] <= worst:  # also takes a NaN
-            worst = scratch[k]
-    return worst
 
 
 @kernel
@@ -251,7 +208,7 @@ def _errors(d, a, b):
     """contact_error() of a batch."""
     zero, one, mu = splat(0.0), splat(1.0), load(d, FRICTION)
     un, u1, u2 = _velocities(d, a, b)
-    pn, p1, p2 = _three(d, IMPULSE)
+    pn, p1, p2 = three(d, IMPULSE)
     trace = load(d, BLOCK) + load(d, BLOCK + 3 * WIDTH) + load(d, BLOCK + 5 * WIDTH)
     rho = splat(3.0) / trace
     qn = pn - rho * (un + mu * root(u1 * u1 + u2 * u2))
@@ -288,7 +245,7 @@ def measure_batches(first, end, now, least, rows, sums, mass, twist):
                         c = lane_body[at + WIDTH * side + lane]
                         if mass[c, 0] != 0.0:
                             twist[c, 6] = now
-    largest = _largest_lane(worst, sums)
+    largest = largest_lane(worst, sums)
     sums[2] = _total(squares, sums)
     return largest
 

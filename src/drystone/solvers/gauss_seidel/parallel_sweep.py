@@ -13,10 +13,18 @@ import numpy as np
 from numba import prange
 
 from drystone.constraints.coulomb import push, solve_contact_to, surface_slip, velocity_at
+from drystone.constraints.lane_batches import (
+    BETWEEN,
+    PART,
+    first_batch,
+    forget_batches,
+    mark_run,
+    pack_batches,
+    unpack_batches,
+)
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.clock import ticks
 from drystone.model.arrays import MOVING, ROLLING
-from drystone.solvers.gauss_seidel.lane_batches import first_batch, pack_batches, unpack_batches
 from drystone.solvers.gauss_seidel.lane_sweep import (
     LOOSE,
     extrapolate,
@@ -248,27 +256,28 @@ def _measure_runs(parts, between, now, least, rows, mass, twist):
 
 
 @kernel
-def _pack_run(k, rows, mass):
+def _pack_run(k, kind, rows, mass):
     """Copy the contacts of run `k` into batches."""
     first, last = rows.run_first[k], rows.run_last[k]
     moving = rows.special[MOVING] == 1
     lo, hi, start = rows.slab_first[first], rows.slab_first[last], first_batch(first, rows)
     end = pack_batches(lo, hi, start, moving, rows, mass)
     rows.lane_end[first] = end if end > start else 0
+    mark_run(first, last, kind, rows)
 
 
 @parallel_kernel
-def _pack_parallel(lo, hi, rows, mass):
+def _pack_parallel(lo, hi, kind, rows, mass):
     for k in prange(hi - lo):
-        _pack_run(lo + k, rows, mass)
+        _pack_run(lo + k, kind, rows, mass)
 
 
 @kernel
 def _pack_runs(parts, between, rows, mass):
     """All runs in batches. Runs that are packed at once share no body, which is marked there."""
     end = rows.run_first.shape[0]
-    _pack_parallel(0, parts, rows, mass)
-    _pack_parallel(end - between, end, rows, mass)
+    _pack_parallel(0, parts, PART, rows, mass)
+    _pack_parallel(end - between, end, BETWEEN, rows, mass)
 
 
 @parallel_kernel
@@ -431,8 +440,7 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, relative
     may_accelerate, least, slabs = quick and solid, np.inf, rows.group_first[groups]
     for b in range(twist.shape[0]):
         twist[b, LAST_ACTIVE] = 0.0
-    for i in range(slabs):
-        rows.lane_end[i] = 0
+    forget_batches(slabs, rows)
     parts, between, total = _list_open(groups, rows)
     if solid:
         _pack_runs(parts, between, rows, mass)

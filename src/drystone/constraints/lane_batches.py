@@ -1,9 +1,10 @@
 """Contacts of a large island in batches of eight that have no body in common.
 
 Eight such contacts do not know of each other, so a visit of all of them at once
-(lane_sweep.py) gives what eight visits one by one would. Contacts go into the first batch with room
-in which neither of their bodies is. What a visit reads of a contact is copied there, number by
-number for all eight, so that one instruction loads a number of all of them.
+(solvers/gauss_seidel/lane_sweep.py, motion/push_batches.py) gives what eight visits one by one
+would. Contacts go into the first batch with room in which neither of their bodies is. What a visit
+reads of a contact is copied there, number by number for all eight, so that one instruction loads a
+number of all of them.
 """
 
 from drystone.jit import inner_kernel, kernel
@@ -12,10 +13,15 @@ from drystone.model.arrays import LANE_NUMBERS
 
 # Where the numbers of a batch begin, each WIDTH floats: normal, tangents, arms, Delassus block and
 # its inverse, bias, friction, impulse, impulse of the sweep before, velocities of moving surfaces
-# along the tangents; inverse mass and inertia of A and of B where these are the same about all axes.
+# along the tangents, inverse mass of A, its inverse inertia if that is the same about all axes, and
+# those of B.
 NORMAL, TANGENT_1, TANGENT_2, ARM_A, ARM_B = 0, 24, 48, 72, 96
 BLOCK, INVERSE, BIAS, FRICTION, IMPULSE, PREVIOUS = 120, 168, 216, 224, 232, 256
 SURFACE, MASS_A, INERTIA_A, MASS_B, INERTIA_B, BATCH = 280, 296, 304, 312, 320, LANE_NUMBERS
+
+# Of a slab: its contacts are in no batches; it is the first of a part, or lies between two, see
+# parallel_sweep.py; it is another one of a part.
+LOOSE_SLAB, PART, BETWEEN, INSIDE = range(4)
 
 OPEN_BATCHES = 62  # among so many a contact looks for room: the bits of a positive integer
 # There is room for so many batches as a share of the contacts. They need an eighth and a few more,
@@ -160,3 +166,20 @@ def unpack_batches(first, end, rows):
             if r >= 0:
                 impulse[r, 0], impulse[r, 1] = data[at], data[at + WIDTH]
                 impulse[r, 2] = data[at + 2 * WIDTH]
+
+
+@inner_kernel
+def mark_run(first, last, kind, rows):
+    """Note that the slabs first .. last are a run of that `kind`, in batches or not."""
+    packed = rows.lane_end[first] > 0
+    for i in range(first, last):
+        rows.lane_run[i] = INSIDE if packed else LOOSE_SLAB
+    if packed:
+        rows.lane_run[first] = kind
+
+
+@inner_kernel
+def forget_batches(slabs, rows):
+    """No slab has batches any more."""
+    for i in range(slabs):
+        rows.lane_run[i], rows.lane_end[i] = LOOSE_SLAB, 0
