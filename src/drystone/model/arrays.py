@@ -198,7 +198,7 @@ class Settings(NamedTuple):
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
     # Share of the speed at which the contacts of a large island close that is added to it.
-    relative_tolerance: float = 0.2
+    relative_tolerance: float = 0.4
     max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
     budget_sweeps: int = 0  # hard bound of the solve; 0: none
     budget_time: float = 0.0  # [s] likewise
@@ -362,6 +362,7 @@ class Boxes(NamedTuple):
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
     escaped: np.ndarray  # (chunks,) int64 AABBs that have left their fat AABBs
+    left: np.ndarray  # (ns,) 1: it has left its fat AABB
     seam_last: np.ndarray  # (ns,) last entry of Near.seam_next of a shape, plus 1; 0: none
     cell: np.ndarray  # (ns, 4) int64 level and cell
     bucket_first: np.ndarray  # (buckets + 1,)

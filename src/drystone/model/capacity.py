@@ -41,7 +41,7 @@ def allocate(model: Model) -> Work:
         ),
         boxes=Boxes(
             pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
-            escaped=np.zeros(ns // 64 + 1, np.int64), seam_last=i(ns),
+            escaped=np.zeros(ns // 64 + 1, np.int64), left=i(ns), seam_last=i(ns),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_arrays(0),
         ),
@@ -96,7 +96,7 @@ def _ccd_arrays(n: int, ns: int) -> Ccd:
     f, i = _floats, _integers
     boxes = Boxes(
         pose=f(ns, 12), swept=f(0, SWEPT_COLUMNS), reach=f(0), spread=f(ns), aabb=f(0, 6),
-        escaped=np.zeros(0, np.int64), seam_last=i(0),
+        escaped=np.zeros(0, np.int64), left=i(0), seam_last=i(0),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_arrays(0),
     )  # fmt: skip

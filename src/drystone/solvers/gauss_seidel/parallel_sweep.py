@@ -15,6 +15,7 @@ from numba import prange
 from drystone.constraints.coulomb import push, solve_contact_to, surface_slip, velocity_at
 from drystone.constraints.lane_batches import (
     BETWEEN,
+    LOOSE_SLAB,
     PART,
     first_batch,
     forget_batches,
@@ -35,7 +36,6 @@ from drystone.solvers.gauss_seidel.rolling import rolling_error
 from drystone.solvers.gauss_seidel.sweep import (
     MANY_VISITS,
     bounded_limit,
-    change_of_motion,
     row_error,
     sweep_slab,
 )
@@ -86,7 +86,7 @@ LAST_ACTIVE = 6  # column of the twists: the last sweep in which the body was ac
 # residuals, overrelaxed sweeps with momentum diverge. It makes all bodies active: it is worth it
 # where the share SPREAD of the contacts is still visited anyway.
 ACCELERATION_START = 2
-SPREAD = 0.3
+SPREAD = 0.1
 MOST_MOMENTUM, MOMENTUM_DELAY = 0.9, 3.0
 
 OPEN, _STALLED = -1, -2  # in place of the sweeps of a group that is not done
@@ -289,11 +289,25 @@ def _unpack_slabs(slabs, rows):
 
 @kernel
 def _allow_motion(groups, relative, rows, twist):
-    """Add to the tolerances of the open groups what their motion allows, see change_of_motion()."""
+    """Add to the tolerances of the open groups what their motion allows: that share of how much the
+    step changes it.
+
+    That is their error under the impulses of the step before, which are the warm start, root mean
+    square; but no more than the speed at which bodies move past and towards one another as the step
+    begins. So what stands still has none, be its impulses known or not, and no more has what slides
+    steadily, or moves along as a whole.
+    """
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
-            lo, hi = rows.slab_first[rows.group_first[g]], rows.slab_first[rows.group_first[g + 1]]
-            rows.group_tolerance[g] += relative * change_of_motion(lo, hi, rows, twist)
+            errors, speeds = 0.0, 0.0
+            for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
+                errors += rows.slab_sums[i, 2]  # of slabs in batches, see _measure_run()
+                for r in range(lo, hi):
+                    speeds += rows.speed[r] ** 2
+                    if rows.lane_run[i] == LOOSE_SLAB:
+                        errors += row_error(r, rows, twist) ** 2
+            rows.group_tolerance[g] += relative * sqrt(min(errors, speeds) / _row_count(g, rows))
 
 
 @kernel
@@ -432,7 +446,7 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, relative
 
     bounds   of the work, see sweep.py
     quick    whether sweeps are accelerated
-    relative share of their change_of_motion() that groups may be off besides their tolerance
+    relative share of their change of motion that groups may be off besides their tolerance
     """
     limit, end_of_time = bounded_limit(bounds, MANY_VISITS), bounds[2]
     end, huge = rows.run_first.shape[0], row_count > HUGE
@@ -445,6 +459,7 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, relative
     if solid:
         _pack_runs(parts, between, rows, mass)
     if relative > 0.0:
+        _measure_runs(parts, between, 0.0, np.inf, rows, mass, twist)
         _allow_motion(groups, relative, rows, twist)
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:

@@ -130,22 +130,6 @@ def closing_speed(lo, hi, rows):
 
 
 @inner_kernel
-def change_of_motion(lo, hi, rows, twist):
-    """How much the step changes the motion of an island, the rows lo .. hi [m/s].
-
-    The error under the impulses of the step before, which are its warm start, root mean square; but
-    no more than the speed at which bodies move past and towards one another as the step begins. So
-    what stands still has none, be its impulses known or not, and no more has what slides steadily,
-    or moves along as a whole.
-    """
-    errors, speeds = 0.0, 0.0
-    for r in range(lo, hi):
-        errors += row_error(r, rows, twist) ** 2
-        speeds += rows.speed[r] ** 2
-    return sqrt(min(errors, speeds) / max(hi - lo, 1))
-
-
-@inner_kernel
 def sweep_slab(i, backward, rows, mass, twist):
     """sweep_rows() for the rows of slab `i` (constraints/islands.py)."""
     lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
