@@ -14,6 +14,7 @@ from drystone.collision.active_pairs import select_near
 from drystone.collision.broadphase import find_pairs, update_aabbs
 from drystone.collision.ccd import some_fast, stop_fast, stop_fast_solids
 from drystone.collision.contacts import gather_contacts, number_contacts, store_contacts
+from drystone.collision.moved_pairs import find_moved_pairs
 from drystone.collision.narrowphase.collide import collide_near
 from drystone.collision.narrowphase.collide_2d import collide_flat
 from drystone.collision.narrowphase.mesh.collide import collide_meshes, has_meshes
@@ -152,10 +153,14 @@ def broadphase(model, state, settings, work):
     if near.pair.shape[0] < pairs:  # a state that was read from a file
         log.info[INFO_WANTED] = pairs
         return MORE_PAIRS
-    if update_aabbs(
+    escaped = update_aabbs(
         model.shapes, model.bodies, state, work.motion.force, settings, boxes, log.flag
-    ):
-        wanted = find_pairs(model, state, boxes)
+    )
+    if escaped > 0:
+        if escaped < model.shapes.kind.shape[0]:
+            wanted = find_moved_pairs(model, state, boxes)
+        else:
+            wanted = find_pairs(model, state, boxes)
         if wanted > state.pair.shape[0]:
             log.info[INFO_WANTED] = wanted
             return MORE_PAIRS

@@ -17,6 +17,7 @@ from drystone.bench.drystone_driver import build_world, compile_engine
 from drystone.bench.standard_scenes import pile
 from drystone.errors import InputError
 from drystone.model.checks import integer
+from drystone.world.run import stage_seconds
 
 COUNTS = (1000, 10_000, 100_000)
 STEPS = 200  # one second: all bodies have landed on each other, and none is at rest
@@ -70,9 +71,11 @@ def crash(name: str, count: int, steps: int) -> dict:
     before = _megabytes()
     world = build_world(scene)
     world.step()  # builds the arrays
-    start = perf_counter()
+    first, start = stage_seconds(world), perf_counter()
     world.run((steps - 1) * scene.dt)
-    ms = 1e3 * (perf_counter() - start) / max(steps - 1, 1)
+    count = max(steps - 1, 1)
+    ms = 1e3 * (perf_counter() - start) / count
+    last = stage_seconds(world)
     return {
         "kind": scene.kind,
         "bodies": bodies,
@@ -81,6 +84,7 @@ def crash(name: str, count: int, steps: int) -> dict:
         "us_per_body": 1e3 * ms / bodies,
         "kilobytes_per_body": 1e3 * (_megabytes() - before) / bodies,
         "hash": world.hash(),
+        "stages_ms": {stage: 1e3 * (last[stage] - first[stage]) / count for stage in last},
     }
 
 

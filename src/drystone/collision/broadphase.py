@@ -33,10 +33,14 @@ from drystone.shapes.kinds import extent
 FAT_SHARE = 0.05
 FAT_STEPS = 6.0
 
-_LEVELS = 128  # powers of two of size that are told apart, centred on 1 m
+# If more than that part of the shapes has left its fat AABB, the pairs of all are searched; else
+# those of these alone (moved_pairs.py).
+MOST_ESCAPED = 8
+
+LEVELS = 128  # powers of two of size that are told apart, centred on 1 m
 # A box reaches over three cells at most, unless it is so far out that the number of its cell is no
 # integer any more: then all shapes of the level are tested.
-_FEW_CELLS, _FAR = 4.0, 2.0**62
+_FEW_CELLS, FAR = 4.0, 2.0**62
 _CHUNK = 256  # shapes per task
 
 
@@ -145,7 +149,7 @@ def _place_range(lo, hi, shapes, bodies, state, force, settings, fixed_too, boxe
     """Place shapes lo..hi; return how many AABBs have left their fat AABBs."""
     reach, box, escaped = boxes.reach, boxes.aabb, 0
     for s in range(lo, hi):
-        b = shapes.body[s]
+        b, boxes.left[s] = shapes.body[s], 0
         if b == FIXED:
             if not fixed_too:
                 continue
@@ -156,7 +160,7 @@ def _place_range(lo, hi, shapes, bodies, state, force, settings, fixed_too, boxe
         fill_aabb(s, shapes, boxes.pose, reach[s], box)
         for k in range(3):
             if box[s, k] < state.fat_aabb[s, k] or box[s, 3 + k] > state.fat_aabb[s, 3 + k]:
-                escaped += 1
+                escaped, boxes.left[s] = escaped + 1, 1
                 break
     return escaped
 
@@ -173,7 +177,8 @@ def _place_parallel(chunks, shapes, bodies, state, force, settings, fixed_too, b
 
 @stage
 def update_aabbs(shapes, bodies, state, force, settings, boxes, flag):
-    """Poses, reaches and AABBs of all shapes that move; True if pairs must be searched."""
+    """Poses, reaches and AABBs of all shapes that move; returns how many must be searched for
+    pairs: 0, those that have escaped, which boxes.left marks, or all."""
     ns = shapes.kind.shape[0]
     fixed_too = flag[FLAG_PLACED] == 0
     flag[FLAG_PLACED] = 1
@@ -187,56 +192,56 @@ def update_aabbs(shapes, bodies, state, force, settings, boxes, flag):
         escaped = 0
         for chunk in range(chunks):
             escaped += boxes.escaped[chunk]
-    return escaped > 0 or state.counter[COUNTER_BOXES_VALID] == 0
+    if fixed_too or state.counter[COUNTER_BOXES_VALID] == 0 or MOST_ESCAPED * escaped > ns:
+        return ns if escaped > 0 or state.counter[COUNTER_BOXES_VALID] == 0 else 0
+    return escaped
 
 
-@kernel
-def _fatten(shapes, fat, boxes):
-    """New fat AABBs around the AABBs, and the cell of each."""
+@inner_kernel
+def fatten(s, shapes, fat, boxes):
+    """A new fat AABB around the AABB of shape `s`, and its cell."""
     box, cell = boxes.aabb, boxes.cell
-    for s in range(shapes.kind.shape[0]):
-        if shapes.kind[s] == PLANE:
-            cell[s, 0] = -1
-            for k in range(6):
-                fat[s, k] = box[s, k]
-            continue
-        b = shapes.body[s]
-        margin = 0.0
-        if b != FIXED:
-            margin = FAT_SHARE * shapes.radius[s] + FAT_STEPS * boxes.reach[s]
-        extent = 0.0
-        for k in range(3):
-            fat[s, k] = box[s, k] - margin
-            fat[s, 3 + k] = box[s, 3 + k] + margin
-            extent = max(extent, fat[s, 3 + k] - fat[s, k])
-        level = int(ceil(log2(max(extent, 1e-18)))) + _LEVELS // 2
-        level = max(0, min(_LEVELS - 1, level))
-        side = 2.0 ** (level - _LEVELS // 2)
-        cell[s, 0] = level
-        for k in range(3):
-            cell[s, 1 + k] = int(floor(fat[s, k] / side))
+    if shapes.kind[s] == PLANE:
+        cell[s, 0] = -1
+        for k in range(6):
+            fat[s, k] = box[s, k]
+        return
+    margin = 0.0
+    if shapes.body[s] != FIXED:
+        margin = FAT_SHARE * shapes.radius[s] + FAT_STEPS * boxes.reach[s]
+    extent = 0.0
+    for k in range(3):
+        fat[s, k] = box[s, k] - margin
+        fat[s, 3 + k] = box[s, 3 + k] + margin
+        extent = max(extent, fat[s, 3 + k] - fat[s, k])
+    level = int(ceil(log2(max(extent, 1e-18)))) + LEVELS // 2
+    level = max(0, min(LEVELS - 1, level))
+    side = 2.0 ** (level - LEVELS // 2)
+    cell[s, 0] = level
+    for k in range(3):
+        cell[s, 1 + k] = int(floor(fat[s, k] / side))
 
 
-@kernel
-def _bucket(level, x, y, z, mask):
+@inner_kernel
+def bucket_of(level, x, y, z, mask):
     h = (x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (level * 2654435761)
     return (h ^ (h >> 17)) & mask
 
 
-@kernel
-def _fill_buckets(cell, first, item):
+@inner_kernel
+def fill_buckets(cell, first, item):
     mask = first.shape[0] - 2
     for i in range(first.shape[0]):
         first[i] = 0
     ns = cell.shape[0]
     for s in range(ns):
         if cell[s, 0] >= 0:
-            first[_bucket(cell[s, 0], cell[s, 1], cell[s, 2], cell[s, 3], mask) + 1] += 1
+            first[bucket_of(cell[s, 0], cell[s, 1], cell[s, 2], cell[s, 3], mask) + 1] += 1
     for i in range(mask + 1):
         first[i + 1] += first[i]
     for s in range(ns - 1, -1, -1):  # backwards, so that a bucket lists its shapes in order
         if cell[s, 0] >= 0:
-            h = _bucket(cell[s, 0], cell[s, 1], cell[s, 2], cell[s, 3], mask)
+            h = bucket_of(cell[s, 0], cell[s, 1], cell[s, 2], cell[s, 3], mask)
             first[h + 1] -= 1
             item[first[h + 1]] = s
     # The loop above moved first[h + 1] from the end of bucket h to its start.
@@ -278,35 +283,38 @@ def boxes_overlap(box, s, t):
     )
 
 
-@kernel
-def _emit(s, t, found, count):
+@inner_kernel
+def emit(s, t, found, count):
     if count < found.shape[0]:
         found[count, 0] = min(s, t)
         found[count, 1] = max(s, t)
     return count + 1
 
 
+@inner_kernel
+def stands_on_plane(s, t, shapes, bodies, excluded, box, boxes):
+    """Whether shape `t` pairs with the plane `s`: it may touch it, and is not wholly above it."""
+    pose = boxes.pose
+    if shapes.kind[t] == PLANE or not may_touch(s, t, shapes, bodies, excluded):
+        return False
+    if shapes.body[s] != FIXED:
+        return True
+    lowest = 0.0
+    for k in range(3):
+        n = pose[s, 5 + 3 * k]
+        lowest += n * ((box[t, k] if n > 0.0 else box[t, 3 + k]) - pose[s, k])
+    return lowest <= 0.0
+
+
 @kernel
 def _search_planes(shapes, bodies, excluded, box, boxes, count):
     """Every shape that is not wholly above a plane pairs with it."""
-    pose = boxes.pose
     ns = shapes.kind.shape[0]
     for s in range(ns):
-        if shapes.kind[s] != PLANE:
-            continue
-        for t in range(ns):
-            if shapes.kind[t] == PLANE:
-                continue
-            if not may_touch(s, t, shapes, bodies, excluded):
-                continue
-            if shapes.body[s] == FIXED:
-                lowest = 0.0
-                for k in range(3):
-                    n = pose[s, 5 + 3 * k]
-                    lowest += n * ((box[t, k] if n > 0.0 else box[t, 3 + k]) - pose[s, k])
-                if lowest > 0.0:
-                    continue
-            count = _emit(s, t, boxes.found, count)
+        if shapes.kind[s] == PLANE:
+            for t in range(ns):
+                if stands_on_plane(s, t, shapes, bodies, excluded, box, boxes):
+                    count = emit(s, t, boxes.found, count)
     return count
 
 
@@ -319,7 +327,7 @@ def _search_cells(s, level, cells, shapes, bodies, excluded, box, boxes, count):
     for x in range(x0, x1 + 1):
         for y in range(y0, y1 + 1):
             for z in range(z0, z1 + 1):
-                h = _bucket(level, x, y, z, mask)
+                h = bucket_of(level, x, y, z, mask)
                 for i in range(first[h], first[h + 1]):
                     t = item[i]
                     if level == cell[s, 0] and t <= s:
@@ -329,7 +337,7 @@ def _search_cells(s, level, cells, shapes, bodies, excluded, box, boxes, count):
                     if cell[t, 2] != y or cell[t, 3] != z:
                         continue
                     if boxes_overlap(box, s, t) and may_touch(s, t, shapes, bodies, excluded):
-                        count = _emit(s, t, boxes.found, count)
+                        count = emit(s, t, boxes.found, count)
     return count
 
 
@@ -341,7 +349,7 @@ def _search_level(s, level, shapes, bodies, excluded, box, boxes, count):
         if cell[t, 0] != level or (level == cell[s, 0] and t <= s):
             continue
         if boxes_overlap(box, s, t) and may_touch(s, t, shapes, bodies, excluded):
-            count = _emit(s, t, boxes.found, count)
+            count = emit(s, t, boxes.found, count)
     return count
 
 
@@ -356,14 +364,14 @@ def _search_grid(shapes, bodies, excluded, box, boxes, present, count):
     for s in range(ns):
         if cell[s, 0] < 0:
             continue
-        for level in range(cell[s, 0], _LEVELS):
+        for level in range(cell[s, 0], LEVELS):
             if not present[level]:
                 continue
-            side = 2.0 ** (level - _LEVELS // 2)
-            few = level < _LEVELS - 1  # boxes of the last level may be larger than its cells
+            side = 2.0 ** (level - LEVELS // 2)
+            few = level < LEVELS - 1  # boxes of the last level may be larger than its cells
             for k in range(3):
                 lower, upper = (box[s, k] - side) / side, box[s, 3 + k] / side
-                few = few and upper - lower < _FEW_CELLS and lower > -_FAR and upper < _FAR
+                few = few and upper - lower < _FEW_CELLS and lower > -FAR and upper < FAR
             if few:
                 cells = (
                     int(floor((box[s, 0] - side) / side)), int(floor(box[s, 3] / side)),
@@ -376,8 +384,8 @@ def _search_grid(shapes, bodies, excluded, box, boxes, present, count):
     return count
 
 
-@kernel
-def _sort_pairs(found, count, start, pair):
+@inner_kernel
+def sort_pairs(found, count, start, pair):
     """Sort by first shape (counting), then by second (insertion: the rows are short)."""
     for i in range(start.shape[0]):
         start[i] = 0
@@ -401,8 +409,19 @@ def _sort_pairs(found, count, start, pair):
         pair[j + 1, 1] = b
 
 
-@kernel
-def _carry_over(state, boxes, count, old_count):
+@inner_kernel
+def keep_old_pairs(state, boxes, old_count):
+    """Set aside the list as it is, and what it cached."""
+    for i in range(old_count):
+        for k in range(2):
+            boxes.old_pair[i, k] = state.pair[i, k]
+            boxes.old_cached[i, k] = state.pair_cached[i, k]
+        for k in range(8):
+            boxes.old_axis[i, k] = state.pair_axis[i, k]
+
+
+@inner_kernel
+def carry_over(state, boxes, count, old_count):
     """What the last list cached of a pair goes to its row in the new list."""
     pair, old = state.pair, boxes.old_pair
     j = 0
@@ -422,23 +441,19 @@ def _carry_over(state, boxes, count, old_count):
 def find_pairs(model, state, boxes):
     """Search all pairs anew. Returns their number; if it exceeds the capacity, nothing changes."""
     shapes, bodies, excluded = model.shapes, model.bodies, model.pairing.excluded
-    _fatten(shapes, state.fat_aabb, boxes)
-    _fill_buckets(boxes.cell, boxes.bucket_first, boxes.bucket_item)
-    present = np.zeros(_LEVELS, np.bool_)
+    for s in range(shapes.kind.shape[0]):
+        fatten(s, shapes, state.fat_aabb, boxes)
+    fill_buckets(boxes.cell, boxes.bucket_first, boxes.bucket_item)
+    present = np.zeros(LEVELS, np.bool_)
     count = _search_planes(shapes, bodies, excluded, state.fat_aabb, boxes, 0)
     count = _search_grid(shapes, bodies, excluded, state.fat_aabb, boxes, present, count)
     if count > boxes.found.shape[0] or count > state.pair.shape[0]:
         state.counter[COUNTER_BOXES_VALID] = 0
         return count
     old_count = state.counter[COUNTER_PAIRS]
-    for i in range(old_count):
-        for k in range(2):
-            boxes.old_pair[i, k] = state.pair[i, k]
-            boxes.old_cached[i, k] = state.pair_cached[i, k]
-        for k in range(8):
-            boxes.old_axis[i, k] = state.pair_axis[i, k]
-    _sort_pairs(boxes.found, count, boxes.pair_start, state.pair)
-    _carry_over(state, boxes, count, old_count)
+    keep_old_pairs(state, boxes, old_count)
+    sort_pairs(boxes.found, count, boxes.pair_start, state.pair)
+    carry_over(state, boxes, count, old_count)
     state.counter[COUNTER_PAIRS] = count
     state.counter[COUNTER_BOXES_VALID] = 1
     return count

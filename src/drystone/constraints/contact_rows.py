@@ -75,18 +75,19 @@ def start_impulse(r, warm, mu, frame, impulse):
 
 @kernel
 def _approach(r, contact_body, c, frame, arm, twist):
-    """Normal velocity of contact `r` under the velocities at the start of the step."""
-    speed = 0.0
+    """Normal velocity of contact `r`, and its speed, as the step begins."""
+    along, x, y, z = 0.0, 0.0, 0.0, 0.0
     normal = (frame[r, 0], frame[r, 1], frame[r, 2])
     for side in range(2):
-        b = contact_body[c, side]
+        b, sign = contact_body[c, side], 1.0 if side == 1 else -1.0
         if b < 0:
             continue
         lever = (arm[r, 3 * side], arm[r, 3 * side + 1], arm[r, 3 * side + 2])
         spin = cross((twist[b, 3], twist[b, 4], twist[b, 5]), lever)
-        along = dot(normal, (twist[b, 0] + spin[0], twist[b, 1] + spin[1], twist[b, 2] + spin[2]))
-        speed += along if side == 1 else -along
-    return speed
+        v = (twist[b, 0] + spin[0], twist[b, 1] + spin[1], twist[b, 2] + spin[2])
+        along += sign * dot(normal, v)
+        x, y, z = x + sign * v[0], y + sign * v[1], z + sign * v[2]
+    return along, sqrt(x * x + y * y + z * z)
 
 
 @kernel
@@ -132,7 +133,9 @@ def _fill_rows(lo, hi, n, pairing, state, mass, touch, rows, radius, skin, dt):
                 rows.body[r, side] = b
                 for k in range(3):
                     rows.arm[r, 3 * side + k] = contact[c, k] - position[b, k]
-        rows.approach[r] = _approach(r, touch.body, c, rows.frame, rows.arm, state.twist)
+        rows.approach[r], rows.speed[r] = _approach(
+            r, touch.body, c, rows.frame, rows.arm, state.twist
+        )
         fill_block(r, rows.body, rows.frame, rows.arm, mass, 1.0, 1.0, rows.delassus)
         invert_block(r, rows.delassus, rows.inverse)
         one, two = touch.material[c, 0], touch.material[c, 1]

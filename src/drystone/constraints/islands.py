@@ -9,6 +9,7 @@ The order does not depend on the number of threads.
 """
 
 from drystone.constraints.joint_rows import list_rows
+from drystone.constraints.lane_batches import forget_batches
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
 from drystone.model.arrays import FIXED, KINEMATIC
@@ -179,6 +180,7 @@ def order_contacts(body, kind, pair, near, graph, joint_work, row_contact, rows,
     _find_robots(graph)
     _find_joined(graph, joint_work)
     _cut_slabs(graph, joint_work, rows, levels)
+    forget_batches(graph.tally[TALLY_SLABS], rows)
     _list_nodes(graph, joint_work)
     for k in range(near_count):
         if near.slot_count[k] > 0:

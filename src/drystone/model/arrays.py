@@ -198,7 +198,7 @@ class Settings(NamedTuple):
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
     # Share of the speed at which the contacts of a large island close that is added to it.
-    relative_tolerance: float = 0.2
+    relative_tolerance: float = 0.4
     max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
     budget_sweeps: int = 0  # hard bound of the solve; 0: none
     budget_time: float = 0.0  # [s] likewise
@@ -251,6 +251,9 @@ def joined_bodies(model: Model) -> np.ndarray:
     return np.vstack([model.joints.body, joined_links(model.robots)]).astype(np.int32)
 
 
+LANE_NUMBERS = 328  # of a batch of contacts, 41 for each
+
+
 @table
 class ContactRows(NamedTuple):
     """The contact problem of one step, one row a contact, in the order of
@@ -269,6 +272,7 @@ class ContactRows(NamedTuple):
     gap: np.ndarray  # (m,) at the start of the step [m]
     skin: np.ndarray  # (m,) gaps and overlaps below this count as touching [m]
     approach: np.ndarray  # (m,) normal velocity at the start of the step [m/s]
+    speed: np.ndarray  # (m,) of B seen from A at the point, as the step begins [m/s]
     impulse: np.ndarray  # (m, 3) [N s]
     push: np.ndarray  # (m,) impulses of the displacement (motion/stabilization.py) [N s]
     impact_impulse: np.ndarray  # (m, 3) of impacts within the step (solvers/stages/impact.py) [N s]
@@ -280,10 +284,10 @@ class ContactRows(NamedTuple):
     found_at: np.ndarray  # (m,) time within the step at which frame and arms are right [s]
     searches: np.ndarray  # (m,) how often they were found again in this step
     previous: np.ndarray  # (m, 3) impulses that the sweep before left (parallel_sweep.py) [N s]
-    previous_twist: np.ndarray  # (n + 1, 6) velocities that it left
+    previous_twist: np.ndarray  # (n + 1, 8) velocities that it left
     slab_first: np.ndarray  # (slabs + 1,) rows of the slabs
     slab_change: np.ndarray  # (slabs,) float: what a sweep found there
-    slab_sums: np.ndarray  # (slabs, 3) float: see sums of parallel_sweep.sweep_active()
+    slab_sums: np.ndarray  # (slabs, 16) float: see sums of parallel_sweep.sweep_active()
     slab_list: np.ndarray  # (slabs,) scratch
     run_first: np.ndarray  # (slabs,) scratch: slabs that one thread sweeps (parallel_sweep.py)
     run_last: np.ndarray
@@ -298,6 +302,17 @@ class ContactRows(NamedTuple):
     rolling: np.ndarray  # (m, 2) rolling and spinning friction [m]
     torque: np.ndarray  # (m, 3) impulse of these on B about normal, tangent 1, tangent 2 [N m s]
     surface: np.ndarray  # (m, 3) velocity of the surface of B on B less that of A, world [m/s]
+    # Contacts in batches of eight, see constraints/lane_batches.py
+    lane_row: np.ndarray  # (8 batches,) the contact in each lane, -1: none
+    lane_body: np.ndarray  # (16 batches,) bodies A of the eight, then B
+    lane_data: np.ndarray  # (LANE_NUMBERS batches,) what a visit reads
+    lane_even: np.ndarray  # (batches,) 1: no body of the batch has an axis of its inertia
+    lane_fill: np.ndarray  # (batches,) how many lanes have a contact
+    lane_run: np.ndarray  # (slabs,) see PART ... in constraints/lane_batches.py
+    lane_end: np.ndarray  # (slabs,) of the run that begins with the slab: end of its batches, or 0
+    lane_bits: np.ndarray  # (n + 1,) scratch
+    lane_base: np.ndarray  # (n + 1,) scratch
+    lane_mass: np.ndarray  # (n + 1, 8) mass properties of bodies whose inertia has axes
 
 
 # How a body is displaced in a step, motion.scheme: by the mean of its velocities before and after
@@ -347,6 +362,7 @@ class Boxes(NamedTuple):
     spread: np.ndarray  # (ns,) likewise if it is struck by a shape that is near [m]
     aabb: np.ndarray  # (ns, 6) AABB of the shape as far as it can reach within the step
     escaped: np.ndarray  # (chunks,) int64 AABBs that have left their fat AABBs
+    left: np.ndarray  # (ns,) 1: it has left its fat AABB
     seam_last: np.ndarray  # (ns,) last entry of Near.seam_next of a shape, plus 1; 0: none
     cell: np.ndarray  # (ns, 4) int64 level and cell
     bucket_first: np.ndarray  # (buckets + 1,)

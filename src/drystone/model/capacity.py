@@ -6,6 +6,7 @@ from drystone.model.arrays import (
     CACHED_TRIANGLES,
     COUNTER_PAIRS,
     INFOS,
+    LANE_NUMBERS,
     SWEPT_COLUMNS,
     Boxes,
     Ccd,
@@ -40,7 +41,7 @@ def allocate(model: Model) -> Work:
         ),
         boxes=Boxes(
             pose=f(ns, 12), swept=f(ns, SWEPT_COLUMNS), reach=f(ns), spread=f(ns), aabb=f(ns, 6),
-            escaped=np.zeros(ns // 64 + 1, np.int64), seam_last=i(ns),
+            escaped=np.zeros(ns // 64 + 1, np.int64), left=i(ns), seam_last=i(ns),
             cell=np.zeros((ns, 4), np.int64), bucket_first=i(buckets + 1), bucket_item=i(ns),
             pair_start=i(ns + 1), **_search_arrays(0),
         ),
@@ -95,7 +96,7 @@ def _ccd_arrays(n: int, ns: int) -> Ccd:
     f, i = _floats, _integers
     boxes = Boxes(
         pose=f(ns, 12), swept=f(0, SWEPT_COLUMNS), reach=f(0), spread=f(ns), aabb=f(0, 6),
-        escaped=np.zeros(0, np.int64), seam_last=i(0),
+        escaped=np.zeros(0, np.int64), left=i(0), seam_last=i(0),
         cell=np.zeros((0, 4), np.int64), bucket_first=i(0), bucket_item=i(0), pair_start=i(0),
         **_search_arrays(0),
     )  # fmt: skip
@@ -111,19 +112,23 @@ def _contact_list(m: int) -> ContactList:
 def new_contact_rows(m: int, n: int) -> ContactRows:
     """Buffers of up to `m` contacts between `n` bodies."""
     f, i = _floats, _integers
+    batches = m // 2  # ROOM of constraints/lane_batches.py
     return ContactRows(
         body=i(m, 2), frame=f(m, 9), arm=f(m, 6), delassus=f(m, 6),
         inverse=f(m, 6), bias=f(m), friction=f(m), restitution=f(m),
         gap=f(m), skin=f(m),
-        approach=f(m), impulse=f(m, 3), push=f(m), impact_impulse=f(m, 3),
+        approach=f(m), speed=f(m), impulse=f(m, 3), push=f(m), impact_impulse=f(m, 3),
         round_impulse=f(m, 3),
         target=f(m), impact_list=i(m), bounce_list=i(m), toi=f(m), found_at=f(m), searches=i(m),
-        previous=f(m, 3), previous_twist=f(n + 1, 6),
-        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 3), slab_list=i(n + 2),
+        previous=f(m, 3), previous_twist=f(n + 1, 8),
+        slab_first=i(n + 2), slab_change=f(n + 2), slab_sums=f(n + 2, 16), slab_list=i(n + 2),
         run_first=i(n + 2), run_last=i(n + 2), group_first=i(n + 2), group_sweeps=i(n + 2),
         group_residual=f(n + 2), group_tolerance=f(n + 2), group_list=i(n + 2),
         group_linked=i(n + 2), flat=i(1), special=i(3), rolling=f(m, 2), torque=f(m, 3),
         surface=f(m, 3),
+        lane_row=i(8 * batches), lane_body=i(16 * batches), lane_data=f(LANE_NUMBERS * batches),
+        lane_even=i(batches), lane_fill=i(batches), lane_run=i(n + 2), lane_end=i(n + 2),
+        lane_bits=np.zeros(n + 1, np.int64), lane_base=i(n + 1), lane_mass=f(n + 1, 8),
     )  # fmt: skip
 
 

@@ -10,10 +10,20 @@ add_baumgarte().
 from numba import prange
 
 from drystone.constraints.coulomb import normal_velocity_at, push_body
+from drystone.constraints.lane_batches import (
+    BATCH,
+    INSIDE,
+    LOOSE_SLAB,
+    PART,
+    PREVIOUS,
+    first_batch,
+)
 from drystone.errors import InputError
 from drystone.jit import inner_kernel, kernel, parallel_kernel
+from drystone.jit.lanes import WIDTH
 from drystone.jit.stage import stage
 from drystone.model.checks import choice, positive, shown
+from drystone.motion.push_batches import lack_batches, push_batches
 
 PUSH_SWEEPS = 20  # at most, in a step; what is left is taken up by the next
 # Unless a contact still lacks more than so many skins, 0.1 % of the smaller radius: then so many
@@ -72,20 +82,56 @@ def _lack_range(lo, hi, rows, move, share, dt):
     return worst
 
 
+@kernel
+def _lack_slab(i, rows, move, share, dt):
+    """As _lack_range(), for the run of slabs that begins with `i` if it is in batches."""
+    run = rows.lane_run[i]
+    if run == INSIDE:
+        return 0.0
+    if run == LOOSE_SLAB:
+        return _lack_range(rows.slab_first[i], rows.slab_first[i + 1], rows, move, share, dt)
+    start, end, data = first_batch(i, rows), rows.lane_end[i], rows.lane_data
+    for k in range(start, end):
+        for lane in range(WIDTH):
+            r, at = rows.lane_row[WIDTH * k + lane], BATCH * k + PREVIOUS + lane
+            data[at], data[at + WIDTH], data[at + 2 * WIDTH] = 0.0, 0.0, 1.0
+            if r >= 0:
+                gap, skin = rows.gap[r], rows.skin[r]
+                data[at] = gap_wanted(gap, skin, share) - gap
+                data[at + 2 * WIDTH] = skin + TINY
+    return lack_batches(start, end, dt, rows, rows.slab_sums[i], move)
+
+
+@kernel
+def _push_slab(colour, i, rows, mass, move, share, dt):
+    """As _push_range(), for the run of slabs that begins with `i` if it is in batches; the lack
+    that was known if it has the other colour."""
+    run = rows.lane_run[i]
+    if run == INSIDE:
+        return 0.0
+    if run == LOOSE_SLAB:
+        if i % 2 != colour:
+            return rows.slab_change[i]
+        return _push_range(
+            rows.slab_first[i], rows.slab_first[i + 1], rows, mass, move, share, dt
+        )  # fmt: skip
+    if (run == PART) != (colour == 0):
+        return rows.slab_change[i]
+    return push_batches(
+        first_batch(i, rows), rows.lane_end[i], dt, rows, rows.slab_sums[i], mass, move
+    )
+
+
 @parallel_kernel
 def _lack_parallel(slabs, rows, move, share, dt, lack):
     for i in prange(slabs):
-        lack[i] = _lack_range(rows.slab_first[i], rows.slab_first[i + 1], rows, move, share, dt)
+        lack[i] = _lack_slab(i, rows, move, share, dt)
 
 
 @parallel_kernel
 def _push_parallel(colour, slabs, rows, mass, move, share, dt, lack):
-    for k in prange((slabs - colour + 1) // 2):
-        i = 2 * k + colour
-        lack[i] = _push_range(
-            rows.slab_first[i], rows.slab_first[i + 1],
-            rows, mass, move, share, dt,
-        )  # fmt: skip
+    for i in prange(slabs):
+        lack[i] = _push_slab(colour, i, rows, mass, move, share, dt)
 
 
 @stage

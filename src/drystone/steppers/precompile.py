@@ -21,7 +21,7 @@ import numpy as np
 
 import drystone
 from drystone import timestep
-from drystone.collision import broadphase, contacts
+from drystone.collision import broadphase, contacts, moved_pairs
 from drystone.collision.active_pairs import select_near
 from drystone.collision.ccd import stop_fast_solids
 from drystone.collision.ccd_mesh import find_every_toi, find_mesh_tois
@@ -205,6 +205,7 @@ def run_geometry() -> None:
         model.shapes, bodies, state, work.motion.force, Settings(), boxes, work.log.flag
     )
     broadphase.find_pairs(model, state, boxes)
+    moved_pairs.find_moved_pairs(model, state, boxes)
     select_near(shapes, bodies.kind, state, boxes, near)
     sleeping.wake_touched(shapes.body, bodies.kind, model.joints.body, state, near, 0)
     contacts.gather_contacts(shapes, state, work.motion.rotation_matrix, near, work.contact_list, 0)

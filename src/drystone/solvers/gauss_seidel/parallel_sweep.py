@@ -13,15 +13,36 @@ import numpy as np
 from numba import prange
 
 from drystone.constraints.coulomb import push, solve_contact_to, surface_slip, velocity_at
+from drystone.constraints.lane_batches import (
+    BETWEEN,
+    LOOSE_SLAB,
+    PART,
+    first_batch,
+    forget_batches,
+    mark_run,
+    pack_batches,
+    unpack_batches,
+)
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.clock import ticks
 from drystone.model.arrays import MOVING, ROLLING
+from drystone.solvers.gauss_seidel.lane_sweep import (
+    LOOSE,
+    extrapolate,
+    measure_batches,
+    sweep_batches,
+)
 from drystone.solvers.gauss_seidel.rolling import rolling_error
-from drystone.solvers.gauss_seidel.sweep import MANY_VISITS, bounded_limit, row_error, sweep_slab
+from drystone.solvers.gauss_seidel.sweep import (
+    MANY_VISITS,
+    bounded_limit,
+    row_error,
+    sweep_slab,
+)
 
 # Slabs of a large island for which it has two parts; with fewer, its parts would be too short for
 # what it costs to start a parallel loop.
-PAIR_SLABS = 12
+PAIR_SLABS = 5
 
 # Plain sweeps over a large island gain quickly at first, then hang on a few loose chains of bodies:
 # 200 leave the same residual as 40. Sweeps end when the last WINDOW sweeps together have not
@@ -52,6 +73,7 @@ LIGHT = 0.1  # share of the contacts below which one core visits them as quickly
 # the cost of a body stays that in a smaller pile: 10,000 spheres at rest are left with 1.1e-4 m/s
 # instead of 7e-5, in two thirds of the time.
 HUGE, INACTIVE_HUGE = 10_000, 0.6
+MANY_TWISTS = 5000  # for one core to extrapolate
 LAST_ACTIVE = 6  # column of the twists: the last sweep in which the body was active
 
 # Momentum of sweeps over a large island that go on for longer, if something quicker than plain
@@ -64,12 +86,8 @@ LAST_ACTIVE = 6  # column of the twists: the last sweep in which the body was ac
 # residuals, overrelaxed sweeps with momentum diverge. It makes all bodies active: it is worth it
 # where the share SPREAD of the contacts is still visited anyway.
 ACCELERATION_START = 2
-SPREAD = 0.3
+SPREAD = 0.1
 MOST_MOMENTUM, MOMENTUM_DELAY = 0.9, 3.0
-
-# How exactly a visit finds the impulse of a contact that slides, see slide_step(): the next visit
-# goes on from there. With 1e-12 a sweep of S5r takes a fifth longer and leaves the same residuals.
-LOOSE = 1e-4
 
 OPEN, _STALLED = -1, -2  # in place of the sweeps of a group that is not done
 
@@ -129,6 +147,15 @@ def sweep_active(lo, hi, backward, window, accelerated, rows, sums, mass, twist)
 @kernel
 def _sweep_run(k, backward, window, accelerated, rows, mass, twist):
     first, last = rows.run_first[k], rows.run_last[k]
+    if rows.lane_end[first] > 0:
+        rows.slab_change[first] = sweep_batches(
+            first_batch(first, rows), rows.lane_end[first], backward, window, accelerated, rows,
+            rows.slab_sums[first], mass, twist,
+        )  # fmt: skip
+        for i in range(first + 1, last):
+            rows.slab_change[i], rows.slab_sums[i, 0] = 0.0, 0.0
+            rows.slab_sums[i, 1], rows.slab_sums[i, 2] = 0.0, 0.0
+        return
     for j in range(last - first):
         i = last - 1 - j if backward else first + j
         lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
@@ -200,10 +227,87 @@ def _activate_wrong(i, now, least, rows, mass, twist):
     rows.slab_change[i] = worst
 
 
+@kernel
+def _measure_run(k, now, least, rows, mass, twist):
+    """_activate_wrong() for the slabs of run `k`."""
+    first, last = rows.run_first[k], rows.run_last[k]
+    for i in range(first, last):
+        rows.slab_change[i], rows.slab_sums[i, 2] = 0.0, 0.0
+        if rows.lane_end[first] == 0:
+            _activate_wrong(i, now, least, rows, mass, twist)
+    if rows.lane_end[first] > 0:
+        rows.slab_change[first] = measure_batches(
+            first_batch(first, rows), rows.lane_end[first], now, least, rows,
+            rows.slab_sums[first], mass, twist,
+        )  # fmt: skip
+
+
+@kernel
+def _run_number(k, parts, between, rows):
+    """Where run `k` of all stands in the list: parts at its front, slabs between at its back."""
+    return k if k < parts else rows.run_first.shape[0] - between + k - parts
+
+
 @parallel_kernel
-def _measure_slabs(count, now, least, rows, mass, twist):
-    for k in prange(count):
-        _activate_wrong(rows.slab_list[k], now, least, rows, mass, twist)
+def _measure_runs(parts, between, now, least, rows, mass, twist):
+    for k in prange(parts + between):
+        run = _run_number(np.int64(k), parts, between, rows)
+        _measure_run(run, now, least, rows, mass, twist)
+
+
+@kernel
+def _pack_run(k, kind, rows, mass):
+    """Copy the contacts of run `k` into batches."""
+    first, last = rows.run_first[k], rows.run_last[k]
+    moving = rows.special[MOVING] == 1
+    lo, hi, start = rows.slab_first[first], rows.slab_first[last], first_batch(first, rows)
+    end = pack_batches(lo, hi, start, moving, rows, mass)
+    rows.lane_end[first] = end if end > start else 0
+    mark_run(first, last, kind, rows)
+
+
+@parallel_kernel
+def _pack_parallel(lo, hi, kind, rows, mass):
+    for k in prange(hi - lo):
+        _pack_run(lo + k, kind, rows, mass)
+
+
+@kernel
+def _pack_runs(parts, between, rows, mass):
+    """All runs in batches. Runs that are packed at once share no body, which is marked there."""
+    end = rows.run_first.shape[0]
+    _pack_parallel(0, parts, PART, rows, mass)
+    _pack_parallel(end - between, end, BETWEEN, rows, mass)
+
+
+@parallel_kernel
+def _unpack_slabs(slabs, rows):
+    for i in prange(slabs):
+        if rows.lane_end[i] > 0:
+            unpack_batches(first_batch(i, rows), rows.lane_end[i], rows)
+
+
+@kernel
+def _allow_motion(groups, relative, rows, twist):
+    """Add to the tolerances of the open groups what their motion allows: that share of how much the
+    step changes it.
+
+    That is their error under the impulses of the step before, which are the warm start, root mean
+    square; but no more than the speed at which bodies move past and towards one another as the step
+    begins. So what stands still has none, be its impulses known or not, and no more has what slides
+    steadily, or moves along as a whole.
+    """
+    for g in range(groups):
+        if rows.group_sweeps[g] == OPEN:
+            errors, speeds = 0.0, 0.0
+            for i in range(rows.group_first[g], rows.group_first[g + 1]):
+                lo, hi = rows.slab_first[i], rows.slab_first[i + 1]
+                errors += rows.slab_sums[i, 2]  # of slabs in batches, see _measure_run()
+                for r in range(lo, hi):
+                    speeds += rows.speed[r] ** 2
+                    if rows.lane_run[i] == LOOSE_SLAB:
+                        errors += row_error(r, rows, twist) ** 2
+            rows.group_tolerance[g] += relative * sqrt(min(errors, speeds) / _row_count(g, rows))
 
 
 @kernel
@@ -215,6 +319,13 @@ def _visited(count, rows):
         visits += rows.slab_sums[i, 1]
         all_rows += rows.slab_first[i + 1] - rows.slab_first[i]
     return visits / max(all_rows, 1)
+
+
+@parallel_kernel
+def _extrapolate_parallel(beta, twist, previous):
+    count, parts = twist.shape[0], 16
+    for k in prange(parts):
+        extrapolate(count * k // parts, count * (k + 1) // parts, beta, twist, previous)
 
 
 @kernel
@@ -230,11 +341,10 @@ def _accelerate(count, run, most, rows, twist):
         along += rows.slab_sums[rows.slab_list[k], 0]
     run = 0.0 if run < 0.0 or not along >= 0.0 else run + 1.0
     beta = min(most, run / (run + MOMENTUM_DELAY))
-    for b in range(twist.shape[0]):
-        for k in range(6):
-            g = twist[b, k]
-            twist[b, k] = g + beta * (g - rows.previous_twist[b, k])
-            rows.previous_twist[b, k] = g
+    if twist.shape[0] < MANY_TWISTS:
+        extrapolate(0, twist.shape[0], beta, twist, rows.previous_twist)
+    else:
+        _extrapolate_parallel(beta, twist, rows.previous_twist)
     return beta, run
 
 
@@ -331,18 +441,26 @@ def _close(groups, sweeps, limit, rows):
 
 
 @inner_kernel
-def solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist):
+def solve_large(backward, rows, groups, row_count, mass, bounds, quick, relative, twist):
     """Sweep all groups of many slabs together, each until it has converged.
 
     bounds   of the work, see sweep.py
     quick    whether sweeps are accelerated
+    relative share of their change of motion that groups may be off besides their tolerance
     """
     limit, end_of_time = bounded_limit(bounds, MANY_VISITS), bounds[2]
     end, huge = rows.run_first.shape[0], row_count > HUGE
-    may_accelerate = quick and rows.flat[0] == 0 and rows.special[ROLLING] == 0
-    least = np.inf
+    solid = rows.flat[0] == 0 and rows.special[ROLLING] == 0
+    may_accelerate, least, slabs = quick and solid, np.inf, rows.group_first[groups]
     for b in range(twist.shape[0]):
         twist[b, LAST_ACTIVE] = 0.0
+    forget_batches(slabs, rows)
+    parts, between, total = _list_open(groups, rows)
+    if solid:
+        _pack_runs(parts, between, rows, mass)
+    if relative > 0.0:
+        _measure_runs(parts, between, 0.0, np.inf, rows, mass, twist)
+        _allow_motion(groups, relative, rows, twist)
     for g in range(groups):
         if rows.group_sweeps[g] == OPEN:
             rows.group_residual[g] = np.inf  # the correction at the end of the last window
@@ -350,7 +468,6 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist):
     least *= INACTIVE_HUGE if huge else INACTIVE
     sweeps, accelerated, since, share = 0, False, 0.0, 1.0  # at first all are active
     most, smallest = MOST_MOMENTUM, np.inf
-    parts, between, total = _list_open(groups, rows)
     while total > 0:
         beta, run, ends = 0.0, -1.0, False
         while not ends:
@@ -379,6 +496,8 @@ def solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist):
                 if accelerated:
                     _forget_windows(groups, rows)
             since = 0.0 if accelerated else float(sweeps)
-        _measure_slabs(total, float(sweeps), least, rows, mass, twist)
+        _measure_runs(parts, between, float(sweeps), least, rows, mass, twist)
         _close(groups, sweeps, limit, rows)
         parts, between, total = _list_open(groups, rows)
+    if solid:
+        _unpack_slabs(slabs, rows)

@@ -18,7 +18,6 @@ from drystone.jit.stage import stage
 from drystone.solvers.gauss_seidel.parallel_sweep import OPEN, WINDOW, solve_large
 from drystone.solvers.gauss_seidel.sweep import (
     bounded_limit,
-    closing_speed,
     is_bounded,
     slab_error,
     sweep_slab,
@@ -143,7 +142,7 @@ def _reopen(small, rows, tolerance):
 def solve_rows(rows, groups, row_count, backward, mass, tolerance, relative, bounds, quick, twist):
     """Improve rows.impulse, and the twists with it, until every group has converged.
 
-    relative share of their closing_speed() that large groups may be off besides `tolerance`
+    relative share of the change of their motion that large groups may be off besides `tolerance`
     bounds   of the work, see sweep.py
     quick    whether sweeps of small groups end where another method would be quicker, and those
              of large ones are accelerated
@@ -162,9 +161,6 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, relative, bou
             rows.group_sweeps[g] = 0
             rows.group_list[small] = g
             small += 1
-        elif relative > 0.0:
-            lo, hi = rows.slab_first[rows.group_first[g]], rows.slab_first[rows.group_first[g + 1]]
-            rows.group_tolerance[g] += relative * closing_speed(lo, hi, rows)
     if small > 1 and row_count >= 400:
         _solve_small(small, backward, rows, row_count, mass, tolerance, bounds, hurried, twist)
     else:
@@ -174,7 +170,7 @@ def solve_rows(rows, groups, row_count, backward, mass, tolerance, relative, bou
     if hurried:
         small -= _reopen(small, rows, tolerance)
     if small + linked < groups:
-        solve_large(backward, rows, groups, row_count, mass, bounds, quick, twist)
+        solve_large(backward, rows, groups, row_count, mass, bounds, quick, relative, twist)
     return worst_group(rows, groups)
 
 

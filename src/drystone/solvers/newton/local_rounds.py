@@ -80,7 +80,7 @@ def finish_locally(
         info[INFO_NEWTON_ISLANDS] += islands
         info[INFO_NEWTON_STEPS] += steps
         rows.group_sweeps[g] = OPEN
-        solve_large(backward, rows, groups, row_count, mass, bounds, True, twist)
+        solve_large(backward, rows, groups, row_count, mass, bounds, True, 0.0, twist)
         sweeps += rows.group_sweeps[g]
         residual = rows.group_residual[g]
         idle = 0 if residual < GAINED * least else idle + 1
