@@ -252,7 +252,9 @@ def balance_energy(g, bodies, state, rows, joint_work):
         if by == BY_RATTLE:
             change = min(-made, MOST_RETURNED * kinetic)
         # What continuous collision detection has stopped after substeps is no loss of theirs.
-        if by != BY_SUBSTEPS:
+        if by == BY_SUBSTEPS:
+            energy[g, LOST] -= made
+        else:
             beyond = _note_loss(g, -made - change, play, energy)
     if energy[g, CONSERVES] == 0.0:
         energy[g, LOST] = 0.0

@@ -83,7 +83,7 @@ from drystone.solvers.articulated.secant import (
     worst_error,
 )
 from drystone.solvers.articulated.soft_rows import has_springs, soften_rows
-from drystone.solvers.articulated.substeps import FINER, MOST, PARTED, integrate_substeps
+from drystone.solvers.articulated.substeps import MOST, PARTED, integrate_substeps
 from drystone.solvers.articulated.tree_contacts import solve_tree_contacts
 from drystone.solvers.articulated.tree_delassus import W_GROUP, WITH_DRIVES
 from drystone.solvers.gauss_seidel.joint_sweep import sweep_linked
@@ -388,7 +388,7 @@ def _solve_smooth(g, joints, bodies, state, rows, joint_work, settings, work, mo
     _fill_again(g, joints, state, rows, joint_work, motion, settings.dt)
     if not good and joint_work.smooth[g] != PARTED and not has_springs(first, last, joint_work):
         error = integrate_substeps(
-            g, MOST / FINER, joints, bodies, state, rows, joint_work, settings, work, motion
+            g, float(MOST), joints, bodies, state, rows, joint_work, settings, work, motion
         )
         if error <= settings.tolerance:
             joint_work.done[g], joint_work.residual[g] = BY_SUBSTEPS, error

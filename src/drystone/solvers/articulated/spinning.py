@@ -33,7 +33,7 @@ from drystone.model.joint_arrays import (
 )
 from drystone.solvers.articulated.joint_error import JOINT_TOLERANCE, open_share
 
-LARGEST_ANGLE = 0.2  # [rad] as that of rattle_island.py
+LARGEST_ANGLE = 0.2  # [rad] from which on a step is taken in parts
 FINER = 0.1  # [rad] in a part
 MOST_PARTS = 64  # a step has a bound: 1500 rad/s in steps of 1/240 s
 # With parts of 4 ms a ball of 50 kg still left its chain of links of 50 g.

@@ -37,9 +37,6 @@ from drystone.solvers.articulated.rattle_island import project_group, shake_isla
 from drystone.solvers.articulated.secant import forget_factors
 from drystone.solvers.articulated.soft_rows import soften_rows
 
-# Times shorter than the largest step that RATTLE takes: 0.1 rad a substep, with which a gyroscope
-# precesses right to a thousandth.
-FINER = 2.0
 MOST = 256  # parts to begin with: 4000 rad/s in steps of 1/240 s
 # Of the step: velocities of shorter parts are made of the last digits of positions.
 SHORTEST = 2.0**-14
@@ -249,7 +246,7 @@ def _take_parts(
             if shortest:
                 return inf, h
             _back_to_part(first, last, count, state, joint_work)
-            length, calm = h / min(max(2.0, FINER * shorter), SHORTER_BY), 0
+            length, calm = h / min(max(2.0, shorter), SHORTER_BY), 0
             continue
         worst = max(worst, error)
         kinetic, _, beyond = balance_energy(g, bodies, state, rows, joint_work)
@@ -316,7 +313,7 @@ def integrate_substeps(
     Returns the residual of its velocities [m/s], infinite: declined, and it is as it was found.
     """
     first, last = nodes_of(g, joint_work)
-    n = int(ceil(min(FINER * shorter, MOST)))
+    n = int(ceil(min(shorter, MOST)))
     count = _list_moving(first, last, joint_work, state.position.shape[0])
     _keep_state(first, last, count, state, joint_work)
     _start_joints(first, last, state, joint_work, 1.0 / n)
