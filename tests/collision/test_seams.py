@@ -36,6 +36,35 @@ def beside_a_plane(world):
     world.add_fixed(ds.Box(0.5, 1, 0.4), ICE, position=(0, 0, -0.2))
 
 
+def mesh_box(length, width, height):
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [face for a, b, c, d in quads for face in ((a, b, c), (a, c, d))]
+    return ds.Mesh(0.5 * corners * (length, width, height), np.array(faces))
+
+
+def sheet(length):
+    x = 0.5 * length
+    corners = [(-x, -0.5, 0), (x, -0.5, 0), (x, 0.5, 0), (-x, 0.5, 0)]
+    return ds.Terrain(np.array(corners), np.array([(0, 1, 2), (0, 2, 3)]))
+
+
+def meshes(world):
+    for x, length in tiles():
+        world.add_fixed(mesh_box(length, 1, 0.1), ICE, position=(x, 0, -0.05))
+
+
+def terrains(world):
+    for x, length in tiles():
+        world.add_fixed(sheet(length), ICE, position=(x, 0, 0))
+
+
+def of_all_kinds(world):
+    for k, (x, length) in enumerate(tiles()):
+        shape = (ds.Box(length, 1, 0.1), mesh_box(length, 1, 0.1), sheet(length))[k % 3]
+        world.add_fixed(shape, ICE, position=(x, 0, 0 if k % 3 == 2 else -0.05))
+
+
 def slide(lay, shape, dt, height=0.1):
     """Largest rise [m] and spin [rad/s] on the way, and the body."""
     world = ds.World(dt=dt, sleeping=False)
@@ -66,6 +95,16 @@ def test_other_shapes_do_too(shape):
     assert body.velocity[0] == pytest.approx(SPEED, rel=1e-9)
 
 
+@pytest.mark.parametrize("lay", [meshes, terrains, of_all_kinds])
+@pytest.mark.parametrize(
+    "shape", [ds.Box(0.2, 0.2, 0.2), ds.Sphere(0.1), mesh_box(0.2, 0.2, 0.2)], ids=repr
+)
+def test_nothing_trips_at_seams_of_meshes_and_terrains(lay, shape):
+    rise, spin, body = slide(lay, shape, 1 / 240)
+    assert rise < 1e-6 and spin < 1e-5
+    assert body.velocity[0] == pytest.approx(SPEED, rel=1e-9)
+
+
 def wall(world):
     world.add_fixed(ds.Box(4, 1, 0.1), ICE, position=(0, 0, -0.05))
     world.add_fixed(ds.Box(0.2, 1, 0.4), ICE, position=(0.6, 0, 0.2))
@@ -76,7 +115,19 @@ def step_up(world):
     world.add_fixed(ds.Box(4, 1, 0.15), ICE, position=(2.5, 0, -0.025))
 
 
-@pytest.mark.parametrize("lay, end", [(wall, 0.5), (step_up, 0.5)])
+def wall_on_terrain(world):
+    world.add_fixed(sheet(8), ICE)
+    world.add_fixed(mesh_box(0.2, 1, 0.4), ICE, position=(0.6, 0, 0.2))
+
+
+def cliff(world):
+    world.add_fixed(sheet(4), ICE, position=(-1.5, 0, 0))
+    world.add_fixed(mesh_box(4, 1, 0.15), ICE, position=(2.5, 0, -0.025))
+
+
+@pytest.mark.parametrize(
+    "lay, end", [(wall, 0.5), (step_up, 0.5), (wall_on_terrain, 0.5), (cliff, 0.5)]
+)
 def test_the_base_of_a_wall_and_a_step_stop_a_box(lay, end):
     _, _, body = slide(lay, ds.Box(0.2, 0.2, 0.2), 1 / 240)
     assert body.centre[0] <= end - 0.1 + 1e-4 or body.centre[2] > 0.1 + 1e-3

@@ -102,6 +102,7 @@ def summary(statistics, start, finished) -> dict:
         "worst_penetration_mm": 1e3 * statistics.worst_penetration,
         "worst_joint_error_mm": 1e3 * statistics.worst_joint_error,
         "worst_energy_made_J": statistics.worst_energy_made,
+        "energy_lost_J": statistics.energy_lost,
         "worst_residual_m_s": statistics.worst_residual,
         "tolerance_m_s": world.settings.tolerance,
         "steps_not_converged": statistics.nonconverged,
@@ -128,7 +129,7 @@ def summary_table(name, f) -> Table:
         "potential energy": f"{f['potential_start_J']:.6g} -> {f['potential_end_J']:.6g} J",
         "worst penetration": f"{f['worst_penetration_mm']:.4f} mm",
         "worst joint error": f"{f['worst_joint_error_mm']:.4f} mm; energy made by a step: "
-        f"{f['worst_energy_made_J']:.3g} J",
+        f"{f['worst_energy_made_J']:.3g} J; lost in joints: {f['energy_lost_J']:.3g} J",
         "worst residual": f"{f['worst_residual_m_s']:.2e} m/s, tolerance {f['tolerance_m_s']:.0e}",
         "not converged": f"{f['steps_not_converged']} of {f['steps']} steps, "
         f"{f['sweeps_per_step']:.1f} sweeps per step",

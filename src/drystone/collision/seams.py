@@ -10,16 +10,31 @@ not rise above that plane behind it: there is then nothing of k to run into. The
 step and a ramp rise, and keep their contacts. A ground is what no contact moves, fixed or
 kinematic, or one body: the parts of a Compound.
 
-It holds for planes, boxes, cylinders and hulls; meshes and terrains know their own inner edges, but
-not those between two of them.
+It holds for planes, boxes, cylinders, hulls, terrains and meshes. The last two know their own inner
+edges; those between two of them, and between one of them and a solid, are found here.
 """
 
 from math import inf, sqrt
 
+import numpy as np
+from numba import float64
+
+from drystone.collision.narrowphase.candidates import GROUP
+from drystone.collision.narrowphase.terrain.point import signed_distance
+from drystone.collision.narrowphase.terrain.query import STACK_ROWS
 from drystone.jit import kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import dot, load, mad, scale, sub, to_local
-from drystone.model.arrays import BOX, CYLINDER, DYNAMIC, FIXED, HULL, PLANE
+from drystone.model.arrays import (
+    BOX,
+    CYLINDER,
+    DYNAMIC,
+    FIXED,
+    HULL,
+    MESH,
+    PLANE,
+    TERRAIN,
+)
 
 FLUSH_SKINS = 2.0  # shapes whose faces differ by no more than so many skins are level
 PARALLEL = 1e-10  # 1 - cosine: normals that are the same, 0.001 degrees
@@ -29,7 +44,7 @@ NEAR_SHARE, FAR_SHARE = 0.02, 0.2  # of the smaller radius: where k is looked at
 @kernel
 def _is_ground(s, shapes, kind):
     """Whether a shape may be one of several that form a ground."""
-    if shapes.kind[s] not in (PLANE, BOX, CYLINDER, HULL):
+    if shapes.kind[s] not in (PLANE, BOX, CYLINDER, HULL, TERRAIN, MESH):
         return False
     b = shapes.body[s]
     if b == FIXED or kind[b] != DYNAMIC:
@@ -52,10 +67,36 @@ def _one_ground(s, t, shapes, kind):
     )
 
 
+# By its address, and only in worlds with terrain or meshes, as their contacts.
+@stage(result=float64, _nrt=True)
+def surface_height(shapes, pose, s, x, reach):
+    """Distance of point `x` from terrain or mesh `s` [m], below zero behind it; `reach` if nothing
+    of it is that near."""
+    scratch = np.empty((GROUP + 2 * STACK_ROWS, 4))
+    distance, _ = signed_distance(shapes, pose, s, (0.0, 0.0, 0.0), x, reach, scratch)
+    return distance if abs(distance) < reach else reach
+
+
 @kernel
-def _height_over(shapes, pose, s, x):
+def _is_surface(shapes, s):
+    return shapes.kind[s] == TERRAIN or shapes.kind[s] == MESH
+
+
+@kernel
+def _reaches(shapes, pose, s, x, flush):
+    """Whether shape `s` is where point `x` is, which lies in the plane of a contact with it."""
+    if _is_surface(shapes, s):
+        return abs(surface_height(shapes, pose, s, x, 4.0 * flush)) <= flush
+    return _height_over(shapes, pose, s, x, inf) <= flush
+
+
+@kernel
+def _height_over(shapes, pose, s, x, reach):
     """How far point `x` stands over that face of the shape that it is farthest over [m]; below
-    zero inside. Along edges that is less than the distance."""
+    zero inside. Along edges that is less than the distance. Terrains and meshes are looked for
+    within `reach`."""
+    if _is_surface(shapes, s):
+        return surface_height(shapes, pose, s, x, reach)
     x = to_local(pose, s, x)
     kind = shapes.kind[s]
     if kind == PLANE:
@@ -89,7 +130,8 @@ def _is_level(shapes, pose, k, point, normal, up, flush, size):
     length = sqrt(dot(along, along))
     for share in (NEAR_SHARE, FAR_SHARE):
         x = mad(mad(point, along, share * size / length), up, 2.0 * flush)
-        if _height_over(shapes, pose, k, x) < 0.5 * flush:
+        # Behind its side: nothing of k that is farther away than that can be it.
+        if _height_over(shapes, pose, k, x, 2.0 * FAR_SHARE * size) < 0.5 * flush:
             return False
     return True
 
@@ -110,7 +152,7 @@ def _is_covered(row, side, k, other, other_side, j, shapes, pose, near, flush, s
         if dot(normal, up) > 1.0 - PARALLEL or dot(normal, up) < PARALLEL - 1.0:
             continue
         point = mad(point, up, -height)
-        if _height_over(shapes, pose, j, point) <= flush and _is_level(
+        if _reaches(shapes, pose, j, point, flush) and _is_level(
             shapes, pose, k, point, normal, up, flush, size
         ):
             return True

@@ -47,13 +47,18 @@ class JointWork(NamedTuple):
     added_inertia: np.ndarray  # (n + 1, 6) added to the inertia: xx xy xz yy yz zz [kg m²]
     free_spin: np.ndarray  # (n + 1, 3) free spin without that [rad/s]
     last_twist: np.ndarray  # (n + 1, 6) velocities of the last iterate
-    smooth: np.ndarray  # (n + 2,) int32: 1 for groups that RATTLE declined but that move smoothly
+    # (n + 2,) int32: 1 for groups that RATTLE declined but that move smoothly, 2 if substeps did
+    smooth: np.ndarray
     kept_linear: np.ndarray  # (rows, 3) rows of the solve while stabilization.py uses others
     kept_angular: np.ndarray  # (rows, 6)
     kept_state: np.ndarray  # (n + 1, 13) poses and velocities at the start of substeps
+    kept_start: np.ndarray  # (n + 1, 6) start_twist likewise
     kept_value: np.ndarray  # (nj, 3) coordinates likewise
+    part_state: np.ndarray  # (n + 1, 13) as kept_state, at the start of one substep
+    part_row: np.ndarray  # (rows, 4) impulse and curve likewise
+    part_value: np.ndarray  # (nj, 3) coordinates likewise
     moving: np.ndarray  # (n + 1,) int32: bodies of a group, kinematic ones too
-    energy: np.ndarray  # (n + 2, 4) of groups: see solvers/articulated/energy_balance.py [J]
+    energy: np.ndarray  # (n + 2, 6) of groups: see solvers/articulated/energy_balance.py [J]
     body_list: np.ndarray  # (n + 1,) int32: scratch, bodies of a group
     stamp: np.ndarray  # (n + 2,) int64: last visit of each body, and the number of this visit
     start_twist: np.ndarray  # (n + 1, 6) velocities at the start of the step that fit the joints
@@ -110,9 +115,13 @@ def new_joint_work(joints: Joints, table) -> JointWork:
         kept_linear=np.zeros((joints.row_first[-1], 3)),
         kept_angular=np.zeros((joints.row_first[-1], 6)),
         kept_state=np.zeros((bodies + 1, 13)),
+        kept_start=np.zeros((bodies + 1, 6)),
         kept_value=np.zeros((len(joints.kind), 3)),
+        part_state=np.zeros((bodies + 1, 13)),
+        part_row=np.zeros((joints.row_first[-1], 4)),
+        part_value=np.zeros((len(joints.kind), 3)),
         moving=np.zeros(bodies + 1, np.int32),
-        energy=np.zeros((bodies + 2, 4)),
+        energy=np.zeros((bodies + 2, 6)),
         body_list=np.zeros(bodies + 1, np.int32),
         stamp=np.zeros(bodies + 2, np.int64),
         start_twist=np.zeros((bodies + 1, 6)),

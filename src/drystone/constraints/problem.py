@@ -73,6 +73,7 @@ class SolveInfo(NamedTuple):
     joint_error: float = 0.0  # largest position error of a joint after the step [m]
     tolerance: float = 0.0  # what the residual of the hardest island of a step may be [m/s]
     energy_made: float = 0.0  # by the step in islands with joints, beyond all work done on them [J]
+    energy_lost: float = 0.0  # by the step in islands with joints that nothing touches [J]
 
 
 class History(NamedTuple):

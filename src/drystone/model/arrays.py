@@ -474,14 +474,16 @@ class Work(NamedTuple):
 # if it was whole.
 FLAG_PLACED, FLAG_COLLIDED, FLAG_WHOLE, FLAG_PARTS = range(4)
 TICKS_PER_SECOND = 11  # entry of Log.clock, written where Settings.budget_time asks for it
-# JOINT_ERROR: of joints after the step [m]; ENERGY_MADE: by it, in islands with joints [J]; SHAREs,
-# and the EXCESS of the residual, are those of what is tolerated.
+# JOINT_ERROR: of joints after the step [m]; ENERGY_MADE: by it, in islands with joints [J], and
+# ENERGY_LOST by it in those of them that nothing touches; SHAREs, and the EXCESS of the residual,
+# are those of what is tolerated.
 (
     INFO_RESIDUAL, INFO_SWEEPS, INFO_CONTACTS, INFO_PENETRATION, INFO_PUSHES, INFO_WORST_RESIDUAL,
     INFO_WORST_PENETRATION, INFO_NONCONVERGED, INFO_TOTAL_SWEEPS, INFO_NEAR, INFO_ISLANDS,
     INFO_FAILED_BODY, INFO_IMPACTS, INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS, INFO_STOPPED,
     INFO_WANTED, INFO_JOINT_ERROR, INFO_JOINT_SHARE, INFO_WORST_JOINT_ERROR, INFO_ENERGY_MADE,
     INFO_ENERGY_SHARE, INFO_WORST_ENERGY_MADE, INFO_UNRESOLVED, INFO_GIVEN_UP, INFO_OVERLAPS,
-    INFO_TOTAL_UNRESOLVED, INFO_TOTAL_GIVEN_UP, INFO_TOLERANCE, INFO_EXCESS,
-) = range(30)  # fmt: skip
-INFOS = 30
+    INFO_TOTAL_UNRESOLVED, INFO_TOTAL_GIVEN_UP, INFO_TOLERANCE, INFO_EXCESS, INFO_ENERGY_LOST,
+    INFO_TOTAL_ENERGY_LOST,
+) = range(32)  # fmt: skip
+INFOS = 32

@@ -22,6 +22,8 @@ from drystone.errors import InputError
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.lanes import WIDTH
 from drystone.jit.stage import stage
+from drystone.jit.vec import add, cross, dot, load, scale, sub
+from drystone.model.arrays import CARRIED
 from drystone.model.checks import choice, positive, shown
 from drystone.motion.push_batches import lack_batches, push_batches
 
@@ -41,6 +43,7 @@ def add_baumgarte(rows, count, share):
 
 
 TINY = 1e-15  # [m] stands for a skin of zero
+MOST_CARRIED = 0.3  # [rad] by which a kinematic body may rotate in a step for _closing()
 
 
 @inner_kernel
@@ -50,12 +53,39 @@ def gap_wanted(gap, skin, share):
 
 
 @kernel
+def _closing(r, rows, mass, scheme, move, dt):
+    """By how much more a kinematic body that rotates comes nearer to what it carries in a step than
+    the rows of its start say [m]. What lies in a drum moves on along the tangent, while the wall
+    rotates: w² R dt² / 2, 0.1 mm in steps of 1/240 s at a turn a second, in every step. Not where
+    contacts act in the middle of the step."""
+    if rows.impulse[r, 0] <= 0.0:
+        return 0.0
+    for side in range(2):
+        g, b = rows.body[r, side], rows.body[r, 1 - side]
+        if g == move.shape[0] - 1 or mass[g, 0] != 0.0 or scheme[b] == CARRIED:
+            continue
+        w = (move[g, 3], move[g, 4], move[g, 5])
+        angle = dt * dt * dot(w, w)
+        if angle == 0.0 or angle > MOST_CARRIED**2:
+            continue
+        k, j = 3 * side, 3 * (1 - side)
+        x = (rows.arm[r, k], rows.arm[r, k + 1], rows.arm[r, k + 2])
+        arm = (rows.arm[r, j], rows.arm[r, j + 1], rows.arm[r, j + 2])
+        n = scale(load(rows.frame, r), 1.0 if side == 0 else -1.0)
+        orbit = cross((move[b, 3], move[b, 4], move[b, 5]), arm)
+        u = add(sub(load(move, b), load(move, g)), orbit)
+        change = 0.5 * dot(n, cross(w, cross(w, x))) - dot(n, cross(w, u))
+        return max(-dt * dt * change, 0.0)
+    return 0.0
+
+
+@kernel
 def _push_range(lo, hi, rows, mass, move, share, dt):
     """One visit of rows lo..hi; returns the largest lack of gap that it found, in skins."""
     worst = 0.0
     for r in range(lo, hi):
         lack = gap_wanted(rows.gap[r], rows.skin[r], share) - rows.gap[r]
-        lack -= dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
+        lack += rows.target[r] - dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
         old = rows.push[r]
         new = max(0.0, old + lack / (dt * rows.delassus[r, 0]))
         if new != old:
@@ -71,25 +101,28 @@ def _push_range(lo, hi, rows, mass, move, share, dt):
 
 
 @kernel
-def _lack_range(lo, hi, rows, move, share, dt):
-    """Largest lack of gap of rows lo..hi before any correction, in skins."""
+def _lack_range(lo, hi, rows, mass, scheme, move, share, dt):
+    """Largest lack of gap of rows lo..hi before any correction, in skins; and _closing() of each,
+    which stands in rows.target meanwhile."""
     worst = 0.0
     for r in range(lo, hi):
-        rows.push[r] = 0.0
+        rows.push[r], rows.target[r] = 0.0, _closing(r, rows, mass, scheme, move, dt)
         lack = gap_wanted(rows.gap[r], rows.skin[r], share) - rows.gap[r]
-        lack -= dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
+        lack += rows.target[r] - dt * normal_velocity_at(r, rows.body, rows.frame, rows.arm, move)
         worst = max(worst, lack / (rows.skin[r] + TINY))
     return worst
 
 
 @kernel
-def _lack_slab(i, rows, move, share, dt):
+def _lack_slab(i, rows, mass, scheme, move, share, dt):
     """As _lack_range(), for the run of slabs that begins with `i` if it is in batches."""
     run = rows.lane_run[i]
     if run == INSIDE:
         return 0.0
     if run == LOOSE_SLAB:
-        return _lack_range(rows.slab_first[i], rows.slab_first[i + 1], rows, move, share, dt)
+        return _lack_range(
+            rows.slab_first[i], rows.slab_first[i + 1], rows, mass, scheme, move, share, dt
+        )
     start, end, data = first_batch(i, rows), rows.lane_end[i], rows.lane_data
     for k in range(start, end):
         for lane in range(WIDTH):
@@ -98,6 +131,7 @@ def _lack_slab(i, rows, move, share, dt):
             if r >= 0:
                 gap, skin = rows.gap[r], rows.skin[r]
                 data[at] = gap_wanted(gap, skin, share) - gap
+                data[at] += _closing(r, rows, mass, scheme, move, dt)
                 data[at + 2 * WIDTH] = skin + TINY
     return lack_batches(start, end, dt, rows, rows.slab_sums[i], move)
 
@@ -123,9 +157,9 @@ def _push_slab(colour, i, rows, mass, move, share, dt):
 
 
 @parallel_kernel
-def _lack_parallel(slabs, rows, move, share, dt, lack):
+def _lack_parallel(slabs, rows, mass, scheme, move, share, dt, lack):
     for i in prange(slabs):
-        lack[i] = _lack_slab(i, rows, move, share, dt)
+        lack[i] = _lack_slab(i, rows, mass, scheme, move, share, dt)
 
 
 @parallel_kernel
@@ -144,9 +178,9 @@ def push_apart(motion, rows, slabs, count, settings):
     share = settings.push_out
     serial = slabs < 4
     if serial:
-        worst = _lack_range(0, count, rows, move, share, dt)
+        worst = _lack_range(0, count, rows, mass, motion.scheme, move, share, dt)
     else:
-        _lack_parallel(slabs, rows, move, share, dt, rows.slab_change)
+        _lack_parallel(slabs, rows, mass, motion.scheme, move, share, dt, rows.slab_change)
         worst = 0.0
         for i in range(slabs):
             worst = max(worst, rows.slab_change[i])

@@ -19,6 +19,7 @@ from drystone.model.arrays import (
     COUNTER_STEP,
     FLAG_PARTS,
     FLAG_WHOLE,
+    INFO_ENERGY_LOST,
     INFO_ENERGY_MADE,
     INFO_ENERGY_SHARE,
     INFO_EXCESS,
@@ -47,7 +48,9 @@ WORST = [
     INFO_GIVEN_UP, INFO_JOINT_ERROR, INFO_JOINT_SHARE, INFO_ENERGY_SHARE, INFO_SWEEPS,
     INFO_NEWTON_ISLANDS,
 ]  # fmt: skip
-SUMMED = [INFO_ENERGY_MADE, INFO_STOPPED, INFO_IMPACTS, INFO_NEWTON_STEPS]
+SUMMED = [
+    INFO_ENERGY_MADE, INFO_ENERGY_LOST, INFO_STOPPED, INFO_IMPACTS, INFO_NEWTON_STEPS,
+]  # fmt: skip
 
 
 def take_parts(loop, model, state, settings, work, joint_work, elements):

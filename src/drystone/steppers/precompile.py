@@ -30,7 +30,7 @@ from drystone.collision.narrowphase.dispatch import collide_pairs
 from drystone.collision.narrowphase.mesh.collide import collide_every, collide_meshes
 from drystone.collision.narrowphase.sdf.collide import collide_sdfs
 from drystone.collision.narrowphase.terrain.convex import terrain_contacts
-from drystone.collision.seams import leave_out_seams
+from drystone.collision.seams import leave_out_seams, surface_height
 from drystone.constraints import islands
 from drystone.constraints.contact_rows import assemble_rows
 from drystone.constraints.error_measures import measure_rows
@@ -230,6 +230,7 @@ def load_terrain() -> None:
         first,
         np.zeros((256, 4)),
     )
+    _prepare(surface_height, model.shapes, work.boxes.pose, a, (0.0, 0.0, 0.0), 0.0)
 
 
 def run_meshes() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from drystone.constraints.problem import SolveInfo, solve_info
 from drystone.model.arrays import (
     INFO_CONTACTS,
+    INFO_ENERGY_LOST,
     INFO_ENERGY_MADE,
     INFO_ENERGY_SHARE,
     INFO_EXCESS,
@@ -24,6 +25,7 @@ from drystone.model.arrays import (
     INFO_STOPPED,
     INFO_SWEEPS,
     INFO_TOLERANCE,
+    INFO_TOTAL_ENERGY_LOST,
     INFO_TOTAL_GIVEN_UP,
     INFO_TOTAL_SWEEPS,
     INFO_TOTAL_UNRESOLVED,
@@ -55,6 +57,7 @@ class StepReport(NamedTuple):
     hashes: np.ndarray  # (done,) uint64 if settings.hashing, else empty
     unresolved: int = 0  # pairs of meshes, in all steps together, see SolveInfo
     given_up: int = 0  # likewise
+    energy_lost: float = 0.0  # likewise [J]
 
 
 def step_report(work, done, failed, hashes, solver) -> StepReport:
@@ -75,6 +78,7 @@ def step_report(work, done, failed, hashes, solver) -> StepReport:
             unresolved=int(info[INFO_UNRESOLVED]), given_up=int(info[INFO_GIVEN_UP]),
             tolerance=info[INFO_TOLERANCE],
             joint_error=info[INFO_JOINT_ERROR], energy_made=info[INFO_ENERGY_MADE],
+            energy_lost=info[INFO_ENERGY_LOST],
         ),
         nonconverged=int(info[INFO_NONCONVERGED]),
         worst_residual=info[INFO_WORST_RESIDUAL],
@@ -86,6 +90,7 @@ def step_report(work, done, failed, hashes, solver) -> StepReport:
         hashes=np.concatenate(hashes) if hashes else _NO_HASHES,
         unresolved=int(info[INFO_TOTAL_UNRESOLVED]),
         given_up=int(info[INFO_TOTAL_GIVEN_UP]),
+        energy_lost=info[INFO_TOTAL_ENERGY_LOST],
     )  # fmt: skip
 
 

@@ -102,7 +102,8 @@ def complain(world, report):
     if world.joints:
         message += (
             f" Joints were open by up to {report.worst_joint_error:.2g} m, and a step made up to "
-            f"{report.worst_energy_made:.2g} J."
+            f"{report.worst_energy_made:.2g} J; where nothing touched they lost "
+            f"{report.energy_lost:.2g} J in all."
         )
     if world.on_nonconverged == "raise":
         raise SimulationError(f"{message} Allow more sweeps, a larger tolerance or a smaller dt.")
@@ -204,6 +205,7 @@ class RunStatistics:
     worst_penetration: float = 0.0  # deepest overlap at the start of any step [m]
     worst_joint_error: float = 0.0  # largest position error of a joint after any step [m]
     worst_energy_made: float = 0.0  # by any one step, in islands with joints [J]
+    energy_lost: float = 0.0  # by all steps, in islands with joints that nothing touched [J]
     sweeps: int = 0
     block_ms: list = field(default_factory=list)  # ms per step of every block
     residuals: list = field(default_factory=list)  # of the last step of every block [m/s]
@@ -238,6 +240,7 @@ class RunStatistics:
         self.worst_penetration = max(self.worst_penetration, report.worst_penetration)
         self.worst_joint_error = max(self.worst_joint_error, report.worst_joint_error)
         self.worst_energy_made = max(self.worst_energy_made, report.worst_energy_made)
+        self.energy_lost += report.energy_lost
         self.sweeps += report.sweeps
         self.unresolved += report.unresolved
         self.given_up += report.given_up

@@ -73,6 +73,31 @@ def linking_number(x, y):
     return round(float((volume / np.linalg.norm(r, axis=-1) ** 3).sum() / (4 * np.pi)))
 
 
+def surfaces_cross(x, own, y, their, middle, reach):
+    """Whether an edge of one surface passes through a triangle of the other, within a box of half
+    size `reach` about `middle`.
+
+    x, own   vertices and faces; y, their   of the other
+    """
+    for v, faces, w, others in ((x, own, y, their), (y, their, x, own)):
+        near = [
+            np.all((t.min(1) < middle + reach) & (t.max(1) > middle - reach), axis=1)
+            for t in (v[faces], w[others])
+        ]
+        edges = np.concatenate([faces[near[0]][:, k] for k in ([0, 1], [1, 2], [2, 0])])
+        p, q = v[edges[:, 0]], v[edges[:, 1]]
+        for a, b, c in w[others[near[1]]]:
+            n = np.cross(b - a, c - a)
+            above, below = (p - a) @ n, (q - a) @ n
+            some = above * below < 0
+            share = (above[some] / (above[some] - below[some]))[:, None]
+            at = p[some] + share * (q[some] - p[some])
+            sides = [np.cross(v - u, at - u) @ n for u, v in ((a, b), (b, c), (c, a))]
+            if np.any(np.minimum.reduce(sides) > 0):
+                return True
+    return False
+
+
 def _fine(curve, closed, radius):
     """The polyline in pieces, some hundred of them, and short beside the radius of its tube."""
     ends = np.concatenate([curve, curve[:1]]) if closed else curve
@@ -82,7 +107,7 @@ def _fine(curve, closed, radius):
     return np.concatenate([a + s * (b - a) for a, b in zip(ends, ends[1:], strict=False)])
 
 
-def _nearest(x, y):
+def nearest(x, y):
     """Distance of two polylines, and the places of both where it is."""
     square = (x**2).sum(1)[:, None] + (y**2).sum(1) - 2 * x @ y.T
     i, j = divmod(int(square.argmin()), len(y))
@@ -140,7 +165,7 @@ def _push_together(rng, a, b):
     inward = -start / np.linalg.norm(start) + 0.4 * rng.normal(size=3)
     away = (a.radius + b.radius) * rng.uniform(1.02, 1.8) / np.linalg.norm(inward)
     position = start + away * inward - theirs[rng.integers(len(theirs))]
-    apart, i, j = _nearest(a.line, theirs + position)
+    apart, i, j = nearest(a.line, theirs + position)
     if apart < a.radius + b.radius or _at_end(a, i) or _at_end(b, j):
         return None
     linked = linking_number(a.line, theirs + position) if both else None
@@ -150,6 +175,6 @@ def _push_together(rng, a, b):
     share, wall = rng.uniform(0.0, 0.9), 2 * min(a.inner, b.inner)
     wanted = a.inner + b.inner - share * wall
     position = position - (theirs[j] + position - a.line[i]) / apart * (apart - wanted)
-    if _nearest(a.line, theirs + position)[0] < wanted - 0.01 * wall:
+    if nearest(a.line, theirs + position)[0] < wanted - 0.01 * wall:
         return None  # deeper elsewhere
     return rotation, position, share, linked

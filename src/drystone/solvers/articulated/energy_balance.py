@@ -14,6 +14,11 @@ rigid body first. What cannot be taken, because too little moves, is reported. I
 RATTLE, whose energy errs both ways, also get back what they have lost: the projection onto the
 surface of constant energy [Hairer2006].
 
+An island that nothing touches, and on which neither friction nor a limit acts, loses nothing
+either. What it has lost all the same, because the safe step dissipates or because its velocities
+were made to fit its joints, is reported (`energy_lost` of `info`), and a step that loses more than
+a thousandth of the energy in play has not converged.
+
 Islands with drives, with forces of elements, on kinematic bodies that move or on surfaces that do
 have other sources of energy, and are left alone.
 """
@@ -21,7 +26,7 @@ have other sources of energy, and are left alone.
 from math import inf, sqrt
 
 from drystone.constraints.joint_rows import (
-    BY_SECANT,
+    BY_RATTLE,
     BY_SUBSTEPS,
     contacts_of,
     nodes_of,
@@ -31,14 +36,17 @@ from drystone.jit.stage import stage
 from drystone.jit.vec import dot
 from drystone.model.arrays import (
     BAUMGARTE,
+    DEFAULT_DRIFT,
+    INFO_ENERGY_LOST,
     INFO_ENERGY_MADE,
     INFO_ENERGY_SHARE,
+    INFO_TOTAL_ENERGY_LOST,
     INFO_WORST_ENERGY_MADE,
     KINEMATIC,
     MOVING,
     NO_DRIFT,
 )
-from drystone.model.joint_arrays import ROW_DRIVE, ROW_FRICTION, ROW_SPRING
+from drystone.model.joint_arrays import ROW_DRIVE, ROW_FRICTION, ROW_LIMIT, ROW_SPRING
 from drystone.motion.rigid_motion import (
     centre_of,
     kinetic_energy,
@@ -53,14 +61,15 @@ from drystone.motion.rigid_motion import (
 ENERGY_TOLERANCE = 1e-6
 ROUNDING = 1e-13  # share of the energy in play that may be rounding
 MOST_RETURNED = 1e-2  # share of the kinetic energy that RATTLE may get back in one step
-# Share of the energy in play that secants of a smooth motion may lose in a step that has converged.
-# They lose none where bodies rotate little; a gyroscope of 1.25 rad in a step loses twice as much.
+# Share of the energy in play that a step may lose that has converged, where nothing touches.
+# Secants lose none where bodies rotate little; a gyroscope of 1.25 rad in a step loses twice that.
 MOST_LOST = 1e-3
 
 # Columns of JointWork.energy: kinetic energy before the step and the work, infinite if it is not
-# balanced; energy in play; 1 if it hangs on something; 1 if it is smooth, without friction, and so
-# loses nothing.
-BUDGET, IN_PLAY, GROUNDED, CONSERVES = range(4)
+# balanced; energy in play; 1 if it hangs on something; 1 if nothing touches it, without friction
+# and limits, so that it loses nothing; what it has lost, and how much of that the scheme has, not
+# velocities that did not fit the joints when the step began.
+BUDGET, IN_PLAY, GROUNDED, CONSERVES, LOST, BY_SCHEME = range(6)
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -117,7 +126,8 @@ def _work(b, bodies, state, motion, settings, dt):
 
 @kernel
 def _note_rows(g, joint_work, energy):
-    """Whether drives act, which are other sources of energy, or friction, which is a sink."""
+    """Whether drives act, which are other sources of energy, or friction and limits, which are
+    sinks."""
     (first, last), rows = nodes_of(g, joint_work), joint_work.rows
     for i in range(joint_work.row_first[first], joint_work.row_first[last]):
         r = joint_work.row_list[i]
@@ -125,7 +135,7 @@ def _note_rows(g, joint_work, energy):
             continue
         if rows.kind[r] == ROW_DRIVE or rows.kind[r] == ROW_SPRING:
             energy[g, BUDGET] = inf
-        elif rows.kind[r] == ROW_FRICTION:
+        elif rows.kind[r] == ROW_FRICTION or rows.kind[r] == ROW_LIMIT:
             energy[g, CONSERVES] = 0.0
 
 
@@ -147,17 +157,24 @@ def draw_budget(g, bodies, state, rows, joint_work, settings, motion, dt):
     energy[g, BUDGET], energy[g, IN_PLAY], energy[g, GROUNDED] = 0.0, 0.0, 0.0
     if settings.drift == NO_DRIFT or settings.drift == BAUMGARTE:
         energy[g, BUDGET] = inf  # schemes to be seen as they are
-    energy[g, CONSERVES] = 1.0 if smooth else 0.0
+    energy[g, CONSERVES], energy[g, LOST], energy[g, BY_SCHEME] = 0.0, 0.0, 0.0
+    lo, hi = contacts_of(g, rows)
+    # Other solvers, and other choices of drift, are of first order and lose by it.
+    if lo == hi and settings.newton == 1 and settings.drift == DEFAULT_DRIFT:
+        energy[g, CONSERVES] = 1.0
     _note_rows(g, joint_work, energy)
     if rows.special[MOVING] == 1:
         _note_surfaces(g, rows, energy)
     for k in range(_list_bodies(g, bodies, state, rows, joint_work)):
         b = joint_work.body_list[k]
+        kinetic = kinetic_energy(b, bodies, state.rotation, state.twist)
         # The velocities that a smooth step has begun with fit the joints; what did not is lost.
         if smooth:
-            kinetic = kinetic_energy(b, bodies, state.rotation, joint_work.start_twist)
-        else:
-            kinetic = kinetic_energy(b, bodies, state.rotation, state.twist)
+            unfit, kinetic = (
+                kinetic,
+                kinetic_energy(b, bodies, state.rotation, joint_work.start_twist),
+            )
+            energy[g, LOST] += unfit - kinetic
         energy[g, BUDGET] += kinetic + _work(b, bodies, state, motion, settings, dt)
         energy[g, IN_PLAY] += kinetic + weight * bodies.radius[b] / bodies.inv_mass[b]
 
@@ -195,39 +212,73 @@ def _change_energy(g, count, change, kinetic, bodies, state, joint_work):
 
 
 @inner_kernel
+def energy_error(g, bodies, state, rows, joint_work):
+    """What island `g` has made of energy, or lost, as a share of that in play; 0 where other
+    sources of it act."""
+    energy, kinetic = joint_work.energy, 0.0
+    if not abs(energy[g, BUDGET]) < inf:
+        return 0.0
+    for k in range(_list_bodies(g, bodies, state, rows, joint_work)):
+        kinetic += kinetic_energy(joint_work.body_list[k], bodies, state.rotation, state.twist)
+    play = energy[g, IN_PLAY] + kinetic
+    return abs(kinetic - energy[g, BUDGET]) / play if play > 0.0 else 0.0
+
+
+@kernel
+def _note_loss(g, lost, play, energy):
+    """Island `g` has lost that much; by how much it exceeds what is tolerated."""
+    energy[g, LOST] += lost
+    energy[g, BY_SCHEME] += lost
+    return energy[g, BY_SCHEME] / (MOST_LOST * play) if play > 0.0 else 0.0
+
+
+@inner_kernel
 def balance_energy(g, bodies, state, rows, joint_work):
     """Take back what island `g` has made of energy. Returns the kinetic energy that it then has,
-    what could not be taken, and by how much that, or what a smooth step has lost, exceeds what is
-    tolerated."""
+    what could not be taken, and by how much that, or what it has lost where nothing touches it,
+    exceeds what is tolerated."""
     energy, budget = joint_work.energy, joint_work.energy[g, BUDGET]
     count, kinetic = _list_bodies(g, bodies, state, rows, joint_work), 0.0
     for k in range(count):
         kinetic += kinetic_energy(joint_work.body_list[k], bodies, state.rotation, state.twist)
     if not abs(budget) < inf:
+        energy[g, LOST] = 0.0
         return kinetic, 0.0, 0.0
-    made, play, change = kinetic - budget, energy[g, IN_PLAY] + kinetic, 0.0
+    made, play, change, beyond = kinetic - budget, energy[g, IN_PLAY] + kinetic, 0.0, 0.0
     if made > ROUNDING * play:
         change = -made
     elif made < -ROUNDING * play and energy[g, CONSERVES] == 1.0:
-        if joint_work.done[g] == BY_SECANT:
-            return kinetic, 0.0, -made / (MOST_LOST * play)
-        change = min(-made, MOST_RETURNED * kinetic)
+        by = joint_work.done[g]
+        if by == BY_RATTLE:
+            change = min(-made, MOST_RETURNED * kinetic)
+        # What continuous collision detection has stopped after substeps is no loss of theirs.
+        if by == BY_SUBSTEPS:
+            energy[g, LOST] -= made
+        else:
+            beyond = _note_loss(g, -made - change, play, energy)
+    if energy[g, CONSERVES] == 0.0:
+        energy[g, LOST] = 0.0
+    elif joint_work.done[g] == BY_SUBSTEPS:
+        beyond = energy[g, BY_SCHEME] / (MOST_LOST * play) if play > 0.0 else 0.0
     if change == 0.0 or not abs(change) < inf:
-        return kinetic, 0.0, 0.0
+        return kinetic, 0.0, beyond
     left = _change_energy(g, count, change, kinetic, bodies, state, joint_work)
-    return kinetic + change + left, left, left / (ENERGY_TOLERANCE * play)
+    return kinetic + change + left, left, max(beyond, left / (ENERGY_TOLERANCE * play))
 
 
 @stage
 def balance_energies(joint_work, bodies, state, rows, groups, info):
-    """Take back what the step has made of energy; report what is left of it."""
-    made_by_all, share = 0.0, 0.0
+    """Take back what the step has made of energy; report what is left of it, and what is lost."""
+    made_by_all, lost_by_all, share = 0.0, 0.0, 0.0
     for g in range(groups):
         first, last = nodes_of(g, joint_work)
         if first == last:
             continue
         _, left, beyond = balance_energy(g, bodies, state, rows, joint_work)
         made_by_all += left
+        lost_by_all += max(joint_work.energy[g, LOST], 0.0)
         share = max(share, beyond)
     info[INFO_ENERGY_MADE], info[INFO_ENERGY_SHARE] = made_by_all, share
     info[INFO_WORST_ENERGY_MADE] = max(info[INFO_WORST_ENERGY_MADE], made_by_all)
+    info[INFO_ENERGY_LOST] = lost_by_all
+    info[INFO_TOTAL_ENERGY_LOST] += lost_by_all

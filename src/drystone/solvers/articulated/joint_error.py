@@ -1,5 +1,7 @@
 """Position errors of joints after the step, as `info` reports them."""
 
+from math import inf
+
 from drystone.constraints.joints.fill_rows import fill_joint
 from drystone.jit import inner_kernel, kernel
 from drystone.jit.stage import stage
@@ -20,6 +22,28 @@ def smaller_radius(j, joints, bodies):
         if b < bodies.kind.shape[0] and (least == 0.0 or bodies.radius[b] < least):
             least = bodies.radius[b]
     return least
+
+
+@inner_kernel
+def open_share(first, last, joints, bodies, joint_work):
+    """Largest position error that the joints of these blocks have at the start of the step, as a
+    share of the radius of the smaller body, an angle in radians: open is more than JOINT_TOLERANCE.
+    The one measure of it, for who takes parts and for who declines an open island."""
+    rows, worst = joint_work.rows, 0.0
+    for d in range(first, last):
+        node, radius = joint_work.node_list[d], -1.0
+        for k in range(3):
+            r = joint_work.node_row[node, k]
+            if r < 0 or rows.kind[r] != ROW_EQUALITY:
+                continue
+            linear = abs(rows.linear[r, 0]) + abs(rows.linear[r, 1]) + abs(rows.linear[r, 2])
+            error = abs(rows.error[r])
+            if linear > 0.0 and error > 0.0:
+                if radius < 0.0:
+                    radius = smaller_radius(joint_work.node_joint[node], joints, bodies)
+                error = error / radius if radius > 0.0 else inf
+            worst = max(worst, error)
+    return worst
 
 
 @kernel

@@ -24,33 +24,23 @@ from drystone.jit.stage import stage
 from drystone.model.arrays import DEFAULT_DRIFT, MIDPOINT
 from drystone.model.joint_arrays import ROW_EQUALITY
 from drystone.solvers.articulated.end_poses import SMALL_ERROR
+from drystone.solvers.articulated.energy_balance import CONSERVES
+from drystone.solvers.articulated.joint_error import JOINT_TOLERANCE, open_share
 from drystone.solvers.articulated.rattle_island import mark_bodies, project_group, shake_island
 from drystone.solvers.articulated.soft_rows import soften_rows
-from drystone.solvers.articulated.substeps import integrate_substeps
-
-OPEN_JOINT = 1e-3  # [m], [rad]: joints with a larger position error are closed by it first
+from drystone.solvers.articulated.substeps import PARTED, integrate_substeps
 
 
 @kernel
-def _is_open(first, last, joint_work):
-    """Whether a position error is so large that only stabilization.py can take it away."""
-    rows = joint_work.rows
-    for i in range(joint_work.row_first[first], joint_work.row_first[last]):
-        r = joint_work.row_list[i]
-        if rows.kind[r] == ROW_EQUALITY and abs(rows.error[r]) > OPEN_JOINT:
-            return True
-    return False
-
-
-@kernel
-def _is_smooth(g, rows, joint_work, settings):
-    """Whether the motion of group `g` may be smooth: that shows in full when it is integrated."""
+def _is_smooth(g, joints, bodies, rows, joint_work, settings):
+    """Whether the motion of group `g` may be smooth: that shows in full when it is integrated. A
+    position error beyond the tolerance can only be taken away by stabilization.py."""
     if settings.newton == 0 or settings.drift != DEFAULT_DRIFT:
         return False
     (first, last), (lo, hi) = nodes_of(g, joint_work), contacts_of(g, rows)
     if lo < hi:
         return False
-    return not _is_open(first, last, joint_work)
+    return open_share(first, last, joints, bodies, joint_work) <= JOINT_TOLERANCE
 
 
 @kernel
@@ -88,7 +78,11 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
         first, last = nodes_of(g, joint_work)
         if first == last:
             continue
-        smooth, error, shorter = _is_smooth(g, rows, joint_work, settings), np.inf, 0.0
+        smooth, error, shorter = (
+            _is_smooth(g, joints, bodies, rows, joint_work, settings),
+            np.inf,
+            0.0,
+        )
         soften_rows(first, last, joint_work, state.twist, motion.mass, settings.dt, smooth)
         if smooth:
             tried += 1
@@ -107,6 +101,7 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
             if error <= settings.tolerance:
                 _finish(g, BY_SUBSTEPS, error, joint_work)
                 continue
+            joint_work.smooth[g] = PARTED if joint_work.smooth[g] != 0 else 0
         if smooth:  # leave it as it was found
             if joint_work.smooth[g] == 0:
                 soften_rows(first, last, joint_work, state.twist, motion.mass, settings.dt, False)
@@ -117,7 +112,10 @@ def rattle_islands(joint_work, joints, bodies, state, rows, groups, settings, wo
 
 @stage
 def project_velocities(joint_work, joints, bodies, state, rows, groups, settings, work, motion):
-    """The second half of RATTLE, of all groups that move smoothly."""
+    """The second half of RATTLE, of all groups that move smoothly; and of those that nothing
+    touches, so that what the safe step leaves in velocities that do not fit is lost in that step.
+    """
     for g in range(groups):
-        if joint_work.done[g] != 0:
+        first, last = nodes_of(g, joint_work)
+        if first < last and (joint_work.done[g] != 0 or joint_work.energy[g, CONSERVES] == 1.0):
             project_group(g, joints, bodies, state, rows, joint_work, work, motion, settings.dt)

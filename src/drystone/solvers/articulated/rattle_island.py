@@ -49,10 +49,13 @@ from drystone.solvers.articulated.soft_rows import has_springs
 MAX_ITERATIONS = 30  # of the position errors; each gains two digits, but where a whip cracks
 CONVERGED = 1e-9  # [m], [rad]: a correction that will leave no more than that is the last
 LARGEST_ERROR = 1e-5  # [m], [rad]: may be left after all iterations, for stabilization.py
-LARGEST_ANGLE = 0.2  # [rad] by which bodies may rotate: the energy errs by about its cube / 24
+# [rad] by which bodies may rotate: the energy errs by about its cube / 24, near dead centres of
+# linkages by some percent of it with 0.2 rad. A gyroscope precesses right to a thousandth.
+LARGEST_ANGLE = 0.1
 # dt² F r / I (geometric_stiffness.py): RATTLE, explicit in the direction of the arms, is stable
 # below 4. The secants that take over cost four times as much (S9, 50 links of 0.2 kg: 0.37).
 LARGEST_STIFFNESS = 1.0
+FINER = 2.0  # times shorter than that are the substeps that are taken else
 # From here on substeps are too many, 128. Secants cost less from 16 on, but they do not close a
 # chain of links of 50 g with a ball of 50 kg in steps of 1/60 s (122).
 TOO_STIFF = 4096.0
@@ -165,7 +168,7 @@ def shake_island(g, joints, bodies, state, rows, joint_work, settings, work, mot
         set_tree_impulses(t, joints, bodies, joint_work, motion)
     stiffness = stiffest(first, last, joints, joint_work, bodies.inv_inertia, dt)
     if not stiffness <= LARGEST_STIFFNESS:
-        return np.inf, sqrt(stiffness / LARGEST_STIFFNESS) if stiffness < TOO_STIFF else 0.0
+        return np.inf, FINER * sqrt(stiffness / LARGEST_STIFFNESS) if stiffness < TOO_STIFF else 0.0
     joint_work.stabilize[g] = left
     if t >= 0:
         error = tree_residual(t, joints, joint_work, motion.twist)

@@ -2,9 +2,10 @@
 
 An island that RATTLE has not integrated is solved in rounds, with rows that become secants of the
 poses before and after the step (secant.py), until its joints fit after it: by the midpoint rule if
-RATTLE found that it moves smoothly, else, or if that fails, with the displacement of the end of the
-step. Where rounds do not converge, as in a column that buckles within the step, the rows of the
-start are solved, and stabilization.py and energy_balance.py have the rest.
+RATTLE found that it moves smoothly, or in substeps if that fails; else, or if both fail, with the
+displacement of the end of the step. Where rounds do not converge, as in a column that buckles
+within the step, the rows of the start are solved, and stabilization.py and energy_balance.py have
+the rest.
 
 In each round it is handed down this ladder until its residual is below the tolerance:
 
@@ -33,7 +34,13 @@ stores them when the step is finalized.
 import numpy as np
 
 from drystone.constraints.coulomb import push_rows
-from drystone.constraints.joint_rows import BY_SECANT, contacts_of, nodes_of, start_group
+from drystone.constraints.joint_rows import (
+    BY_SECANT,
+    BY_SUBSTEPS,
+    contacts_of,
+    nodes_of,
+    start_group,
+)
 from drystone.constraints.joints.fill_rows import fill_joint, is_filled, note_filled
 from drystone.jit import kernel
 from drystone.jit.stage import stage
@@ -75,7 +82,8 @@ from drystone.solvers.articulated.secant import (
     start_poses,
     worst_error,
 )
-from drystone.solvers.articulated.soft_rows import soften_rows
+from drystone.solvers.articulated.soft_rows import has_springs, soften_rows
+from drystone.solvers.articulated.substeps import MOST, PARTED, integrate_substeps
 from drystone.solvers.articulated.tree_contacts import solve_tree_contacts
 from drystone.solvers.articulated.tree_delassus import W_GROUP, WITH_DRIVES
 from drystone.solvers.gauss_seidel.joint_sweep import sweep_linked
@@ -377,8 +385,18 @@ def _solve_smooth(g, joints, bodies, state, rows, joint_work, settings, work, mo
     if good and not _at_limit(first, last, joint_work):
         joint_work.done[g], joint_work.residual[g] = BY_SECANT, error
         return True, error, sweeps, islands, steps
-    mark_bodies(first, last, joint_work, motion, MIDPOINT)
     _fill_again(g, joints, state, rows, joint_work, motion, settings.dt)
+    if not good and joint_work.smooth[g] != PARTED and not has_springs(first, last, joint_work):
+        error = integrate_substeps(
+            g, float(MOST), joints, bodies, state, rows, joint_work, settings, work, motion
+        )
+        if error <= settings.tolerance:
+            joint_work.done[g], joint_work.residual[g] = BY_SUBSTEPS, error
+            joint_work.stabilize[g] = 0
+            return True, error, sweeps, islands, steps
+        _fill_again(g, joints, state, rows, joint_work, motion, settings.dt)
+        joint_work.stabilize[g] = 1
+    mark_bodies(first, last, joint_work, motion, MIDPOINT)
     return False, error, sweeps, islands, steps
 
 
@@ -388,7 +406,7 @@ def _solve_group(
 ):  # fmt: skip
     """Impulses of one group; residual, sweeps, islands that needed Newton, its steps."""
     joint_work.stabilize[g] = 1
-    if joint_work.smooth[g] == 1:
+    if joint_work.smooth[g] != 0:
         good, error, sweeps, islands, steps = _solve_smooth(
             g, joints, bodies, state, rows, joint_work, settings, work, motion
         )

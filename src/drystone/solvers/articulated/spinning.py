@@ -28,13 +28,12 @@ from drystone.model.joint_arrays import (
     GEAR,
     HINGE,
     RACK,
-    ROW_EQUALITY,
     ROW_LIMIT,
     ROW_SPRING,
 )
-from drystone.solvers.articulated.joint_error import JOINT_TOLERANCE, smaller_radius
+from drystone.solvers.articulated.joint_error import JOINT_TOLERANCE, open_share
 
-LARGEST_ANGLE = 0.2  # [rad] as that of rattle_island.py
+LARGEST_ANGLE = 0.2  # [rad] from which on a step is taken in parts
 FINER = 0.1  # [rad] in a part
 MOST_PARTS = 64  # a step has a bound: 1500 rad/s in steps of 1/240 s
 # With parts of 4 ms a ball of 50 kg still left its chain of links of 50 g.
@@ -107,26 +106,6 @@ def _angle_seen(j, side, joints, bodies, state, dt):
     return angle
 
 
-@kernel
-def _is_open(first, last, joints, bodies, joint_work):
-    """Whether the last step has left a joint of these blocks open, by more than is tolerated, and
-    none by as much as a body is large: what does not fit together costs no parts."""
-    rows, some = joint_work.rows, False
-    for d in range(first, last):
-        node = joint_work.node_list[d]
-        radius = smaller_radius(joint_work.node_joint[node], joints, bodies)
-        for k in range(3):
-            r = joint_work.node_row[node, k]
-            if r < 0 or rows.kind[r] != ROW_EQUALITY:
-                continue
-            linear = abs(rows.linear[r, 0]) + abs(rows.linear[r, 1]) + abs(rows.linear[r, 2])
-            limit = radius if linear > 0.0 else 1.0
-            if abs(rows.error[r]) > limit:
-                return False
-            some = some or abs(rows.error[r]) > JOINT_TOLERANCE * limit
-    return some
-
-
 @stage
 def parts_for_spins(joint_work, joints, bodies, state, rows, groups, settings):
     """In how many parts the step is to be taken; 1: whole."""
@@ -136,7 +115,8 @@ def parts_for_spins(joint_work, joints, bodies, state, rows, groups, settings):
     for g in range(groups):
         first, last = nodes_of(g, joint_work)
         worst = 0.0
-        if _is_open(first, last, joints, bodies, joint_work):
+        # What is open by as much as a body is large does not fit together, and costs no parts.
+        if JOINT_TOLERANCE < open_share(first, last, joints, bodies, joint_work) <= 1.0:
             least = min(int(ceil(settings.dt / PART_IF_OPEN)), PARTS_IF_OPEN)
         for d in range(first, last):
             j = joint_work.node_joint[joint_work.node_list[d]]
