@@ -19,7 +19,7 @@ from drystone.errors import InputError
 from drystone.model.checks import did_you_mean
 from drystone.world.io.text_table import text_table
 
-SETTLE, STEPS, ROUNDS = 1.0, 500, 7  # [s] before, steps of a round, rounds
+SETTLE, STEPS, ROUNDS = 1.0, 200, 25  # [s] before, steps of a round, rounds
 COPIES = 1000  # of the batch
 COMMANDS = {"arm": [0.5, 0.6, 0.3, -0.9, 0.2, 0.7, 0.1]}
 

@@ -66,14 +66,13 @@ def place_on(s, local, x, q, pose, row):
     """Row of `pose` of shape `s` on a body at x with the quaternion q."""
     r_wb = rotation_matrix(q[0], q[1], q[2], q[3])
     at = mul(r_wb, (local[s, 0], local[s, 1], local[s, 2]))
-    pose[row, 0] = x[0] + at[0]
-    pose[row, 1] = x[1] + at[1]
-    pose[row, 2] = x[2] + at[2]
-    for j in range(3):
-        column = mul(r_wb, (local[s, 3 + j], local[s, 6 + j], local[s, 9 + j]))
-        pose[row, 3 + j] = column[0]
-        pose[row, 6 + j] = column[1]
-        pose[row, 9 + j] = column[2]
+    a = mul(r_wb, (local[s, 3], local[s, 6], local[s, 9]))
+    b = mul(r_wb, (local[s, 4], local[s, 7], local[s, 10]))
+    c = mul(r_wb, (local[s, 5], local[s, 8], local[s, 11]))
+    pose[row, 0], pose[row, 1], pose[row, 2] = x[0] + at[0], x[1] + at[1], x[2] + at[2]
+    pose[row, 3], pose[row, 4], pose[row, 5] = a[0], b[0], c[0]
+    pose[row, 6], pose[row, 7], pose[row, 8] = a[1], b[1], c[1]
+    pose[row, 9], pose[row, 10], pose[row, 11] = a[2], b[2], c[2]
 
 
 @inner_kernel
@@ -89,10 +88,12 @@ def fill_aabb(s, shapes, pose, grow, box):
     if kind == HULL or kind == TERRAIN:
         _fill_vertex_aabb(s, shapes, pose, r, grow, box)
         return
-    for k in range(3):
-        low, high = extent(shapes, s, (r[3 * k], r[3 * k + 1], r[3 * k + 2]))
-        box[s, k] = pose[s, k] + low - grow
-        box[s, 3 + k] = pose[s, k] + high + grow
+    x0, x1 = extent(shapes, s, (r[0], r[1], r[2]))
+    y0, y1 = extent(shapes, s, (r[3], r[4], r[5]))
+    z0, z1 = extent(shapes, s, (r[6], r[7], r[8]))
+    x, y, z = pose[s, 0], pose[s, 1], pose[s, 2]
+    box[s, 0], box[s, 1], box[s, 2] = x + x0 - grow, y + y0 - grow, z + z0 - grow
+    box[s, 3], box[s, 4], box[s, 5] = x + x1 + grow, y + y1 + grow, z + z1 + grow
 
 
 @kernel

@@ -154,7 +154,7 @@ def _share_moved(t, robots, fraction):
 
 @kernel
 def _principal(r, p):
-    """Quaternion of the body: axes of the link `r` times principal axes `p` in the link."""
+    """Quaternion, of any length, of the body: axes of the link `r` times principal axes `p`."""
     m = product9(r, p)
     trace = m[0] + m[4] + m[8]
     if trace >= m[0] and trace >= m[4] and trace >= m[8]:  # [Shepperd1978]
@@ -165,8 +165,7 @@ def _principal(r, p):
         q = (m[2] - m[6], m[1] + m[3], 1.0 + 2.0 * m[4] - trace, m[5] + m[7])
     else:
         q = (m[3] - m[1], m[2] + m[6], m[5] + m[7], 1.0 + 2.0 * m[8] - trace)
-    size = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    return size * q[0], size * q[1], size * q[2], size * q[3]
+    return q
 
 
 @kernel
@@ -198,6 +197,14 @@ def _show_bodies(t, robots, state, scratch):
         rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3] = _principal(axes, own)
         store(position, b, at)
         store6(twist, b, cross_add(w, sub(at, origin), u), w)
+    # Of length 1, in a loop of its own: roots take long, and several are then under way.
+    for i in range(tree.span[0], tree.span[1]):
+        b = body[i]
+        if b >= 0:
+            w, x, y, z = rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]
+            size = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+            rotation[b, 0], rotation[b, 1] = size * w, size * x
+            rotation[b, 2], rotation[b, 3] = size * y, size * z
 
 
 @kernel
