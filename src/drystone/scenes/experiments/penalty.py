@@ -182,7 +182,7 @@ def humanoid_robot() -> "ds.Robot":
     """
     links, joints, motors = _drive()
     trunk = [
-        (Z, 0.4, 4.0, _capsule(0.09, 0.3)),
+        (Z, 0.45, 4.0, _capsule(0.09, 0.34)),
         (Y, 0.4, 6.0, _box(0.2, 0.3, 0.34, (0, 0, 0.22))),
     ]
     _limb("waist", trunk, "base", (0, 0, 0.05), links, joints, motors)
