@@ -5,6 +5,7 @@ import pytest
 
 import drystone as ds
 from drystone.world.character import quaternions
+from drystone.world.character.clips.walking import walk_on_the_spot
 from drystone.world.character.ground_forces import project
 from drystone.world.character.stances import find_humps
 
@@ -151,13 +152,14 @@ def test_humps_are_peaks_that_stand_out_from_both_valleys():
     assert find_humps(x, 0.05) == [] and len(find_humps(np.sin(np.pi * x), 0.05)) == 1
 
 
-def test_stances_are_whole_and_end_where_the_foot_is_unloaded(walk):
+def test_stances_are_whole_and_end_where_the_foot_is_unloaded():
+    walk = walk_on_the_spot(4.0)
     found = ds.inverse_dynamics(ds.Figure.from_clip(walk), walk, 120.0)
     stances = found.stances()
     assert len(stances) >= 2 and {s.foot for s in stances} <= set(found.feet)
     for stance in stances:
         assert 0.3 < stance.end - stance.start < 1.5
-        assert stance.curve[0] < 0.3 and stance.curve[-1] < 0.3 and stance.curve.max() > 0.6
+        assert stance.curve[0] < 0.5 and stance.curve[-1] < 0.5 and stance.curve.max() > 0.6
     assert [s.start for s in stances] == sorted(s.start for s in stances)
 
 
