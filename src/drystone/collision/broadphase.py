@@ -14,7 +14,16 @@ from numba import prange
 
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
-from drystone.jit.vec import cross, load, mul, pose_position, pose_rotation, rotation_matrix, sub
+from drystone.jit.vec import (
+    cross,
+    load,
+    mul,
+    pose_position,
+    pose_rotation,
+    rotation_matrix,
+    scale,
+    sub,
+)
 from drystone.model.arrays import (
     COUNTER_BOXES_VALID,
     COUNTER_PAIRS,
@@ -61,14 +70,13 @@ def place_on(s, local, x, q, pose, row):
     """Row of `pose` of shape `s` on a body at x with the quaternion q."""
     r_wb = rotation_matrix(q[0], q[1], q[2], q[3])
     at = mul(r_wb, (local[s, 0], local[s, 1], local[s, 2]))
-    pose[row, 0] = x[0] + at[0]
-    pose[row, 1] = x[1] + at[1]
-    pose[row, 2] = x[2] + at[2]
-    for j in range(3):
-        column = mul(r_wb, (local[s, 3 + j], local[s, 6 + j], local[s, 9 + j]))
-        pose[row, 3 + j] = column[0]
-        pose[row, 6 + j] = column[1]
-        pose[row, 9 + j] = column[2]
+    a = mul(r_wb, (local[s, 3], local[s, 6], local[s, 9]))
+    b = mul(r_wb, (local[s, 4], local[s, 7], local[s, 10]))
+    c = mul(r_wb, (local[s, 5], local[s, 8], local[s, 11]))
+    pose[row, 0], pose[row, 1], pose[row, 2] = x[0] + at[0], x[1] + at[1], x[2] + at[2]
+    pose[row, 3], pose[row, 4], pose[row, 5] = a[0], b[0], c[0]
+    pose[row, 6], pose[row, 7], pose[row, 8] = a[1], b[1], c[1]
+    pose[row, 9], pose[row, 10], pose[row, 11] = a[2], b[2], c[2]
 
 
 @inner_kernel
@@ -84,10 +92,12 @@ def fill_aabb(s, shapes, pose, grow, box):
     if kind == HULL or kind == TERRAIN:
         _fill_vertex_aabb(s, shapes, pose, r, grow, box)
         return
-    for k in range(3):
-        low, high = extent(shapes, s, (r[3 * k], r[3 * k + 1], r[3 * k + 2]))
-        box[s, k] = pose[s, k] + low - grow
-        box[s, 3 + k] = pose[s, k] + high + grow
+    x0, x1 = extent(shapes, s, (r[0], r[1], r[2]))
+    y0, y1 = extent(shapes, s, (r[3], r[4], r[5]))
+    z0, z1 = extent(shapes, s, (r[6], r[7], r[8]))
+    x, y, z = pose[s, 0], pose[s, 1], pose[s, 2]
+    box[s, 0], box[s, 1], box[s, 2] = x + x0 - grow, y + y0 - grow, z + z0 - grow
+    box[s, 3], box[s, 4], box[s, 5] = x + x1 + grow, y + y1 + grow, z + z1 + grow
 
 
 @kernel
@@ -112,55 +122,74 @@ def _fill_vertex_aabb(s, shapes, pose, r, grow, box):
 
 
 @inner_kernel
-def bound_motion(s, b, bodies, state, force, settings, pose, swept):
-    """Fill row `s` of `swept`; returns how far the surface of body `b` can move in the step [m]."""
+def _spin(twist, b):
+    return twist[b, 3], twist[b, 4], twist[b, 5]
+
+
+@inner_kernel
+def _pushed(b, bodies, force):
+    """Acceleration of the surface of body `b` by forces other than gravity, at most."""
+    f0, f1, f2, m0, m1, m2 = (
+        force[b, 0], force[b, 1], force[b, 2], force[b, 3], force[b, 4], force[b, 5],
+    )  # fmt: skip
+    if f0 == 0.0 and f1 == 0.0 and f2 == 0.0 and m0 == 0.0 and m1 == 0.0 and m2 == 0.0:
+        return 0.0
+    linear = sqrt(f0**2 + f1**2 + f2**2) * bodies.inv_mass[b]
+    angular = sqrt(m0**2 + m1**2 + m2**2) * max(
+        bodies.inv_inertia[b, 0], bodies.inv_inertia[b, 1], bodies.inv_inertia[b, 2]
+    )
+    return linear + bodies.radius[b] * angular
+
+
+@inner_kernel
+def bound_motion(s, b, bodies, state, force, fall, dt, pose, swept):
+    """Fill row `s` of `swept`; returns how far the surface of body `b` can move in the step [m].
+
+    fall   what gravity may add to that [m]
+    """
     if b == FIXED:
         for k in range(SWEPT_COLUMNS):
             swept[s, k] = 0.0
         return 0.0
-    twist, dt = state.twist, settings.dt
-    speed = sqrt(twist[b, 0] ** 2 + twist[b, 1] ** 2 + twist[b, 2] ** 2)
-    spin = sqrt(twist[b, 3] ** 2 + twist[b, 4] ** 2 + twist[b, 5] ** 2)
-    gravity = sqrt(settings.gravity_x**2 + settings.gravity_y**2 + settings.gravity_z**2)
-    linear = sqrt(force[b, 0] ** 2 + force[b, 1] ** 2 + force[b, 2] ** 2) * bodies.inv_mass[b]
-    angular = sqrt(force[b, 3] ** 2 + force[b, 4] ** 2 + force[b, 5] ** 2) * max(
-        bodies.inv_inertia[b, 0], bodies.inv_inertia[b, 1], bodies.inv_inertia[b, 2]
-    )
+    v, omega = load(state.twist, b), _spin(state.twist, b)
+    speed = sqrt(v[0] ** 2 + v[1] ** 2 + v[2] ** 2)
+    spin = sqrt(omega[0] ** 2 + omega[1] ** 2 + omega[2] ** 2)
+    radius, forced = bodies.radius[b], dt * dt * _pushed(b, bodies, force)
     if bodies.kind[b] == KINEMATIC:
-        gravity = 0.0
-    radius = bodies.radius[b]
+        fall = 0.0
+    turned = scale(omega, dt)
+    at = cross(turned, sub(pose_position(pose, s), load(state.position, b)))
     for k in range(3):
-        swept[s, k] = dt * twist[b, k]
-    forced, fall = dt * dt * (linear + radius * angular), dt * dt * gravity
+        swept[s, k] = dt * v[k]
+        swept[s, 4 + k] = turned[k]
+        swept[s, 7 + k] = dt * v[k] + at[k]
     swept[s, 3] = dt * radius * spin + forced
-    omega = (dt * twist[b, 3], dt * twist[b, 4], dt * twist[b, 5])
-    arm = sub(pose_position(pose, s), load(state.position, b))
-    at = cross(omega, arm)
-    for k in range(3):
-        swept[s, 4 + k] = omega[k]
-        swept[s, 7 + k] = swept[s, k] + at[k]
     swept[s, 10] = forced + 0.5 * radius * (dt * spin) ** 2
     swept[s, 11] = fall
-    return dt * speed + swept[s, 3] + fall
+    return dt * speed + (dt * radius * spin + forced) + fall
 
 
 @kernel
 def _place_range(lo, hi, shapes, bodies, state, force, settings, fixed_too, boxes):
     """Place shapes lo..hi; return how many AABBs have left their fat AABBs."""
-    reach, box, escaped = boxes.reach, boxes.aabb, 0
+    reach, box, left, escaped, dt = boxes.reach, boxes.aabb, boxes.left, 0, settings.dt
+    pose, swept, fat, body = boxes.pose, boxes.swept, state.fat_aabb, shapes.body
+    position, rotation, asleep = state.position, state.rotation, state.asleep
+    gravity = sqrt(settings.gravity_x**2 + settings.gravity_y**2 + settings.gravity_z**2)
+    fall = dt * dt * gravity
     for s in range(lo, hi):
-        b, boxes.left[s] = shapes.body[s], 0
+        b, left[s] = body[s], 0
         if b == FIXED:
             if not fixed_too:
                 continue
-        elif state.asleep[b] == 1 and not fixed_too:
+        elif asleep[b] == 1 and not fixed_too:
             continue
-        place_shape(s, shapes, state.position, state.rotation, boxes.pose)
-        reach[s] = bound_motion(s, b, bodies, state, force, settings, boxes.pose, boxes.swept)
-        fill_aabb(s, shapes, boxes.pose, reach[s], box)
+        place_shape(s, shapes, position, rotation, pose)
+        reach[s] = bound_motion(s, b, bodies, state, force, fall, dt, pose, swept)
+        fill_aabb(s, shapes, pose, reach[s], box)
         for k in range(3):
-            if box[s, k] < state.fat_aabb[s, k] or box[s, 3 + k] > state.fat_aabb[s, 3 + k]:
-                escaped, boxes.left[s] = escaped + 1, 1
+            if box[s, k] < fat[s, k] or box[s, 3 + k] > fat[s, 3 + k]:
+                escaped, left[s] = escaped + 1, 1
                 break
     return escaped
 

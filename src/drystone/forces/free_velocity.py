@@ -24,35 +24,48 @@ def set_rotation(b, rotation, bodies, matrices, mass):
 
 
 @inner_kernel
-def free_twist(b, bodies, state, force, settings, dt, matrices, mass, twist):
-    """Rotation matrix, world inverse mass and free twist of body `b` over `dt`."""
-    q = state.rotation
-    set_rotation(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, matrices, mass)
-    for k in range(6):
-        twist[b, k] = state.twist[b, k]
-    m = bodies.inv_mass[b]
-    if bodies.kind[b] == KINEMATIC or state.asleep[b] == 1:
-        return
-    twist[b, 0] += dt * (settings.gravity_x + m * force[b, 0])
-    twist[b, 1] += dt * (settings.gravity_y + m * force[b, 1])
-    twist[b, 2] += dt * (settings.gravity_z + m * force[b, 2])
+def _accelerate(b, force, fall, dt, mass, twist):
+    m = mass[b, 0]
+    for k in range(3):
+        twist[b, k] += dt * (fall[k] + m * force[b, k])
     x, y, z = force[b, 3], force[b, 4], force[b, 5]
     twist[b, 3] += dt * (mass[b, 1] * x + mass[b, 2] * y + mass[b, 3] * z)
     twist[b, 4] += dt * (mass[b, 2] * x + mass[b, 4] * y + mass[b, 5] * z)
     twist[b, 5] += dt * (mass[b, 3] * x + mass[b, 5] * y + mass[b, 6] * z)
 
 
+@inner_kernel
+def free_twist(b, bodies, state, force, settings, dt, matrices, mass, twist):
+    """Rotation matrix, world inverse mass and free twist of body `b` over `dt`."""
+    q = state.rotation
+    set_rotation(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, matrices, mass)
+    for k in range(6):
+        twist[b, k] = state.twist[b, k]
+    if bodies.kind[b] == KINEMATIC or state.asleep[b] == 1:
+        return
+    fall = (settings.gravity_x, settings.gravity_y, settings.gravity_z)
+    _accelerate(b, force, fall, dt, mass, twist)
+
+
 @stage
 def free_twists(bodies, state, settings, motion):
     """Rotation matrices, world inverse masses and free twists; the last row is the fixed world."""
     n = bodies.kind.shape[0]
-    mass, twist, matrices = motion.mass, motion.free, motion.rotation_matrix
+    mass, free, matrices, force = motion.mass, motion.free, motion.rotation_matrix, motion.force
+    kind, asleep, q, given, twist = (
+        bodies.kind, state.asleep, state.rotation, state.twist, motion.twist,
+    )  # fmt: skip
+    dt, fall = settings.dt, (settings.gravity_x, settings.gravity_y, settings.gravity_z)
     for b in range(n):
-        free_twist(b, bodies, state, motion.force, settings, settings.dt, matrices, mass, twist)
+        set_rotation(b, (q[b, 0], q[b, 1], q[b, 2], q[b, 3]), bodies, matrices, mass)
+        for k in range(6):
+            free[b, k] = given[b, k]
+        if kind[b] != KINEMATIC and asleep[b] == 0:
+            _accelerate(b, force, fall, dt, mass, free)
     for k in range(7):
         mass[n, k] = 0.0
     for k in range(6):
-        twist[n, k] = 0.0
+        free[n, k] = 0.0
     for b in range(n + 1):
         for k in range(6):
-            motion.twist[b, k] = twist[b, k]
+            twist[b, k] = free[b, k]

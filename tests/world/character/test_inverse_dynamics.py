@@ -5,7 +5,9 @@ import pytest
 
 import drystone as ds
 from drystone.world.character import quaternions
+from drystone.world.character.clips.walking import walk_on_the_spot
 from drystone.world.character.ground_forces import project
+from drystone.world.character.stances import find_humps
 
 G = 9.81
 
@@ -140,6 +142,25 @@ def test_walking_pushes_the_ground_as_the_textbook_says(captured):
             assert early > 1.0 and late > 1.0 and valley < min(early, late, 1.0) - 0.05
             stances += 1
     assert stances >= 2
+
+
+def test_humps_are_peaks_that_stand_out_from_both_valleys():
+    x = np.linspace(0.0, 1.0, 101)
+    two = np.exp(-(((x - 0.25) / 0.12) ** 2)) + 0.9 * np.exp(-(((x - 0.75) / 0.12) ** 2))
+    assert find_humps(two, 0.05) == [25, 75]
+    assert find_humps(two + 0.02 * np.sin(60 * x), 0.05) in ([24, 74], [24, 75], [25, 74], [25, 75])
+    assert find_humps(x, 0.05) == [] and len(find_humps(np.sin(np.pi * x), 0.05)) == 1
+
+
+def test_stances_are_whole_and_end_where_the_foot_is_unloaded():
+    walk = walk_on_the_spot(4.0)
+    found = ds.inverse_dynamics(ds.Figure.from_clip(walk), walk, 120.0)
+    stances = found.stances()
+    assert len(stances) >= 2 and {s.foot for s in stances} <= set(found.feet)
+    for stance in stances:
+        assert 0.3 < stance.end - stance.start < 1.5
+        assert stance.curve[0] < 0.5 and stance.curve[-1] < 0.5 and stance.curve.max() > 0.6
+    assert [s.start for s in stances] == sorted(s.start for s in stances)
 
 
 def test_forces_of_the_ground_are_in_their_cones(walk):

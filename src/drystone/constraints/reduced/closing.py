@@ -9,11 +9,12 @@ from math import isfinite, sqrt
 import numpy as np
 
 from drystone.constraints.reduced.free_rates import servo_force, set_span, sleeps, stand
-from drystone.constraints.reduced.kinematics import move_links, row9, step_links
+from drystone.constraints.reduced.kinematics import move_links, product9, row9, step_links
 from drystone.constraints.reduced.mass_factor import spread_down, spread_up
-from drystone.constraints.reduced.spatial import load6
+from drystone.constraints.reduced.spatial import load6, store6
 from drystone.jit import kernel
-from drystone.jit.vec import add, cross, load, mul, sub
+from drystone.jit.fused import cross_add, matrix_add
+from drystone.jit.vec import add, cross, load, mul, store, sub
 from drystone.model.arrays import HELD, INFO_STOPPED, PLACED
 from drystone.model.robot_arrays import DRIVE_SERVO
 
@@ -153,14 +154,8 @@ def _share_moved(t, robots, fraction):
 
 @kernel
 def _principal(r, p):
-    """Quaternion of the body: axes of the link `r` times principal axes `p` in the link."""
-    m = (
-        r[0] * p[0] + r[1] * p[3] + r[2] * p[6], r[0] * p[1] + r[1] * p[4] + r[2] * p[7],
-        r[0] * p[2] + r[1] * p[5] + r[2] * p[8], r[3] * p[0] + r[4] * p[3] + r[5] * p[6],
-        r[3] * p[1] + r[4] * p[4] + r[5] * p[7], r[3] * p[2] + r[4] * p[5] + r[5] * p[8],
-        r[6] * p[0] + r[7] * p[3] + r[8] * p[6], r[6] * p[1] + r[7] * p[4] + r[8] * p[7],
-        r[6] * p[2] + r[7] * p[5] + r[8] * p[8],
-    )  # fmt: skip
+    """Quaternion, of any length, of the body: axes of the link `r` times principal axes `p`."""
+    m = product9(r, p)
     trace = m[0] + m[4] + m[8]
     if trace >= m[0] and trace >= m[4] and trace >= m[8]:  # [Shepperd1978]
         q = (1.0 + trace, m[7] - m[5], m[2] - m[6], m[3] - m[1])
@@ -170,8 +165,7 @@ def _principal(r, p):
         q = (m[2] - m[6], m[1] + m[3], 1.0 + 2.0 * m[4] - trace, m[5] + m[7])
     else:
         q = (m[3] - m[1], m[2] + m[6], m[5] + m[7], 1.0 + 2.0 * m[8] - trace)
-    size = 1.0 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-    return size * q[0], size * q[1], size * q[2], size * q[3]
+    return q
 
 
 @kernel
@@ -187,25 +181,30 @@ def place_bodies(t, robots, state, scratch):
 def _show_bodies(t, robots, state, scratch):
     """Poses and velocities of the bodies of robot `t`, from those of its links."""
     tree = scratch.tree
-    origin = load(tree.origin, t)
+    origin, pose, velocity = load(tree.origin, t), tree.pose, tree.velocity
+    body, centre, p = robots.body, robots.centre, robots.principal
+    position, rotation, twist = state.position, state.rotation, state.twist
     for i in range(tree.span[0], tree.span[1]):
-        b = robots.body[i]
+        b = body[i]
         if b < 0:
             continue
-        axes = row9(tree.pose, i)
-        at = add(load(tree.pose, i), mul(axes, load(robots.centre, i)))
-        w, u = load6(tree.velocity, i)
-        u = add(u, cross(w, sub(at, origin)))
-        p = robots.principal
+        axes = row9(pose, i)
+        at = matrix_add(axes, load(centre, i), load(pose, i))
+        w, u = load6(velocity, i)
         own = (
             p[i, 0], p[i, 1], p[i, 2], p[i, 3], p[i, 4], p[i, 5], p[i, 6], p[i, 7], p[i, 8],
         )  # fmt: skip
-        turned = _principal(axes, own)
-        for k in range(3):
-            state.position[b, k] = at[k]
-            state.twist[b, k], state.twist[b, 3 + k] = u[k], w[k]
-        for k in range(4):
-            state.rotation[b, k] = turned[k]
+        rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3] = _principal(axes, own)
+        store(position, b, at)
+        store6(twist, b, cross_add(w, sub(at, origin), u), w)
+    # Of length 1, in a loop of its own: roots take long, and several are then under way.
+    for i in range(tree.span[0], tree.span[1]):
+        b = body[i]
+        if b >= 0:
+            w, x, y, z = rotation[b, 0], rotation[b, 1], rotation[b, 2], rotation[b, 3]
+            size = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+            rotation[b, 0], rotation[b, 1] = size * w, size * x
+            rotation[b, 2], rotation[b, 3] = size * y, size * z
 
 
 @kernel
@@ -242,12 +241,14 @@ def store_robot(t, robots, state, scratch):
         if robots.body[i] >= 0:
             still = state.asleep[robots.body[i]] == 1
             break
+    q, v, impulse, next_q = state.robot_q, state.robot_v, state.robot_impulse, scratch.next_q
     for k in range(model.first_q[lo], model.first_q[hi]):
-        state.robot_q[k] = scratch.next_q[k]
-    for d in range(model.first_v[lo], model.first_v[hi]):
-        state.robot_v[d] = 0.0 if still else scratch.rate[d]
-        for k in range(3):
-            state.robot_impulse[3 * d + k] = 0.0  # of limits that no row was made for
+        q[k] = next_q[k]
+    rate, first, last = scratch.rate, np.int64(model.first_v[lo]), np.int64(model.first_v[hi])
+    for d in range(first, last):
+        v[d] = 0.0 if still else rate[d]
+    for k in range(3 * first, 3 * last):
+        impulse[k] = 0.0  # of limits that no row was made for
     for r in range(rows.first[t], rows.first[t + 1]):
         state.robot_impulse[rows.place[r]] = rows.impulse[r]
     first = 3 * model.dof_link.shape[0]
@@ -264,9 +265,10 @@ def store_robot(t, robots, state, scratch):
 @kernel
 def leave_rotations(robots, scheme):
     """Links are rotated by their robots alone; what finalize.py would do is not looked at."""
-    for i in range(robots.body.shape[0]):
-        if robots.body[i] >= 0 and scheme[robots.body[i]] == HELD:
-            scheme[robots.body[i]] = PLACED
+    body = robots.body
+    for i in range(body.shape[0]):
+        if body[i] >= 0 and scheme[body[i]] == HELD:
+            scheme[body[i]] = PLACED
 
 
 @kernel
@@ -287,10 +289,11 @@ def find_broken(robots, scratch):
         if scratch.active[t] == 0:
             continue
         lo, hi, total = model.first_link[t], model.first_link[t + 1], 0.0
+        q, rate = scratch.next_q, scratch.rate
         for k in range(model.first_q[lo], model.first_q[hi]):
-            total += scratch.next_q[k]
+            total += q[k]
         for d in range(model.first_v[lo], model.first_v[hi]):
-            total += scratch.rate[d]
+            total += rate[d]
         if not isfinite(total):
             return t
     return -1

@@ -16,7 +16,8 @@ from drystone.constraints.reduced.spatial import (
     store6,
 )
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import add, dot, load, mul, scale, sub
+from drystone.jit.fused import dot3, fma, matrix_times, mul_add
+from drystone.jit.vec import add, load, sub
 
 
 @kernel
@@ -24,14 +25,15 @@ def _rotated(r, inertia, i):
     """R I Rᵀ of the inertia of row `i`: xx xy xz yy yz zz."""
     a, b, c = inertia[i, 4], inertia[i, 5], inertia[i, 6]
     d, e, f = inertia[i, 7], inertia[i, 8], inertia[i, 9]
-    x = mul(r, (a, b, c))
-    y = mul(r, (b, d, e))
-    z = mul(r, (c, e, f))
+    x = matrix_times(r, (a, b, c))
+    y = matrix_times(r, (b, d, e))
+    z = matrix_times(r, (c, e, f))
     # Columns of R I are x, y, z; rows of it times those of R.
     row0, row1, row2 = (x[0], y[0], z[0]), (x[1], y[1], z[1]), (x[2], y[2], z[2])
     r0, r1, r2 = (r[0], r[1], r[2]), (r[3], r[4], r[5]), (r[6], r[7], r[8])
     return (
-        dot(row0, r0), dot(row0, r1), dot(row0, r2), dot(row1, r1), dot(row1, r2), dot(row2, r2)
+        dot3(row0, r0), dot3(row0, r1), dot3(row0, r2), dot3(row1, r1), dot3(row1, r2),
+        dot3(row2, r2),
     )  # fmt: skip
 
 
@@ -45,18 +47,18 @@ def place_inertias(model, work):
     origin = load(work.origin, model.tree[lo])
     for i in range(lo, hi):
         r, m = row9(pose, i), inertia[i, 0]
-        h = mul(r, (inertia[i, 1], inertia[i, 2], inertia[i, 3]))
+        h = matrix_times(r, (inertia[i, 1], inertia[i, 2], inertia[i, 3]))
         p = sub(load(pose, i), origin)
         xx, xy, xz, yy, yz, zz = _rotated(r, inertia, i)
         # I about another point: k is the first moment there, moved by p from h.
-        k = (h[0] + m * p[0], h[1] + m * p[1], h[2] + m * p[2])
+        k = mul_add(m, p, h)
         x, y, z = p[0] * (k[0] + h[0]), p[1] * (k[1] + h[1]), p[2] * (k[2] + h[2])
         out[i, 0] = m
         out[i, 1], out[i, 2], out[i, 3] = k
         out[i, 4], out[i, 7], out[i, 9] = xx + (y + z), yy + (x + z), zz + (x + y)
-        out[i, 5] = xy - (p[0] * k[1] + h[0] * p[1])
-        out[i, 6] = xz - (p[0] * k[2] + h[0] * p[2])
-        out[i, 8] = yz - (p[1] * k[2] + h[1] * p[2])
+        out[i, 5] = fma(-p[0], k[1], fma(-h[0], p[1], xy))
+        out[i, 6] = fma(-p[0], k[2], fma(-h[0], p[2], xz))
+        out[i, 8] = fma(-p[1], k[2], fma(-h[1], p[2], yz))
 
 
 @inner_kernel
@@ -69,7 +71,7 @@ def carried_acceleration(model, i, v, work):
         if carrier >= 0:
             x, y = load6(work.velocity, carrier)
             c, e = cross_motion(x, y, a, b)
-            w, u = add(w, scale(c, v[d])), add(u, scale(e, v[d]))
+            w, u = mul_add(v[d], c, w), mul_add(v[d], e, u)
     return w, u
 
 
@@ -89,7 +91,7 @@ def inverse_dynamics(model, v, acceleration, gravity, push, work, tau):
         w, u = add(w, c), add(u, e)
         for d in range(model.first_v[i], model.first_v[i + 1]):
             a, b = load6(work.motion, d)
-            w, u = add(w, scale(a, acceleration[d])), add(u, scale(b, acceleration[d]))
+            w, u = mul_add(acceleration[d], a, w), mul_add(acceleration[d], b, u)
         store6(work.acceleration, i, w, u)
         t, f = inertia_times(work.inertia, i, w, u)
         x, y = load6(work.velocity, i)

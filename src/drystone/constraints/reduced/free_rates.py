@@ -20,9 +20,10 @@ from drystone.constraints.reduced.kinematics import move_links, place_links, row
 from drystone.constraints.reduced.mass_factor import factor_mass, fill_mass, solve_mass
 from drystone.constraints.reduced.nystrom import run_nystrom
 from drystone.constraints.reduced.robot_rows import add_rows
-from drystone.constraints.reduced.spatial import load6
+from drystone.constraints.reduced.spatial import load6, store6
 from drystone.jit import inner_kernel, kernel
-from drystone.jit.vec import add, cross, load, mul, sub
+from drystone.jit.fused import cross_add, matrix_add
+from drystone.jit.vec import add, cross, load, sub
 from drystone.model.arrays import INFO_CONTACTS
 from drystone.model.robot_arrays import (
     DRIVE_SERVO,
@@ -98,22 +99,19 @@ def _mark_joined(joints, robots, touched):
 @kernel
 def _take_pushes(t, robots, state, force, scratch):
     """Forces on the bodies of links, moved to the origin of the robot; whether there are any."""
-    model, some = robots.model, False
-    origin = load(scratch.tree.origin, t)
+    model, body, push, some = robots.model, robots.body, scratch.push, False
+    position, origin = state.position, load(scratch.tree.origin, t)
     for i in range(model.first_link[t], model.first_link[t + 1]):
-        b = robots.body[i]
-        for k in range(6):
-            scratch.push[i, k] = 0.0
-        if b < 0:
-            continue
-        f, m = load6(force, b)
-        if f[0] == 0.0 and f[1] == 0.0 and f[2] == 0.0 and m[0] == 0.0 and m[1] == 0.0:
-            if m[2] == 0.0:
-                continue
-        some = True
-        torque = add(m, cross(sub(load(state.position, b), origin), f))
-        for k in range(3):
-            scratch.push[i, k], scratch.push[i, 3 + k] = torque[k], f[k]
+        b = body[i]
+        f, m = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        if b >= 0:
+            f, m = load6(force, b)
+        if (f[0] != 0.0 or f[1] != 0.0 or f[2] != 0.0) or (
+            m[0] != 0.0 or m[1] != 0.0 or m[2] != 0.0
+        ):
+            some = True
+            m = add(m, cross(sub(load(position, b), origin), f))
+        store6(push, i, m, f)
     return some
 
 
@@ -195,16 +193,15 @@ def show_rates(t, robots, rate, scratch, twist):
     model, tree = robots.model, scratch.tree
     set_span(t, robots, scratch)
     move_links(model, rate, tree)
-    origin = load(tree.origin, t)
+    origin, body, centre = load(tree.origin, t), robots.body, robots.centre
+    velocity, pose = tree.velocity, tree.pose
     for i in range(tree.span[0], tree.span[1]):
-        b = robots.body[i]
+        b = body[i]
         if b < 0:
             continue
-        w, u = load6(tree.velocity, i)
-        at = add(load(tree.pose, i), mul(row9(tree.pose, i), load(robots.centre, i)))
-        u = add(u, cross(w, sub(at, origin)))
-        for k in range(3):
-            twist[b, k], twist[b, 3 + k] = u[k], w[k]
+        w, u = load6(velocity, i)
+        at = sub(matrix_add(row9(pose, i), load(centre, i), load(pose, i)), origin)
+        store6(twist, b, cross_add(w, at, u), w)
 
 
 @inner_kernel

@@ -8,6 +8,7 @@ from math import cos, sin, sqrt
 from drystone.constraints.reduced.sines import fill_sines
 from drystone.constraints.reduced.spatial import load6, store6
 from drystone.jit import inner_kernel, kernel
+from drystone.jit.fused import fma, matrix_add, matrix_times, mul_add
 from drystone.jit.vec import add, cross, load, mul, rotation_matrix, scale, store, sub
 from drystone.model.robot_arrays import BALL, FIXED, FREE, PLANAR, PRISMATIC, REVOLUTE
 
@@ -24,15 +25,15 @@ def row9(array, i):
 @inner_kernel
 def product9(a, b):
     return (
-        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
-        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
-        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
-        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
-        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
-        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
-        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
-        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
-        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+        fma(a[0], b[0], fma(a[1], b[3], a[2] * b[6])),
+        fma(a[0], b[1], fma(a[1], b[4], a[2] * b[7])),
+        fma(a[0], b[2], fma(a[1], b[5], a[2] * b[8])),
+        fma(a[3], b[0], fma(a[4], b[3], a[5] * b[6])),
+        fma(a[3], b[1], fma(a[4], b[4], a[5] * b[7])),
+        fma(a[3], b[2], fma(a[4], b[5], a[5] * b[8])),
+        fma(a[6], b[0], fma(a[7], b[3], a[8] * b[6])),
+        fma(a[6], b[1], fma(a[7], b[4], a[8] * b[7])),
+        fma(a[6], b[2], fma(a[7], b[5], a[8] * b[8])),
     )
 
 
@@ -58,18 +59,21 @@ def _unit(q, i):
 
 
 @inner_kernel
-def _turned(model, i, s, c):
+def _turned(f, t, i, s, c):
     """Rotation of a revolute link in its parent, by the angle of sine s and cosine c: see
-    RobotModel.turning."""
-    c, t = 1.0 - c, model.turning
-    f = model.frame
+    RobotModel.turning; f are its frames."""
+    c = 1.0 - c
     return (
-        f[i, 3] + s * t[i, 0] + c * t[i, 9], f[i, 4] + s * t[i, 1] + c * t[i, 10],
-        f[i, 5] + s * t[i, 2] + c * t[i, 11], f[i, 6] + s * t[i, 3] + c * t[i, 12],
-        f[i, 7] + s * t[i, 4] + c * t[i, 13], f[i, 8] + s * t[i, 5] + c * t[i, 14],
-        f[i, 9] + s * t[i, 6] + c * t[i, 15], f[i, 10] + s * t[i, 7] + c * t[i, 16],
-        f[i, 11] + s * t[i, 8] + c * t[i, 17],
-    )  # fmt: skip
+        fma(s, t[i, 0], fma(c, t[i, 9], f[i, 3])),
+        fma(s, t[i, 1], fma(c, t[i, 10], f[i, 4])),
+        fma(s, t[i, 2], fma(c, t[i, 11], f[i, 5])),
+        fma(s, t[i, 3], fma(c, t[i, 12], f[i, 6])),
+        fma(s, t[i, 4], fma(c, t[i, 13], f[i, 7])),
+        fma(s, t[i, 5], fma(c, t[i, 14], f[i, 8])),
+        fma(s, t[i, 6], fma(c, t[i, 15], f[i, 9])),
+        fma(s, t[i, 7], fma(c, t[i, 16], f[i, 10])),
+        fma(s, t[i, 8], fma(c, t[i, 17], f[i, 11])),
+    )
 
 
 @kernel
@@ -139,22 +143,25 @@ def place_links(model, base, q, work):
     if lo == hi:
         return
     t, pose, kinds, first_q = model.tree[lo], work.pose, model.kind, model.first_q
+    frames, turning, axes, parents = model.frame, model.turning, model.axis, model.parent
+    motion, carried, first_v = work.motion, work.carried, model.first_v
     origin, sine, cosine = load(work.origin, t), work.sine, work.cosine
     for i in range(lo, hi):
         sine[i] = q[first_q[i]] if kinds[i] == REVOLUTE else 0.0
     fill_sines(lo, hi, sine, cosine)
+    here, rotation = load(base, t), row9(base, t)
     for i in range(lo, hi):
-        parent = model.parent[i]
+        parent = parents[i]
         if parent < 0:
-            at, turned = load(base, t), row9(base, t)
-        else:
-            at, turned = load(pose, parent), row9(pose, parent)
-        here = add(at, mul(turned, load(model.frame, i)))
+            here, rotation = load(base, t), row9(base, t)
+        elif parent != i - 1:  # else it is the link before
+            here, rotation = load(pose, parent), row9(pose, parent)
+        here = matrix_add(rotation, load(frames, i), here)
+        frame = rotation
         if kinds[i] == REVOLUTE:
-            frame = turned
-            rotation = product9(turned, _turned(model, i, sine[i], cosine[i]))
+            rotation = product9(rotation, _turned(frames, turning, i, sine[i], cosine[i]))
         else:
-            frame = product9(turned, row9(model.frame, i))
+            frame = product9(rotation, row9(frames, i))
             moved, rotation = _joint_pose(model, i, q)
             here = add(here, mul(frame, moved))
             rotation = product9(frame, rotation)
@@ -164,8 +171,9 @@ def place_links(model, base, q, work):
         _store_pose(pose, i, here, rotation)
         p = sub(here, origin)
         if kinds[i] == REVOLUTE:
-            a = mul(rotation, load(model.axis, i))
-            _store_motion(work, model.first_v[i], a, cross(p, a), 1)
+            a, d = matrix_times(rotation, load(axes, i)), first_v[i]
+            store6(motion, d, a, cross(p, a))
+            carried[d] = 1
         elif kinds[i] != FIXED:
             _fill_motions(model, i, frame, rotation, p, work)
 
@@ -173,14 +181,17 @@ def place_links(model, base, q, work):
 @kernel
 def move_links(model, v, work):
     """Velocities of all links for rates `v`, after place_links()."""
+    velocity, motion, parents, first_v = work.velocity, work.motion, model.parent, model.first_v
+    w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for i in range(work.span[0], work.span[1]):
-        w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        if model.parent[i] >= 0:
-            w, u = load6(work.velocity, model.parent[i])
-        for d in range(model.first_v[i], model.first_v[i + 1]):
-            a, b = load6(work.motion, d)
-            w, u = add(w, scale(a, v[d])), add(u, scale(b, v[d]))
-        store6(work.velocity, i, w, u)
+        if parents[i] < 0:
+            w, u = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        elif parents[i] != i - 1:  # else it is the link before
+            w, u = load6(velocity, parents[i])
+        for d in range(first_v[i], first_v[i + 1]):
+            a, b = load6(motion, d)
+            w, u = mul_add(v[d], a, w), mul_add(v[d], b, u)
+        store6(velocity, i, w, u)
 
 
 @kernel

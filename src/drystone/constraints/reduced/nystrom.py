@@ -11,7 +11,12 @@ evaluation are saved: articulated inertias depend on coordinates alone. Forces a
 
 Spins stand in the axes of their link, which turn with it: what a rotation is in two such axes has
 h³/12 [ω, ω̇] beside the integral of the spin (Magnus), without which attitudes are of second order.
+
+The end of a chain may crack like a whip, within few steps. h (k1 - k2 - k3 + k4) says what was
+missed; where it is more than a share of the rates, the step is taken again in parts.
 """
+
+from math import sqrt
 
 from drystone.constraints.reduced.articulated import forward_dynamics
 from drystone.constraints.reduced.dynamics import place_inertias
@@ -19,6 +24,8 @@ from drystone.constraints.reduced.kinematics import place_links, step_links
 from drystone.jit import kernel
 from drystone.jit.vec import cross
 from drystone.model.robot_arrays import BALL, FREE, PRISMATIC, REVOLUTE
+
+MISSED, MOST_PARTS = 3e-4, 64.0  # share of the rates from which a step is taken in parts
 
 
 @kernel
@@ -62,43 +69,78 @@ def _follow(model, lo, hi, q, v, h, slope, share, last, rate, out):
 
 
 @kernel
+def _missed(model, lo, hi, v, dt, moved, change, last, inner):
+    """Size of dt (k1 - k2 - k3 + k4) as a share of the rates, both by what moves with each joint;
+    `moved` is k1 + k2 + k3, `change` k1 + 2 k2 + 2 k3, `last` k4."""
+    missed, size = 0.0, 0.0
+    for i in range(lo, hi):
+        first = model.first_v[i]
+        for d in range(first, model.first_v[i + 1]):
+            weight = 1.0 / inner[d, d - first]
+            error = 3.0 * moved[d] - 2.0 * change[d] + last[d]
+            gained = dt / 6.0 * (change[d] + last[d])
+            missed += weight * error * error
+            size += weight * (v[d] * v[d] + gained * gained)
+    return dt * sqrt(missed / size) if size > 0.0 else 0.0
+
+
+@kernel
+def _try_step(model, base, q, v, tau, gravity, push, dt, checked, work, scratch):
+    """Take the step, and return 1; if `checked`, return in how many parts it should be taken, and
+    if that is more than one, do nothing. Links must have been placed at q."""
+    nq, nv = q.shape[0], v.shape[0]
+    lo, hi = work.span[0], work.span[1]
+    first, last = model.first_v[lo], model.first_v[hi]
+    stage_q, stage_v, rate = scratch[0, :nq], scratch[1, :nv], scratch[2, :nv]
+    slope, force, next_q = scratch[3, :nv], scratch[4, :nv], scratch[1, nv : nv + nq]
+    moved, change = scratch[5, :nv], scratch[6, :nv]
+    place_inertias(model, work)
+    _accelerate(model, q, v, tau, gravity, push, False, work, force, slope)
+    for d in range(first, last):
+        moved[d], change[d] = slope[d], slope[d]
+        stage_v[d] = v[d] + 0.5 * dt * slope[d]
+    _follow(model, lo, hi, q, v, 0.5 * dt, slope, 1.0, slope, rate, stage_q)
+    place_links(model, base, stage_q, work)
+    place_inertias(model, work)
+    _accelerate(model, stage_q, stage_v, tau, gravity, push, False, work, force, slope)
+    for d in range(first, last):
+        moved[d] += slope[d]
+        change[d] += 2.0 * slope[d]
+        stage_v[d] = v[d] + 0.5 * dt * slope[d]
+    _accelerate(model, stage_q, stage_v, tau, gravity, push, True, work, force, slope)
+    for d in range(first, last):
+        moved[d] += slope[d]
+        change[d] += 2.0 * slope[d]
+        stage_v[d] = v[d] + dt * slope[d]
+    _follow(model, lo, hi, q, v, dt, slope, 1.0, slope, rate, stage_q)
+    _follow(model, lo, hi, q, v, dt, moved, 1.0 / 3.0, slope, rate, next_q)
+    place_links(model, base, stage_q, work)
+    place_inertias(model, work)
+    _accelerate(model, stage_q, stage_v, tau, gravity, push, False, work, force, slope)
+    if checked:
+        missed = _missed(model, lo, hi, v, dt, moved, change, slope, work.inner)
+        if missed > MISSED:
+            return int(min(1.0 + (missed / MISSED) ** 0.5, MOST_PARTS))
+    for k in range(model.first_q[lo], model.first_q[hi]):
+        q[k] = next_q[k]
+    for d in range(first, last):
+        v[d] += dt / 6.0 * (change[d] + slope[d])
+    return 1
+
+
+@kernel
 def run_nystrom(model, base, q, v, tau, gravity, push, dt, steps, work, scratch):
     """Advance (q, v) in place by `steps` steps of `dt`, after place_links() at q.
 
     scratch   (7, nq + nv) rows: coordinates and rates of a stage, rates on the way, accelerations,
               forces, sums of accelerations for q and for v
     """
-    nq, nv = q.shape[0], v.shape[0]
-    lo, hi = work.span[0], work.span[1]
-    first, last = model.first_v[lo], model.first_v[hi]
-    stage_q, stage_v, rate = scratch[0, :nq], scratch[1, :nv], scratch[2, :nv]
-    slope, force = scratch[3, :nv], scratch[4, :nv]
-    moved, change = scratch[5, :nv], scratch[6, :nv]
     for step in range(steps):
         if step > 0:
             place_links(model, base, q, work)
-        place_inertias(model, work)
-        _accelerate(model, q, v, tau, gravity, push, False, work, force, slope)
-        for d in range(first, last):
-            moved[d], change[d] = slope[d], slope[d]
-            stage_v[d] = v[d] + 0.5 * dt * slope[d]
-        _follow(model, lo, hi, q, v, 0.5 * dt, slope, 1.0, slope, rate, stage_q)
-        place_links(model, base, stage_q, work)
-        place_inertias(model, work)
-        _accelerate(model, stage_q, stage_v, tau, gravity, push, False, work, force, slope)
-        for d in range(first, last):
-            moved[d] += slope[d]
-            change[d] += 2.0 * slope[d]
-            stage_v[d] = v[d] + 0.5 * dt * slope[d]
-        _accelerate(model, stage_q, stage_v, tau, gravity, push, True, work, force, slope)
-        for d in range(first, last):
-            moved[d] += slope[d]
-            change[d] += 2.0 * slope[d]
-            stage_v[d] = v[d] + dt * slope[d]
-        _follow(model, lo, hi, q, v, dt, slope, 1.0, slope, rate, stage_q)
-        _follow(model, lo, hi, q, v, dt, moved, 1.0 / 3.0, slope, rate, q)
-        place_links(model, base, stage_q, work)
-        place_inertias(model, work)
-        _accelerate(model, stage_q, stage_v, tau, gravity, push, False, work, force, slope)
-        for d in range(first, last):
-            v[d] += dt / 6.0 * (change[d] + slope[d])
+        parts = _try_step(model, base, q, v, tau, gravity, push, dt, True, work, scratch)
+        if parts == 1:
+            continue
+        for _ in range(parts):
+            place_links(model, base, q, work)
+            _try_step(model, base, q, v, tau, gravity, push, dt / parts, False, work, scratch)

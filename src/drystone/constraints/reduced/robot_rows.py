@@ -81,12 +81,13 @@ def _add_drives(t, robots, state, dt, folded, rows):
 def add_rows(t, robots, state, dt, scratch):
     """Rows of robot `t`, behind those of the robots before it."""
     model, rows, last = robots.model, scratch.rows, state.robot_impulse
+    kind, first_v, friction = model.kind, model.first_v, model.friction
     for i in range(model.first_link[t], model.first_link[t + 1]):
-        if model.kind[i] == REVOLUTE or model.kind[i] == PRISMATIC:
+        if kind[i] == REVOLUTE or kind[i] == PRISMATIC:
             _add_limits(t, i, robots, state, dt, rows)
-        for d in range(model.first_v[i], model.first_v[i + 1]):
-            if model.friction[d] > 0.0:
-                most = dt * model.friction[d]
+        for d in range(first_v[i], first_v[i + 1]):
+            if friction[d] > 0.0:
+                most = dt * friction[d]
                 law = (0.0, 0.0, -most, most)
                 d = np.int64(d)
                 _add_row(t, ROBOT_FRICTION, 3 * d + 2, (d, -1), (1.0, 0.0), law, rows, last)

@@ -140,11 +140,22 @@ def _drive() -> tuple[list, list, list]:
     return links, joints, motors
 
 
+def _capsule(radius: float, length: float) -> list:
+    """Round about the z axis, from the joint of a link to the next one; or a ball at the joint."""
+    if length == 0.0:
+        return [ds.LinkShape(ds.Sphere(radius))]
+    return [ds.LinkShape(ds.Capsule(radius, abs(length)), (0, 0, length / 2))]
+
+
+def _box(x: float, y: float, z: float, centre) -> list:
+    return [ds.LinkShape(ds.Box(x, y, z), centre)]
+
+
 def _limb(name, chain, parent, at, links, joints, motors) -> None:
-    """A chain of joints (axis, length, mass), each with a servo that holds it where it is."""
-    for k, (axis, length, mass) in enumerate(chain):
-        link = f"{name} {k + 1}"
-        links.append(_rod(link, mass, (0.06, 0.06, max(abs(length), 0.06)), (0, 0, length / 2)))
+    """A chain of joints (axis, length, mass, shapes), each held by a servo."""
+    for k, (axis, length, mass, shapes) in enumerate(chain):
+        link, size = f"{name} {k + 1}", (0.06, 0.06, max(abs(length), 0.06))
+        links.append(_rod(link, mass, size, (0, 0, length / 2), shapes))
         joints.append(
             ds.RobotJoint(
                 f"{link} joint", "revolute", link, parent, at, axis=axis, damping=0.1,
@@ -170,12 +181,25 @@ def humanoid_robot() -> "ds.Robot":
     Six of the base, two wheels, two of the waist, two of the neck, seven of each arm.
     """
     links, joints, motors = _drive()
-    _limb("waist", [(Z, 0.3, 4.0), (Y, 0.4, 6.0)], "base", (0, 0, 0.05), links, joints, motors)
-    _limb("neck", [(Z, 0.05, 0.5), (Y, 0.2, 2.0)], "waist 2", (0, 0, 0.4), links, joints, motors)
-    arm = [(Y, 0, 0.5), (X, -0.15, 0.8), (Z, -0.15, 0.8), (Y, -0.12, 0.6), (Z, -0.12, 0.6),
-           (Y, -0.05, 0.3), (X, -0.1, 0.4)]  # fmt: skip
-    for side, y in (("left", 0.25), ("right", -0.25)):
-        _limb(f"{side} arm", arm, "waist 2", (0, y, 0.35), links, joints, motors)
+    trunk = [
+        (Z, 0.45, 4.0, _capsule(0.09, 0.34)),
+        (Y, 0.4, 6.0, _box(0.2, 0.3, 0.34, (0, 0, 0.22))),
+    ]
+    _limb("waist", trunk, "base", (0, 0, 0.05), links, joints, motors)
+    skull = [ds.LinkShape(ds.Capsule(0.085, 0.08), (0, 0, 0.12))]
+    head = [(Z, 0.05, 0.5, _capsule(0.05, 0.05)), (Y, 0.2, 2.0, skull)]
+    _limb("neck", head, "waist 2", (0, 0, 0.4), links, joints, motors)
+    arm = [
+        (Y, 0, 0.5, _capsule(0.06, 0)),
+        (X, -0.14, 0.8, _capsule(0.045, -0.14)),
+        (Z, -0.14, 0.8, _capsule(0.042, -0.14)),
+        (Y, -0.12, 0.6, _capsule(0.04, -0.12)),
+        (Z, -0.12, 0.6, _capsule(0.035, -0.12)),
+        (Y, -0.04, 0.3, _capsule(0.032, -0.04)),
+        (X, -0.1, 0.4, _box(0.08, 0.03, 0.12, (0, 0, -0.08))),
+    ]  # fmt: skip
+    for side, y in (("left", 0.21), ("right", -0.21)):
+        _limb(f"{side} arm", arm, "waist 2", (0, y, 0.34), links, joints, motors)
     return ds.Robot(links, joints, motors, name="humanoid-26")
 
 

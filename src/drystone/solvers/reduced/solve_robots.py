@@ -136,13 +136,14 @@ def _move_robot(t, n, pushed, robots, motion, scratch):
     shift_robot(lo, hi, pushed and n > 0, robots, scratch)
     if n > 0:
         show_rates(t, robots, scratch.rate, scratch, motion.twist)
+    body, scheme, twist, free = robots.body, motion.scheme, motion.twist, motion.free
     for i in range(model.first_link[t], model.first_link[t + 1]):
-        b = robots.body[i]
+        b = body[i]
         if b >= 0:
-            motion.scheme[b] = HELD
+            scheme[b] = HELD
             if n == 0:
                 for k in range(6):
-                    motion.twist[b, k] = motion.free[b, k]
+                    twist[b, k] = free[b, k]
 
 
 @kernel

@@ -32,6 +32,8 @@ def write_report(run: CharacterRun, folder) -> list[Path]:
     write_text(folder / "summary.json", text + "\n")
     files += [folder / "torques.h5", folder / "summary.json"]
     files += [plot_ground(run, folder / "ground.png"), plot_joints(run, folder / "joints.png")]
+    if run.of_clip.stances():
+        files.append(plot_stances(run, folder / "stances.png"))
     files.append(plot_error(run, folder / "error.png"))
     files.append(draw_strip(run, folder / "strip.png"))
     return files
@@ -137,6 +139,26 @@ def plot_ground(run: CharacterRun, path: Path) -> Path:
     left.set_xlabel("time [s]")
     for axes in (up, left):
         axes.legend(fontsize=8)
+    return _write(page, path)
+
+
+def plot_stances(run: CharacterRun, path: Path) -> Path:
+    """Vertical force over each stance of the clip, in body weights, and the mean of each foot."""
+    page, (axes,) = _figure(1)
+    stances = run.of_clip.stances()
+    for k, foot in enumerate(run.of_clip.feet):
+        own = [s for s in stances if s.foot == foot]
+        for s in own:
+            axes.plot(np.linspace(0, 100, len(s.curve)), s.curve, f"C{k}", lw=0.6)
+        if own:
+            mean = np.mean([s.curve for s in own], axis=0)
+            humps = ", ".join(str(len(s.humps)) for s in own)
+            label = f"{foot}: mean of {len(own)}, humps {humps}"
+            axes.plot(np.linspace(0, 100, len(mean)), mean, f"C{k}", lw=2.0, label=label)
+    axes.axhline(1.0, color="0.6", lw=0.8)
+    axes.set_xlabel("share of the stance [%]")
+    axes.set_ylabel("vertical force / weight")
+    axes.legend(fontsize=8)
     return _write(page, path)
 
 

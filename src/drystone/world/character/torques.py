@@ -10,6 +10,7 @@ from drystone.errors import InputError
 from drystone.model.files import existing_file, read_file
 from drystone.model.hdf5 import open_file, read_array, read_attribute, reading, write_arrays
 from drystone.model.signatures import public
+from drystone.world.character.stances import Stance, find_stances
 
 FORMAT, VERSION = "drystone torques", 1
 # Arrays of a file and their shapes; n times, j joints, f feet.
@@ -81,6 +82,11 @@ class Torques:
             "muscle_work_J": float(np.maximum(self.power, 0.0).sum() * dt),
             "muscle_braking_J": float(np.minimum(self.power, 0.0).sum() * dt),
         }
+
+    def stances(self, prominence: float = 0.05) -> list[Stance]:
+        """Every whole stance of each foot, its vertical force and its humps: those peaks that
+        stand out by `prominence` [body weights]."""
+        return find_stances(self, prominence)
 
     def columns(self) -> dict[str, np.ndarray]:
         """One row a time: torques and powers of joints, forces of the ground, of the root."""
