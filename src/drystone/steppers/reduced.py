@@ -23,8 +23,8 @@ from drystone.solvers.reduced.scratch import grown_scratch
 from drystone.solvers.reduced.solve_robots import find_overloaded, gather_group, give_group
 from drystone.solvers.supported_features import require_features
 from drystone.steppers.driver import compile_once, compiled_name, contents, grow, part
-from drystone.steppers.precompile import LINKED_ROBOTS, ROBOTS, first_time
 from drystone.steppers.interrupt import interruptible
+from drystone.steppers.precompile import LINKED_ROBOTS, ROBOTS, first_time
 from drystone.steppers.robot_loop import (
     MORE_BLOCKS,
     advance_robots,

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-
 # What is no finding. "no package": a package that others have is not installed here, so that the
 # case says nothing.
 ENDINGS = ("result", "refused", "no package")
