@@ -24,17 +24,16 @@ LIMIT = 280.0  # [s] for a process to come up on a busy machine
 SCRIPTS = {
     "recording": """
         with ds.record(world, path, every=2):
-            print("go", flush=True)
             while True:
                 world.run(0.05)
+                print("go", flush=True)
                 world.bodies[0].velocity = (0.1, 0, 0)
     """,
     "save": """
-        world.save(path)
-        print("go", flush=True)
         while True:
             world.run(STEPS * world.dt)
             world.save(path)
+            print("go", flush=True)
     """,
 }
 STEPS = 3  # between two saves
@@ -55,7 +54,7 @@ def start(kind, path):
         f"import drystone as ds\nfrom test_kills import scene\nworld, path = scene(), {path!r}\n"
     )
     child = subprocess.Popen([sys.executable, "-c", head + text], stdout=subprocess.PIPE)
-    assert child.stdout.readline() == b"go\n"
+    assert child.stdout.readline() == b"go\n"  # compiled, and loaded
     return child
 
 
@@ -68,16 +67,15 @@ def kill(child, after):
 
 
 def test_recordings_that_were_killed_verify(tmp_path):
-    """Only in the first quarter of a second there is nothing to verify, which is said."""
+    """Only at the very beginning there is nothing to verify, which is said."""
     rng, verified = np.random.default_rng(9), 0
     for k in range(KILLS):
         path = tmp_path / f"{k}.h5"
         after = rng.uniform(0.0, 2.5)
         kill(start("recording", str(path)), after)
-        try:
-            result = ds.replay(path, verify=True)
-        except ds.InputError as error:
-            assert "holds no steps" in str(error) and after < 1.5
+        result = ds.replay(path, verify=True)
+        if "holds no steps" in result.complaint:  # killed before the first flush
+            assert after < 1.0
             continue
         assert result.verified, (k, after, result.complaint)
         assert "never closed" in result.unchecked
@@ -92,7 +90,7 @@ def test_saved_worlds_are_whole_after_a_kill(tmp_path):
     hashes = {0: worlds[0].hash()}
     for k in range(KILLS):
         path = tmp_path / f"{k}.h5"
-        kill(start("save", str(path)), rng.uniform(0.0, 1.0))
+        kill(start("save", str(path)), rng.uniform(0.0, 0.3))
         world = ds.World.load(path)
         assert world.step_count % STEPS == 0
         while worlds[0].step_count < world.step_count:
