@@ -1,11 +1,10 @@
 """The solver of a world, chosen when it is made and changed while it runs."""
 
-from math import inf
-
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import integer, shown
 from drystone.model.materials import ARMS
 from drystone.solvers.dispatch import is_force_method
+from drystone.solvers.options import MOST
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
 from drystone.world.edits import joint_edits
