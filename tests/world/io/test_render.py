@@ -116,6 +116,14 @@ def test_a_film_has_the_length_of_the_run(tmp_path):
     assert done[-1] == (20, 20)
 
 
+@pytest.mark.parametrize("name", [".", "/", "", "out.xbm", "out.pdf2", "out.wal", "folder/"])
+def test_what_is_no_file_of_a_picture_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(ds.InputError):
+        pair().picture(name, size=(64, 64))
+
+
 @pytest.mark.parametrize(
     "given, sentence",
     [

@@ -45,3 +45,11 @@ def test_tokens_that_no_cookie_can_hold_are_refused(token):
 def test_the_right_token_opens():
     request = SimpleNamespace(headers={"Host": "localhost:8080"}, path=f"/?token={TOKEN}")
     assert Guard("127.0.0.1", TOKEN).refuse(request) == ""
+
+
+@pytest.mark.parametrize(
+    "host", ["no-such-host.invalid", "192.0.2.7", "a" * 500, "-", "::ffff:1:2"]
+)
+def test_addresses_of_others_are_refused_and_not_waited_for(host):
+    with pytest.raises(ds.InputError, match="host is .* cannot listen"):
+        start_server(host, 0, TOKEN, "x")

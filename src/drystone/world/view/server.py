@@ -10,6 +10,7 @@ import hmac
 import ipaddress
 import logging
 import re
+import socket
 import threading
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -17,7 +18,7 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import integer, text
+from drystone.model.checks import integer, shown, text
 from drystone.world.view.gallery import ROOT, Gallery
 
 COOKIE = "drystone_token"
@@ -42,6 +43,7 @@ def start_server(
         raise InputError(f"token has {len(token)} characters, must have at least {LEAST_TOKEN}.")
     if token is not None and not TOKEN.fullmatch(token):
         raise InputError("token must be of letters A to Z, a to z, digits and . _ ~ - alone.")
+    _require_address(host)
     server = _guarded(_library(), host, port, Guard(host, token), label, gallery)
     # viser would hand the scene to the world through a relay of its own, at a click of a visitor.
     server.request_share_url = _share_nothing
@@ -50,6 +52,22 @@ def start_server(
     named = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"/?token={token}"
     return server, f"http://{named}:{server.get_port()}{query}"
+
+
+def _require_address(host: str) -> None:
+    """InputError for what this machine cannot listen at: viser would wait for its server for ever.
+
+    That the port is free is not asked: viser takes the next one.
+    """
+    try:
+        kind = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
+        socket.create_server((host, 0), family=kind).close()
+    except (OSError, UnicodeError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).rstrip(".")
+        raise InputError(
+            f"host is {shown(host)}, where this machine cannot listen: {why}. Use 127.0.0.1, or "
+            f"an address of this machine."
+        ) from None
 
 
 def stop_server(server) -> None:
