@@ -10,11 +10,12 @@ from typer.testing import CliRunner
 import drystone as ds
 from drystone.bench.fuzz import runner
 from drystone.bench.fuzz.arguments import GROUPS
-from drystone.bench.fuzz.case import generator_of
+from drystone.bench.fuzz.case import Case, Family, generator_of
 from drystone.bench.fuzz.damage import damage_bytes, damage_text
 from drystone.bench.fuzz.file_seeds import write_small_files
 from drystone.bench.fuzz.props import Call, Props
 from drystone.bench.fuzz.runner import Tally, fuzz, run_alone, run_batch
+from drystone.bench.fuzz.worker import run_case
 from drystone.cli import app
 from fuzz_family import WAYS
 
@@ -76,13 +77,47 @@ def test_a_process_that_has_compiled_too_much_is_given_up(monkeypatch):
     assert started == [(0, 4), (0, 1), (1, 3)]
 
 
+def test_jobs_run_the_same_cases(monkeypatch):
+    def batch(name, seed, first, count, end):
+        yield from (runner.Outcome(k, name, "result") for k in range(first, first + count))
+
+    monkeypatch.setattr(runner, "run_batch", batch)
+    families = ["arguments", "worlds"]
+    alone = sorted(fuzz(families, 0, cases=1003))
+    assert alone == [(name, runner.Outcome(k, name, "result")) for name in families
+                     for k in range(1003)]  # fmt: skip
+    for jobs in (2, 16, 2000):
+        assert sorted(fuzz(families, 0, cases=1003, jobs=jobs)) == alone
+    batches = list(runner._batches(["arguments"], 0, 10_000, 16))
+    assert len(batches) == 32 and {count for _, _, count in batches[:-1]} == {313}
+
+
+def test_a_thread_that_fails_ends_the_run(monkeypatch):
+    def batch(name, seed, first, count, end):
+        raise ds.InputError("the family cannot be prepared")
+        yield
+
+    monkeypatch.setattr(runner, "run_batch", batch)
+    with pytest.raises(ds.InputError, match="prepared"):
+        list(fuzz(["worlds"], 0, cases=10, jobs=4))
+
+
+def test_a_package_that_is_missing_is_no_finding(tmp_path):
+    def run(case):
+        import no_such_package  # noqa: F401
+
+    family = Family(lambda folder: None, run, batch=1, megabytes=1e6)
+    outcome = run_case(family, Case(generator_of(0, "x", 0), None, tmp_path), 0)
+    assert outcome.kind == "no package" and not outcome.is_finding
+
+
 def test_equal_findings_are_told_once():
     tally = Tally()
     raw = runner.Outcome(3, "shapes", "exception", "text", "shapes/box.py:10")
     assert tally.add("arguments", raw) and not tally.add("arguments", raw._replace(number=4))
     assert not tally.add("arguments", runner.Outcome(5, "shapes", "refused"))
     assert tally.findings == 2
-    assert tally.table()[1].split() == ["arguments", "shapes", "3", "0", "1", "2"]
+    assert tally.table()[1].split() == ["arguments", "shapes", "3", "0", "1", "2", "0"]
 
 
 def test_a_case_depends_on_its_number_alone():
@@ -163,7 +198,7 @@ def test_a_call_has_all_arguments_that_it_can_have():
     "family, cases", [("arguments", 200), ("worlds", 24), ("files", 200), ("rockfall", 60)]
 )
 def test_nothing_is_found(family, cases):
-    outcomes = [o for o in fuzz([family], seed=20, cases=cases) if not isinstance(o, str)]
+    outcomes = [outcome for _, outcome in fuzz([family], seed=20, cases=cases)]
     assert len(outcomes) == cases
     found = [f"{o.number}: {o.kind}: {o.text}" for o in outcomes if o.is_finding]
     assert not found, "\n".join(found)

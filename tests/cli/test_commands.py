@@ -138,3 +138,10 @@ def test_a_run_does_not_wait_for_what_it_does_not_use():
         [sys.executable, "-c", code], timeout=600, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == []
+
+
+def test_who_closes_stdout_gets_no_traceback():
+    code = "from drystone.cli import app; app(['solvers'])"
+    shell = f'exec {sys.executable} -c "{code}" >&-'
+    done = subprocess.run(["/bin/sh", "-c", shell], timeout=120, stderr=subprocess.PIPE)
+    assert done.returncode == 0 and b"Traceback" not in done.stderr

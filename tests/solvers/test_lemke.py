@@ -354,3 +354,60 @@ def test_files_of_others():
     problem = MatrixProblem(scipy.sparse.csr_array(W), q, values[-nc:])
     for facets in (4, 8, 20):
         assert solve(problem, facets=facets)[1].residual < 1e-12
+
+
+# ---- a step ends
+
+
+def test_work_has_a_bound_and_small_islands_come_first():
+    """A large island beside a small one: the large one is given up, the small one is solved."""
+    large, small = piled(7, 30, 60, friction=0.5), piled(1, 2, 4, friction=0.5)
+    W = scipy.sparse.block_diag([large.matrix, small.matrix], format="csr")  # noqa: N806
+    q = np.vstack([large.free_velocity, small.free_velocity])
+    both = MatrixProblem(scipy.sparse.csr_array(W), q, np.full(64, 0.5))
+    impulse, info = solve(both, max_work=1e6)
+    assert not info.converged and "iteration-limit" in info.method
+    alone, of_alone = solve(small)
+    assert of_alone.converged
+    np.testing.assert_allclose(impulse[60:], alone, atol=1e-12)
+    assert solve(both)[1].converged
+    again = impulse.copy()  # what was not solved keeps its guess, if that is better
+    Lemke(max_work=1.0).solve(both, again)
+    np.testing.assert_array_equal(again[60:], alone)
+
+
+def test_a_bound_of_work_is_a_positive_number():
+    for value in (0.0, -1.0, np.nan, "much"):
+        with pytest.raises(ds.InputError, match="max_work"):
+            Lemke(max_work=value)
+
+
+def test_problems_without_room_for_an_inverse_are_refused():
+    size = 200_000
+    with pytest.raises(ds.InputError, match="200000 rows"):
+        ds.lcp.solve(scipy.sparse.eye_array(size), -np.ones(size))
+    nothing = scipy.sparse.csr_array((size, 1))
+    with pytest.raises(ds.InputError, match="200001 rows"):
+        ds.lcp.solve_mixed(
+            [[1.0]], nothing.T, scipy.sparse.eye_array(size), nothing, [1.0], -np.ones(size)
+        )
+
+
+def test_islands_without_room_for_an_inverse_keep_their_guess(monkeypatch):
+    monkeypatch.setattr("drystone.solvers.lemke.MOST_ROWS", 100)
+    impulse, info = solve(piled(7, 15, 30, friction=0.5))
+    assert not info.converged and info.method == "too-large" and (impulse == 0.0).all()
+
+
+def test_ctrl_c_is_heard_within_a_pivot_or_so():
+    """However long the path is, a call of pivot() does a limited number of multiplications."""
+    from drystone.solvers.lcp.basis import REFRESH, Basis, scale_columns
+    from drystone.solvers.lcp.pivoting import pivot
+
+    M, q = ds.lcp.murty(12)  # noqa: N806
+    table = scale_columns(scipy.sparse.csc_array(M), q, 0)
+    basis = Basis(table, np.arange(12), np.ones(12), 1e-12)
+    basis.refresh()
+    basis._enter_artificial()
+    assert pivot(basis.entering, REFRESH, 1e-12, 1.0, basis.tableau)[1] == 1
+    assert basis.tableau.work[0] > 0.0

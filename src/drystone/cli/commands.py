@@ -450,11 +450,12 @@ def run_fuzzer(
     ] = None,
     cases: Annotated[int | None, typer.Option(min=1, help="So many of every family.")] = None,
     case: Annotated[int | None, typer.Option(min=0, help="One case again, by its number.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Batches of cases at the same time.")] = 1,
 ) -> None:
     """Random worlds, odd arguments, damaged files: each must end well. Findings exit with 1."""
     from drystone.cli.fuzz import run_fuzz
 
-    if run_fuzz(only or [], seed, cases, seconds, case, screen, results):
+    if run_fuzz(only or [], seed, cases, seconds, case, jobs, screen, results):
         raise typer.Exit(1)
 
 

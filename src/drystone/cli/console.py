@@ -31,7 +31,8 @@ def plainly(command):
     def wrapper(*args, **kwargs):
         try:
             result = command(*args, **kwargs)
-            sys.stdout.flush()  # here a full disk can still be said
+            if sys.stdout is not None:  # closed by who began it
+                sys.stdout.flush()  # here a full disk can still be said
             return result
         except (BrokenPipeError, DrystoneError, OSError) as error:
             if Debug.on or isinstance(error, BrokenPipeError):  # who reads knows that he left
@@ -54,7 +55,8 @@ def _sentence(error: Exception) -> str:
 def _drop_results() -> None:
     """If the results cannot be written, let Python not try again when it ends."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except OSError:
         with suppress(OSError):
             sink = os.open(os.devnull, os.O_WRONLY)

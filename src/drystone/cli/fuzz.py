@@ -11,7 +11,7 @@ SECONDS = 60.0  # if neither a number of cases nor of seconds is given
 
 def run_fuzz(
     only: list[str], seed: int, cases: int | None, seconds: float | None, case: int | None,
-    screen, results,
+    jobs: int, screen, results,
 ) -> int:  # fmt: skip
     """Print findings as they come and the table; returns how many findings there were."""
     families = [choice("--only", name, FAMILIES) for name in only] or list(FAMILIES)
@@ -19,12 +19,9 @@ def run_fuzz(
         raise InputError("--case is the number of a case of one family; name it with --only.")
     if cases is None and seconds is None and case is None:
         seconds = SECONDS
-    tally, family = Tally(), ""
+    tally = Tally()
     with screen.status("fuzzing") as status:
-        for told in fuzz(families, seed, cases, seconds, case):
-            if isinstance(told, str):
-                family = told
-                continue
+        for family, told in fuzz(families, seed, cases, seconds, case, jobs):
             if tally.add(family, told) or (told.is_finding and case is not None):
                 results.print(_finding(family, seed, told), markup=False, soft_wrap=True)
             done = sum(row["cases"] for row in tally.rows.values())

@@ -21,10 +21,13 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse
 
+from drystone.constraints.laws import law_errors
 from drystone.constraints.matrix_problem import MatrixProblem
 from drystone.constraints.problem import ContactProblem, SolveInfo
 from drystone.errors import InputError
+from drystone.model.checks import positive
 from drystone.solvers.convergence import ConvergenceMonitor
+from drystone.solvers.lcp.checks import MOST_ROWS
 from drystone.solvers.lcp.lemke import follow_path
 from drystone.solvers.options import check_options, refuse_elliptic
 
@@ -42,6 +45,7 @@ class Lemke:
     )
     tolerance: float = 1e-8  # on residual() for the law "polyhedral" [m/s]
     max_pivots: int = 0  # of an island; 0: 20 for every row of its problem, where 1 is usual
+    max_work: float = 4e9  # multiplications of a solve, 2 to 3 s; small islands are solved first
     measure: str = "velocity"
     history: bool = False
 
@@ -49,6 +53,7 @@ class Lemke:
         check_options(self, "lemke")
         if self.facets % 2:
             raise InputError(f"lemke: facets is {self.facets}, must be an even number.")
+        positive("lemke: max_work", self.max_work)
 
     def solve(self, problem: ContactProblem | MatrixProblem, impulse: np.ndarray) -> SolveInfo:
         """Improve `impulse` in place; see problem.ContactSolver.
@@ -62,9 +67,21 @@ class Lemke:
         if not monitor.converged:
             answer = np.zeros_like(impulse)
             pivots, multiplications, endings = self._solve_islands(problem, answer)
+            self._keep_better(problem, impulse, answer)
             monitor.done(answer, multiplications / max(problem.W().nnz, 1))
+            monitor.best[:] = answer  # in no island worse, though perhaps as bad in the worst
         info = monitor.report(impulse, ", ".join(sorted(endings)))
         return info._replace(iterations=pivots)
+
+    def _keep_better(self, problem, guess, answer) -> None:
+        """Put the guess into `answer` for islands, given up, of which it is the better one."""
+        worst = np.zeros((2, problem.islands().max(initial=-1) + 1))
+        for k, impulse in enumerate((guess, answer)):
+            velocity = problem.velocity(impulse)
+            errors = law_errors(problem, impulse, velocity, self.law, self.facets)
+            np.maximum.at(worst[k], problem.islands(), errors)
+        better = ~(worst[1] <= worst[0])[problem.islands()]  # a NaN never is
+        answer[better] = guess[better]
 
     def _solve_islands(self, problem, impulse) -> tuple[int, float, set]:
         """Impulses of all islands; most pivots of one, multiplications of all, how they ended."""
@@ -76,14 +93,19 @@ class Lemke:
         M, q = (G @ W @ G.T + C).tocsc(), G @ q  # noqa: N806
         edges = np.concatenate(([0], np.cumsum(np.bincount(island))))
         z = np.zeros(len(q))
-        pivots, work, endings = 0, 0.0, set()
-        for lo, hi in zip(first[edges[:-1]], first[edges[1:]], strict=True):
+        pivots, work, cost, endings = 0, 0.0, 0.0, set()
+        low, high = first[edges[:-1]], first[edges[1:]]
+        for k in np.argsort(high - low, kind="stable"):
+            lo, hi = low[k], high[k]
+            if hi - lo > MOST_ROWS or cost >= self.max_work:
+                endings.add("too-large" if hi - lo > MOST_ROWS else "iteration-limit")
+                continue
             part = _diagonal_block(M, lo, hi)
             start, cover = np.arange(hi - lo), np.ones(hi - lo)
             limit = self.max_pivots or 20 * (hi - lo)
-            path = follow_path(part, q[lo:hi], 0, start, cover, limit)
+            path = follow_path(part, q[lo:hi], 0, start, cover, limit, self.max_work - cost)
             z[lo:hi] = path.value
-            pivots, work = max(pivots, path.pivots), work + path.work
+            pivots, work, cost = max(pivots, path.pivots), work + path.work, cost + path.cost
             endings.add(path.status)
         impulse[order] = (G.T @ z).reshape(-1, 3)
         return pivots, work, endings

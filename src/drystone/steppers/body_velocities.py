@@ -6,6 +6,7 @@ of a contact came to.
 
 from drystone.constraints.last_step import last_problem
 from drystone.steppers.driver import Step
+from drystone.steppers.interrupt import interruptible
 
 
 class BodyVelocityStep(Step):
@@ -33,10 +34,12 @@ def solve_rows(step: Step, solver, bounce=None):
     problem = last_problem(step.model, step.state, work, step.ellipses)
     count = problem.contact_count
     impulse = work.rows.impulse[:count].copy()
-    if hasattr(solver, "solve_bodies"):
-        twist, info = solver.solve_bodies(problem, impulse, bounce)
-    else:
-        info = solver.solve(problem, impulse)
+    with interruptible():
+        if hasattr(solver, "solve_bodies"):
+            twist, info = solver.solve_bodies(problem, impulse, bounce)
+        else:
+            info = solver.solve(problem, impulse)
+    if not hasattr(solver, "solve_bodies"):
         twist = problem.free + problem.twist_from(impulse)
     if step.model.outlines is not None:
         impulse[:, 2] = 0.0  # rounding would leave the plane

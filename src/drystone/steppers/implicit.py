@@ -32,6 +32,7 @@ from drystone.model.joint_arrays import DRIVE_NONE, ROW_LIMIT
 from drystone.model.rotation import rotation_matrices
 from drystone.solvers.supported_features import require_features
 from drystone.steppers.driver import Step
+from drystone.steppers.interrupt import interruptible
 
 
 class System(NamedTuple):
@@ -177,7 +178,8 @@ def _solve(world, state, work, joint_work, system: System):
     problem = MatrixProblem(_contact_matrix(jacobian, factor, len(right), count), q, friction)
     impulse = np.zeros((len(q), 3))
     impulse[:count] = rows.impulse[:count]
-    solved = world._solver.solve(problem, impulse) if len(q) else None
+    with interruptible():
+        solved = world._solver.solve(problem, impulse) if len(q) else None
     right[:size] += jacobian.T @ impulse.ravel()
     answer = factor.solve(right)
     twist[system.free] += answer[:size]

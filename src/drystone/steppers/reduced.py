@@ -23,6 +23,7 @@ from drystone.solvers.reduced.scratch import grown_scratch
 from drystone.solvers.reduced.solve_robots import find_overloaded, gather_group, give_group
 from drystone.solvers.supported_features import require_features
 from drystone.steppers.driver import compile_once, compiled_name, contents, grow, part
+from drystone.steppers.interrupt import interruptible
 from drystone.steppers.precompile import LINKED_ROBOTS, ROBOTS, first_time
 from drystone.steppers.robot_loop import (
     MORE_BLOCKS,
@@ -176,7 +177,8 @@ class RobotStep(SolverStep):
         if not problem.block_count:
             take_impulses(n, guess, places, scratch)
             return 0.0, 0
-        solved = self.by.solve(problem, guess)
+        with interruptible():
+            solved = self.by.solve(problem, guess)
         take_impulses(n, guess, places, scratch)
         return solved.residual, solved.iterations
 

@@ -35,6 +35,7 @@ from drystone.steppers.driver import (
     note_clock_rate,
     part,
 )
+from drystone.steppers.interrupt import interruptible
 from drystone.steppers.step_report import StepReport, step_report
 from drystone.timestep import DONE, NOT_FINITE, TOO_LONG, advance
 
@@ -149,7 +150,8 @@ class SolverStep(Step):
         problem = last_problem(model, self.state, work, self.ellipses, joint_work)
         count = int(work.log.info[INFO_CONTACTS])
         impulse = last_impulse(problem, work, joint_work)
-        solved = self.by.solve(problem, impulse)
+        with interruptible():
+            solved = self.by.solve(problem, impulse)
         if model.outlines is not None:
             impulse[:count, 2] = 0.0  # rounding of some solvers would leave the plane
         work.rows.impulse[:count] = impulse[:count]

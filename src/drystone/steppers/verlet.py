@@ -44,10 +44,13 @@ def take_steps(world, count: int):
     )  # fmt: skip
     state, work, stopped, flown = _first_half(world._build.model, old, world._work, half)
     step = _SecondHalf(world, state, work, half)
-    state, work, report = step.run()
+    try:
+        state, work, report = step.run()
+    except BaseException:  # of a solver in Python, or Ctrl-C in it
+        _put_back(state, begin)
+        raise
     if report.failed:
-        for array, before in zip((state.position, state.rotation, state.twist), begin, strict=True):
-            array[:] = before
+        _put_back(state, begin)
     else:
         flown = 0.5 * (flown + _share_gone(work, report.info.stopped))
         _take_back_fall(state, work, begin[2], flown)
@@ -55,6 +58,11 @@ def take_steps(world, count: int):
             report = report._replace(hashes=np.array([hash_state(state)], np.uint64))
     report = report._replace(info=report.info._replace(stopped=report.info.stopped + stopped))
     return state, work, report if step.info is None else with_info(report, step.info)
+
+
+def _put_back(state, begin) -> None:
+    for array, before in zip((state.position, state.rotation, state.twist), begin, strict=True):
+        array[:] = before
 
 
 def _first_half(model, state, work, half):

@@ -1,7 +1,5 @@
 """The run loop: blocks of compiled steps, a progress bar, statistics, and Ctrl-C between steps."""
 
-import signal
-import threading
 from collections.abc import Callable
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -13,6 +11,7 @@ from drystone.errors import InputError, NotConvergedWarning, SimulationError
 from drystone.model.checks import flag, function, not_negative
 from drystone.model.signatures import level_of_caller
 from drystone.steppers import driver
+from drystone.steppers.interrupt import interrupt_flag
 
 # A block of steps runs without asking for Ctrl-C; this long is not felt [s].
 BLOCK_SECONDS = 0.15
@@ -43,10 +42,11 @@ def run_world(world, seconds: float, progress: bool, callback) -> None:
 def run_blocks(world, count: int, singly: bool = False):
     """Advance by `count` steps in blocks; yields the report and wall-clock seconds of each.
 
-    Ctrl-C ends it between two blocks, which take about BLOCK_SECONDS; `singly`: one step each.
+    Ctrl-C ends it between two blocks, which take about BLOCK_SECONDS, or in a solver in Python;
+    `singly`: one step each.
     """
     done, block = 0, 1
-    with _interrupt_flag() as interrupted:
+    with interrupt_flag() as interrupted:
         while done < count:
             asked = 1 if singly else min(block, count - done)
             start = perf_counter()
@@ -108,21 +108,6 @@ def complain(world, report):
     if world.on_nonconverged == "raise":
         raise SimulationError(f"{message} Allow more sweeps, a larger tolerance or a smaller dt.")
     warn(message, NotConvergedWarning, stacklevel=level_of_caller())
-
-
-@contextmanager
-def _interrupt_flag():
-    """While inside, Ctrl-C sets a flag; an exception amid a step would tear the arrays apart."""
-    usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if not usual or threading.current_thread() is not threading.main_thread():
-        yield lambda: False
-        return
-    pressed = []
-    signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _bar(world, count, progress):

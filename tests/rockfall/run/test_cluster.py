@@ -219,7 +219,7 @@ def test_when_all_workers_are_gone_the_run_ends_and_is_resumed(tmp_path, monkeyp
     assert digests(out) == digests(tmp_path / "alone")
 
 
-KILLS = int(os.environ.get("DRYSTONE_KILLS", "3"))  # issue: 50; each takes some seconds
+KILLS = int(os.environ.get("DRYSTONE_KILLS", "3"))  # each takes some seconds
 
 
 def test_workers_killed_at_random_moments_change_nothing(tmp_path):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 pytest.importorskip("pyarrow")
@@ -32,16 +33,18 @@ sys.path[:0] = {path!r}
 from fakes import FakeStudy
 from drystone.rockfall.run.montecarlo import run_study
 run_study(FakeStudy(count=90, roll_seconds={seconds}), {out!r}, workers={workers},
-          progress=False, roll="fakes:roll_many")
+          progress=False, resume={resume}, roll="fakes:roll_many")
 """
 
 
-def start(out, workers, seconds, **options):
+def start(out, workers, seconds, resume=False, **options):
     """As a script without a main guard, which `multiprocessing` would trip over.
 
     Tests that a shell runs in the background ignore interrupts, and so would what they start.
     """
-    text = SCRIPT.format(path=sys.path, out=str(out), workers=workers, seconds=seconds)
+    text = SCRIPT.format(
+        path=sys.path, out=str(out), workers=workers, seconds=seconds, resume=resume
+    )
     options = {"preexec_fn": _heed_interrupts} | options
     return subprocess.Popen([sys.executable, "-c", text], stderr=subprocess.PIPE, **options)
 
@@ -83,6 +86,37 @@ def test_interrupted_runs_are_resumed(tmp_path, reference, workers, how):
         montecarlo.merge_parts = original
     assert sorted(kept) == sorted(done)  # what was finished was not computed again
     assert digests(out) == reference
+
+
+KILLS = int(os.environ.get("DRYSTONE_KILLS", "3"))
+
+
+@pytest.mark.slow
+def test_studies_killed_at_random_moments_are_resumed_to_the_same_bits(tmp_path, reference):
+    """Each is killed, resumed, and killed again, until it has come to its end."""
+    rng, kills, k = np.random.default_rng(50), 0, 0
+    while kills < KILLS:
+        out, resume, alone = tmp_path / str(k), False, 0
+        while True:
+            process = start(out, int(rng.integers(1, 3)), 0.02, resume=resume)
+            deadline = time.monotonic() + LIMIT
+            while not out.exists() and process.poll() is None:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+            try:
+                # Now and then it is let go, so that the end comes.
+                process.wait(rng.uniform(0.0, 4.0) if alone < 4 else LIMIT)
+                assert process.returncode == 0, process.communicate()[1].decode()
+                break
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.communicate(timeout=LIMIT)
+                kills, alone = kills + 1, alone + 1
+                resume = (out / "manifest.json").exists()
+                print(f"kill {kills}: {len(list(out.glob('parts/chunk-*.part')))} parts of 6")
+        process.stderr.close()
+        assert digests(out) == reference
+        k += 1
 
 
 def test_a_damaged_part_is_computed_again(tmp_path, reference, monkeypatch):

@@ -9,7 +9,12 @@ pytest.importorskip("pyogrio")
 
 from drystone.errors import InputError  # noqa: E402
 from drystone.rockfall.run.chunk import compute_chunk, make_context  # noqa: E402
-from drystone.rockfall.run.manifest import make_manifest, read_manifest  # noqa: E402
+from drystone.rockfall.run.made_files import MARKER, noted  # noqa: E402
+from drystone.rockfall.run.manifest import (  # noqa: E402
+    make_manifest,
+    read_manifest,
+    write_manifest,
+)
 from drystone.rockfall.run.montecarlo import run_study  # noqa: E402
 from drystone.rockfall.run.part_files import pack_part, write_whole  # noqa: E402
 from drystone.rockfall.run.plan import make_plan  # noqa: E402
@@ -44,13 +49,48 @@ def test_overwrite_removes_what_runs_made_and_nothing_else(tmp_path):
         run_study(study, out, 1, progress=False, roll=ROLL, overwrite=True, resume=True)
 
 
+@pytest.mark.parametrize("folder", ["rasters", "figures", "screenshots"])
+def test_pictures_of_the_user_among_ours_are_not_removed(tmp_path, folder):
+    """Also of a kind that runs write."""
+    out = tmp_path / "out"
+    run(out, count=20)
+    with noted(out / folder):
+        (out / folder).mkdir(exist_ok=True)
+        (out / folder / "ours.png").write_bytes(b"ours")
+    mine = out / folder / "mine.png"
+    mine.write_bytes(b"mine")
+    with noted(out / folder):  # the report once more
+        (out / folder / "ours.png").write_bytes(b"ours again")
+    before = digests(out)
+    with pytest.raises(InputError, match="mine.png.* no run has made it"):
+        run_study(FakeStudy(count=21), out, 1, progress=False, roll=ROLL, overwrite=True)
+    assert digests(out) == before
+    mine.unlink()
+    run_study(FakeStudy(count=21), out, 1, progress=False, roll=ROLL, overwrite=True)
+    assert not (out / folder / "ours.png").exists()
+
+
+def test_folders_of_versions_without_a_list_are_cleared(tmp_path):
+    out = tmp_path / "out"
+    run(out, count=20)
+    (out / "rasters" / MARKER).unlink()
+    run_study(FakeStudy(count=21), out, 1, progress=False, roll=ROLL, overwrite=True)
+
+
+def test_a_manifest_of_a_trillion_runs_takes_no_time(tmp_path):
+    out = tmp_path / "out"
+    run(out, count=20)
+    manifest = read_manifest(out)
+    (out / "parts").mkdir()
+    write_manifest(out, manifest | {"runs": 10**15, "chunk": 1})
+    run_study(FakeStudy(count=21), out, 1, progress=False, roll=ROLL, overwrite=True)
+
+
 def test_a_run_that_the_first_version_began_goes_on(tmp_path):
     """Its parts have the first layout: no sources, no orientation, another corner of the cells."""
     study, out = FakeStudy(count=40), tmp_path / "out"
     plan = make_plan(study, ROLL, layout=1)
     parts = make_parts(out)
-    from drystone.rockfall.run.manifest import write_manifest
-
     write_manifest(out, make_manifest(study, plan) | {"finished": False})
     first = pack_part(compute_chunk(make_context(study, plan), 0))
     write_whole(part_path(parts, 0), first)

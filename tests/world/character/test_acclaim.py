@@ -4,57 +4,9 @@ import numpy as np
 import pytest
 
 import drystone as ds
+from drystone.bench.fuzz.file_seeds import ASF
 from drystone.world.character import quaternions
 
-ASF = """# made by hand
-:version 1.10
-:name VICON
-:units
-  mass 1.0
-  length 0.45
-  angle deg
-:documentation
-   a leg
-:root
-   order TX TY TZ RX RY RZ
-   axis XYZ
-   position 0 0 0
-   orientation 0 0 0
-:bonedata
-  begin
-     id 1
-     name lhipjoint
-     direction 1 -1 0
-     length 3
-     axis 0 0 0  XYZ
-  end
-  begin
-     id 2
-     name lfemur
-     direction 0.34202 -0.939693 0
-     length 15
-     axis 10 -30 20  XYZ
-    dof rx ry rz
-    limits (-160.0 20.0)
-           (-70.0 70.0)
-           (-60.0 70.0)
-  end
-  begin
-     id 3
-     name ltibia
-     direction 0.34202 -0.939693 0
-     length 12
-     axis 0 0 20   XYZ
-    dof rx
-    limits (-10.0, 170.0)
-  end
-:hierarchy
-  begin
-    root lhipjoint
-    lhipjoint lfemur
-    lfemur ltibia
-  end
-"""
 AMC = """#!OML:ASF 02.asf
 :FULLY-SPECIFIED
 :DEGREES

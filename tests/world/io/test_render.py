@@ -116,6 +116,31 @@ def test_a_film_has_the_length_of_the_run(tmp_path):
     assert done[-1] == (20, 20)
 
 
+@pytest.mark.parametrize("name", [".", "/", "", "out.xbm", "out.pdf2", "out.wal", "folder/"])
+def test_what_is_no_file_of_a_picture_is_refused(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(ds.InputError):
+        pair().picture(name, size=(64, 64))
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"fps": 1e12}, "fps is"), ({"fps": 1e-9}, "fps is"), ({"fps": float("nan")}, "fps"),
+        ({"speed": 1e-9}, "would have .* pictures"), ({"speed": 1e-320}, "would have inf pictures"),
+    ],
+)  # fmt: skip
+def test_films_without_an_end_are_refused(tmp_path, given, sentence):
+    world = ds.World()
+    world.add_body(ds.Sphere(1))
+    with ds.record(world, tmp_path / "r.h5", every=1):
+        world.run(0.05)
+    with ds.Recording(tmp_path / "r.h5") as recording:
+        with pytest.raises(ds.InputError, match=sentence):
+            write_movie(recording, tmp_path / "out.mp4", **given)
+
+
 def test_between_two_frames_rotations_go_the_shorter_way():
     drawing = drawing_of_world(pair())
     a, b = drawing.pose[0].copy(), drawing.pose[0].copy()

@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# What is no finding. "no package": a package that others have is not installed here, so that the
+# case says nothing.
+ENDINGS = ("result", "refused", "no package")
+
 
 class Misbehaviour(Exception):  # noqa: N818  what a case has seen, told to the worker
     """Something that is neither a result nor a refusal, such as a body below the ground."""
@@ -21,7 +25,7 @@ class Outcome(NamedTuple):
 
     number: int
     group: str  # the part of its family that it belongs to: a row of the table
-    kind: str  # "result", "refused", or what was found: "exception", "crash", "hang", "memory" ...
+    kind: str  # of ENDINGS, or what was found: "exception", "crash", "hang", "memory" ...
     text: str = ""  # of a finding: what was called, and what came of it
     place: str = ""  # of a finding: by which equal ones are counted as one
     seconds: float = 0.0
@@ -29,7 +33,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_finding(self) -> bool:
-        return self.kind not in ("result", "refused")
+        return self.kind not in ENDINGS
 
 
 @dataclass

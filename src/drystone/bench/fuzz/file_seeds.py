@@ -65,35 +65,53 @@ def write_small_files(folder: Path) -> dict[str, Path]:
     return files
 
 
-ASF = """:version 1.10
+# A skeleton as those of the CMU motion capture database; tests read it too.
+ASF = """# made by hand
+:version 1.10
+:name VICON
 :units
+  mass 1.0
   length 0.45
   angle deg
+:documentation
+   a leg
 :root
-  order TX TY TZ RX RY RZ
-  axis XYZ
-  position 0 0 0
-  orientation 0 0 0
+   order TX TY TZ RX RY RZ
+   axis XYZ
+   position 0 0 0
+   orientation 0 0 0
 :bonedata
   begin
-    id 1
-    name lfemur
-    direction 0.34 -0.94 0
-    length 15
-    axis 10 -30 20 XYZ
-    dof rx ry rz
-    limits (-160.0 20.0) (-70.0 70.0) (-60.0 70.0)
+     id 1
+     name lhipjoint
+     direction 1 -1 0
+     length 3
+     axis 0 0 0  XYZ
   end
   begin
-    name ltibia
-    direction 0.34 -0.94 0
-    length 15
-    axis 0 0 20 XYZ
+     id 2
+     name lfemur
+     direction 0.34202 -0.939693 0
+     length 15
+     axis 10 -30 20  XYZ
+    dof rx ry rz
+    limits (-160.0 20.0)
+           (-70.0 70.0)
+           (-60.0 70.0)
+  end
+  begin
+     id 3
+     name ltibia
+     direction 0.34202 -0.939693 0
+     length 12
+     axis 0 0 20   XYZ
     dof rx
+    limits (-10.0, 170.0)
   end
 :hierarchy
   begin
-    root lfemur
+    root lhipjoint
+    lhipjoint lfemur
     lfemur ltibia
   end
 """

@@ -125,6 +125,11 @@ def _write_observed(folder: Path) -> None:
         )  # fmt: skip
     rows = [f"{x},{y}" for x, y, _ in places]
     (folder / "deposits.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    (folder / "trees.csv").write_text(
+        "x;y;diameter_m\n" + "".join(f"{x:.1f};{y:.1f};0,{k + 3}\n" for k, (x, y, _) in
+                                     enumerate(places[:6]))
+    )  # fmt: skip
+    (folder / "starts.txt").write_text("x y z\n" + "".join(f"{x} {y} 25\n" for x, y, _ in places))
     (folder / "heights.csv").write_text("line,height_m\nroad,1.5\nroad,2\nroad,0.7\n")
 
 
@@ -185,13 +190,16 @@ def _observed(case: Case) -> None:
     beside = case.folder / "study"
     shutil.copytree(case.context["study"], beside)
     text = STUDY
-    if target.stem in ("points", "drawing"):
+    if target.stem in ("points", "drawing", "trees", "starts"):
         part = target.stem == "points" and target.suffix != ".gpkg"  # of a shapefile
         file = target.with_suffix(".shp") if part else target
         layer = 'layer = "nets"' if target.stem == "drawing" else ""
         given = f'file = "{file}"\n{layer}'
         head = 'name = "net"' if target.stem == "drawing" else 'name = "edge"'
-        text = re.sub(rf"({head}\n)(line|polygon) = .*", lambda found: found[1] + given, text)
+        if target.stem == "trees":
+            text += f'[[trees]]\nheight_m = 12.0\nmaterial = "rock"\n{given}\n'
+        else:
+            text = re.sub(rf"({head}\n)(line|polygon) = .*", lambda found: found[1] + given, text)
         (beside / "study.toml").write_text(text)
         ds.rockfall.check_study(ds.rockfall.Study.load(beside / "study.toml"))
         return

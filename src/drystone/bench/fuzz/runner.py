@@ -11,11 +11,14 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
+from queue import Queue
+from threading import Lock, Thread
 from time import monotonic
 
 import drystone
 from drystone.bench.fuzz.case import Outcome
 from drystone.bench.fuzz.worker import find_family
+from drystone.errors import InputError
 
 LIMIT = 10.0  # of a case [s]
 # When a process is ended [s]: the first time a case may have to compile what it needs, so one that
@@ -30,25 +33,76 @@ def fuzz(
     cases: int | None = None,
     seconds: float | None = None,
     case: int | None = None,
-) -> Iterator[Outcome | str]:
-    """Outcomes of `cases` cases of every family, or of so many as fit in `seconds`.
+    jobs: int = 1,
+) -> Iterator[tuple[str, Outcome]]:
+    """Family and outcome of `cases` cases of every family, or of so many as fit in `seconds`.
 
-    case  one alone, by its number. Before the outcomes of a batch comes the name of its family.
+    case  one alone, by its number
+    jobs  batches that run at the same time; which cases there are does not depend on it
     """
-    end = None if seconds is None else monotonic() + seconds
-    upto = cases if cases is not None else sys.maxsize
-    done = dict.fromkeys(families, 0)
-    if case is not None:
-        done, upto, end = dict.fromkeys(families, case), case + 1, None
+    end = None if seconds is None or case is not None else monotonic() + seconds
+    first, upto = (0, cases or sys.maxsize) if case is None else (case, case + 1)
+    batches = _batches(families, first, upto, jobs)
+    if jobs > 1:
+        yield from _side_by_side(batches, seed, end, jobs)
+        return
+    for name, number, count in batches:
+        if end is not None and monotonic() >= end:
+            return
+        for outcome in run_batch(name, seed, number, count, end):
+            yield name, outcome
+
+
+def _batches(
+    families: list[str], first: int, upto: int, jobs: int
+) -> Iterator[tuple[str, int, int]]:
+    """Family, first case and count of the batches, families in turn."""
+    done = dict.fromkeys(families, first)
+    size = {name: _batch_size(find_family(name).batch, upto - first, jobs) for name in families}
     while pending := [name for name in families if done[name] < upto]:
         for name in pending:
-            if end is not None and monotonic() >= end:
-                return
-            count = min(find_family(name).batch, upto - done[name])
-            yield name
-            for outcome in run_batch(name, seed, done[name], count, end):
-                yield outcome
-                done[name] = outcome.number + 1
+            count = min(size[name], upto - done[name])
+            yield name, done[name], count
+            done[name] += count
+
+
+def _batch_size(most: int, cases: int, jobs: int) -> int:
+    """As many as `most` that share `cases` evenly: each process has to be prepared."""
+    share = -(-cases // jobs)
+    return -(-share // -(-share // most))
+
+
+def _side_by_side(
+    batches: Iterator[tuple[str, int, int]], seed: int, end: float | None, jobs: int
+) -> Iterator[tuple[str, Outcome]]:
+    """The same with `jobs` batches at a time, each followed by a thread."""
+    told: Queue[tuple[str, Outcome] | Exception | None] = Queue()
+    lock = Lock()
+
+    def follow() -> None:
+        try:
+            while end is None or monotonic() < end:
+                with lock:
+                    name, number, count = next(batches, ("", 0, 0))
+                if not count:
+                    break
+                for outcome in run_batch(name, seed, number, count, end):
+                    told.put((name, outcome))
+            told.put(None)
+        except Exception as error:
+            told.put(error)
+
+    # Their processes end by themselves when this one has ended, so that nobody waits for them.
+    for _ in range(jobs):
+        Thread(target=follow, daemon=True).start()
+    while jobs:
+        one = told.get()
+        if one is None:
+            jobs -= 1
+        elif isinstance(one, Exception):
+            raise one
+        else:
+            yield one
 
 
 def run_batch(
@@ -102,8 +156,8 @@ def _one_process(
                     group, number = outcome.group, number + 1
                     yield outcome
             if not ready:
-                words = errors.read_text(errors="replace")
-                raise RuntimeError(f"{name} cannot be prepared:\n{words}")
+                words = errors.read_text(errors="replace").strip().splitlines()[-1:]
+                raise InputError(f"the family {name} cannot be prepared: {' '.join(words)}")
             if number < first + count:
                 yield Outcome(number, group, "crash", _last_words(process, errors), "crash")
         except TimeoutError:
@@ -177,7 +231,8 @@ class Tally:
 
     def table(self) -> list[str]:
         """Lines: family, group, cases, results, refused, findings; and the sum of each family."""
-        lines = [f"{'family':10} {'of':28} {'cases':>7} {'results':>8} {'refused':>8} findings"]
+        head = f"{'family':10} {'of':28} {'cases':>7} {'results':>8} {'refused':>8} {'findings':>8}"
+        lines = [f"{head}  no package"]
         for family in dict.fromkeys(name for name, _ in self.rows):
             rows = {group: row for (name, group), row in self.rows.items() if name == family}
             for group, row in sorted(rows.items()):
@@ -190,5 +245,5 @@ class Tally:
 def _table_line(family: str, group: str, row: Counter) -> str:
     return (
         f"{family:10} {group:28} {row['cases']:7} {row['result']:8} {row['refused']:8} "
-        f"{row['finding']:8}"
+        f"{row['finding']:8} {row['no package']:11}"
     )

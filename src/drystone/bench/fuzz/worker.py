@@ -64,6 +64,10 @@ def run_case(family: Family, case: Case, number: int) -> Outcome:
         kind = "refused"
         if not str(error).strip():
             kind, text, place = "silence", "an error without a sentence", _place(error)
+    except ModuleNotFoundError as error:
+        kind = "no package"
+        if (error.name or "drystone").startswith("drystone"):
+            kind, text, place = "exception", f"no module {error.name}", _place(error)
     except MemoryError as error:
         kind, text, place = "memory", f"MemoryError: {error}", _place(error)
     except Exception as error:

@@ -46,7 +46,8 @@ def take_pictures(page: Path, folder: Path, whole: bool = True) -> list[Path]:
     """Pictures of an HTML file in `folder`: PAGE-1.png and on, or with `whole` False the window."""
     folder.mkdir(exist_ok=True)
     for old in folder.glob(f"{page.stem}-*.png"):
-        old.unlink()
+        if old.stem.removeprefix(f"{page.stem}-").isdecimal():
+            old.unlink()
     taken: list[Path] = []
     for k in range(SLICES if whole else 1):
         with tempfile.TemporaryDirectory(prefix="drystone-") as scratch:

@@ -40,6 +40,7 @@ from drystone.rockfall.results.barrier_curves import (
 from drystone.rockfall.results.hazard import LEVELS
 from drystone.rockfall.results.results import Results
 from drystone.rockfall.results.summary import verdicts
+from drystone.rockfall.run.made_files import noted
 from drystone.rockfall.run.part_files import disk_error, write_whole
 from drystone.rockfall.study.barrier_design import CHOSEN, FIGURES, LEAST_FREE_BORDER, SOURCE
 
@@ -97,7 +98,8 @@ def report_study(results: Results, pdf: bool = False, screenshots: bool = False)
     images = draw_all(results)
     folder = results.folder / "figures"
     try:
-        write_figures(images, folder)
+        with noted(folder):
+            write_figures(images, folder)
     except OSError as error:
         raise disk_error(folder, error) from None
     path = results.folder / NAME
@@ -105,10 +107,11 @@ def report_study(results: Results, pdf: bool = False, screenshots: bool = False)
     if pdf:
         print_pdf(path, results.folder / PDF)
     if screenshots:
-        take_pictures(path, results.folder / PICTURES)
         view = results.folder / VIEW
-        if view.is_file():
-            take_pictures(view, results.folder / PICTURES, whole=False)
+        with noted(results.folder / PICTURES):
+            take_pictures(path, results.folder / PICTURES)
+            if view.is_file():
+                take_pictures(view, results.folder / PICTURES, whole=False)
     return path
 
 

@@ -23,6 +23,7 @@ from drystone.model.signatures import public
 from drystone.rockfall.input_files import as_path
 from drystone.rockfall.results.results import Results
 from drystone.rockfall.run.chunk import compute_chunk, dump_context, make_context
+from drystone.rockfall.run.made_files import noted
 from drystone.rockfall.run.manifest import differences, make_manifest, read_manifest, write_manifest
 from drystone.rockfall.run.merge import merge_parts
 from drystone.rockfall.run.part_files import (
@@ -102,7 +103,8 @@ def run_study(
                     write_whole(part_path(parts, chunk), content)
                     bar.advance(len(plan.runs(chunk)))
     with _kept(parts, plan), _writable(out):
-        merge_parts([part_path(parts, k) for k in range(plan.chunks)], plan, out, cover)
+        with noted(out / "rasters"):
+            merge_parts([part_path(parts, k) for k in range(plan.chunks)], plan, out, cover)
         date = datetime.now().astimezone().isoformat(timespec="minutes")
         write_manifest(out, manifest | {"finished": True, "date": date})
         remove_parts(out, plan.chunks)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from drystone.errors import InputError
 from drystone.rockfall.results.tables import FILES
+from drystone.rockfall.run.made_files import MARKER, made_names
 from drystone.rockfall.run.manifest import DECIDING, differences, read_manifest
 from drystone.rockfall.run.part_files import disk_error, write_whole
 from drystone.rockfall.run.plan import LAYOUT
@@ -19,12 +20,12 @@ from drystone.rockfall.run.plan import LAYOUT
 PARTS = "parts"
 MADE = (".tif", ".asc", ".prj", ".qml", ".png", ".xml")  # files in folders that a run fills
 FOLDERS = ("rasters", "figures", "screenshots")
-MARKER = ".made-by-a-run-of-drystone"
 WRITTEN = (
     PARTS, *FILES.values(), "trajectories.gpkg", "rasters", "layout.json", "statistics.json",
     "barriers.csv", "check_lines.csv", "report.html", "figures", "results.qgs", "report.pdf",
     "view.html", "sources.csv", "barrier_design.csv", "screenshots",
 )  # fmt: skip
+PART = re.compile(r"chunk-(\d{6,18})\.part")
 # What write_whole() leaves of a part when the process is killed within it.
 HALF_WRITTEN = re.compile(r"\.(chunk-\d{6,}\.part|" + re.escape(MARKER) + r")\.\d+\.tmp")
 
@@ -87,9 +88,11 @@ def clear_results(out: Path) -> None:
 
 def _require_ours(out: Path) -> None:
     """Before anything is removed: InputError if a folder of a run holds files of others."""
-    for folder in FOLDERS:
-        for file in (out / folder).iterdir() if (out / folder).is_dir() else ():
-            if file.suffix not in MADE or not file.is_file():
+    for folder in (out / name for name in FOLDERS if (out / name).is_dir()):
+        names = made_names(folder)
+        for file in folder.iterdir():
+            ours = file.suffix in MADE if names is None else file.name in names
+            if not ours or not file.is_file():
                 raise InputError(
                     f"{file} is in a folder that a run fills, but no run has made it. Move it away."
                 )
@@ -136,10 +139,9 @@ def remove_parts(out: Path, chunks: int) -> None:
     parts = out / PARTS
     if not parts.is_dir():
         return
-    for chunk in range(chunks):
-        part_path(parts, chunk).unlink(missing_ok=True)
     for path in list(parts.iterdir()):
-        if HALF_WRITTEN.fullmatch(path.name):
+        part = PART.fullmatch(path.name)
+        if HALF_WRITTEN.fullmatch(path.name) or (part and int(part[1]) < chunks):
             path.unlink(missing_ok=True)
     if (parts / MARKER).is_file():
         (parts / MARKER).unlink()

@@ -26,6 +26,12 @@ from drystone.solvers.lcp.pivoting import (
 # with 100 a dozen islands of the Capsules problems ended wrong at the first try, with 20 up to 3.
 REFRESH = 20
 
+# Multiplications of one call of pivot(), a tenth of a second: Ctrl-C is heard in between.
+BREATH = 1e8
+
+# An inverse by LAPACK does so many multiplications in the time in which a pivot does one.
+LAPACK_LEAD = 8.0
+
 # y below zero by more than this share of its largest entry is not rounding.
 FEASIBLE = 1e-14
 
@@ -105,24 +111,38 @@ class Basis:
             first=table.first, row=table.row, value=table.value.copy(), q=table.q,
             free=int(table.free), start=start, basis=start.copy(), place=place,
             inverse=np.zeros((n, n)), y=y, d=d, tied=tied, size=size, key=key, inner=inner,
+            work=np.zeros(1),
         )  # fmt: skip
-        self.entering, self.work = -1, 0.0
+        self.entering, self.inverting = -1, 0.0
         fill_artificial(cover / table.scale[start], table.pairs, self.tableau)
 
-    def run(self, limit: int) -> tuple[str, int]:
-        """Pivot until z0 leaves, nothing can leave, or the limit; how it ended, and the pivots."""
+    @property
+    def work(self) -> float:
+        """Multiplications so far."""
+        return float(self.tableau.work[0]) + self.inverting
+
+    @property
+    def cost(self) -> float:
+        """The same in time: those of LAPACK count less."""
+        return float(self.tableau.work[0]) + self.inverting / LAPACK_LEAD
+
+    def run(self, limit: int, most: float) -> tuple[str, int]:
+        """Pivot until z0 leaves, nothing can leave, the limit, or until `cost` is at `most`.
+
+        Returns how it ended, and the pivots.
+        """
         if not self.refresh():
             return "inaccurate", 0
         if self.is_feasible():
             return "solved", 0
         self._enter_artificial()
         pivots, code = 1, PIVOTED
-        while pivots < limit and code != SOLVED:
-            code, done, self.entering, work = pivot(
-                self.entering, min(REFRESH, limit - pivots), self.tie, self.tableau
-            )
+        while pivots < limit and code != SOLVED and self.cost < most:
+            code, done, self.entering = pivot(
+                self.entering, min(REFRESH, limit - pivots), self.tie,
+                self.tableau.work[0] + min(BREATH, most - self.cost), self.tableau,
+            )  # fmt: skip
             pivots += done
-            self.work += work
             if code == RAY and done == 0:  # seen with a fresh inverse
                 break
             if not self.refresh():
@@ -141,7 +161,7 @@ class Basis:
         if not np.isfinite(small).all():
             return False
         spread_inverse(self.tableau, small)
-        self.work += 2.0 * size**3
+        self.inverting += 2.0 * size**3
         return True
 
     def is_feasible(self) -> bool:

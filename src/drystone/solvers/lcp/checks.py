@@ -9,6 +9,8 @@ from drystone.model.checks import float_array, integer, shown
 
 Matrix = ArrayLike | scipy.sparse.sparray
 
+MOST_ROWS = 16384  # 2 GiB
+
 
 def check_matrix(name: str, matrix, shape) -> scipy.sparse.csc_array:
     """`matrix` by columns, without entries that are zero."""
@@ -49,8 +51,10 @@ def check_count(name: str, value) -> int:
     return integer(name, value, 1)
 
 
-def check_limit(limit, n: int) -> int:
-    """`limit`, or so many pivots on n rows as take about a minute if it is None."""
-    if limit is None:
-        return max(50 * n, 10**10 // max(n, 1) ** 2)
-    return check_count("limit", limit)
+def check_size(rows: int) -> None:
+    """An error for problems whose inverse of a basis, a full matrix, would take too much memory."""
+    if rows > MOST_ROWS:
+        raise InputError(
+            f"the problem has {rows} rows, at most {MOST_ROWS} can be solved: the inverse of a "
+            f"basis is a full matrix."
+        )

@@ -8,6 +8,7 @@ basis.py. Here the answer is measured, and where rounding spoiled it the algorit
 basis that it reached: any basis can be a start, with a column of z0 made for it.
 """
 
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,14 @@ from numpy.typing import ArrayLike
 from drystone.model.checks import choice
 from drystone.model.signatures import public
 from drystone.solvers.lcp.basis import Basis, ScaledColumns, scale_columns
-from drystone.solvers.lcp.checks import Matrix, check_cover, check_limit, check_matrix, check_vector
+from drystone.solvers.lcp.checks import (
+    Matrix,
+    check_count,
+    check_cover,
+    check_matrix,
+    check_size,
+    check_vector,
+)
 
 # The answer counts as solved if lcp_error() is below this. Exact bases give 1e-16 to 1e-13.
 ACCURATE = 1e-10
@@ -26,6 +34,9 @@ PRECISE = 1e-15
 
 # Near-ties (pivoting.find_leaving) of the first try and of those that go on from where it ended.
 TIES = (1e-12, 1e-14, 1e-12, 1e-14)
+
+# Cost of about a minute, in multiplications.
+MINUTE = 1e11
 
 METHODS = ("lemke",)
 
@@ -38,7 +49,7 @@ class LcpResult(NamedTuple):
     "ray"              Lemke's path goes off to infinity. If M is copositive-plus, positive
                        semidefinite for one, the problem has then no solution; else it may have one
                        that another `cover` finds
-    "iteration-limit"  stopped after `limit` pivots
+    "iteration-limit"  stopped after `limit` pivots, or a minute of work
     "inaccurate"       the path ended, but rounding left an answer that fails the check
     "singular"         a mixed problem whose equations do not determine x, or contradict each other
 
@@ -59,6 +70,7 @@ class Path(NamedTuple):
     value: np.ndarray  # (N,) x, then z
     error: float
     work: float  # multiplications
+    cost: float  # the same in time: those in an inverse take less
 
 
 @public
@@ -74,12 +86,13 @@ def solve(
     M        (n, n) array or sparse matrix
     q        (n,)
     cover    (n,) all positive: the column of the artificial variable; None: ones
-    limit    pivots after which to give up; None: about a minute of work
+    limit    pivots after which to give up; None: after about a minute of work
     """
     choice("method", method, METHODS)
     q = check_vector("q", q)
     n = len(q)
     matrix = check_matrix("M", M, (n, n))
+    check_size(n)
     path = follow_path(matrix, q, 0, np.arange(n), check_cover(cover, n), limit)
     z = path.value
     return LcpResult(z, matrix @ z + q, path.status, path.pivots)
@@ -108,20 +121,24 @@ def mixed_error(matrix, q, table: ScaledColumns, xz) -> float:
     return float(np.abs(np.concatenate((w[:free], np.minimum(z, w[free:])))).max(initial=0.0))
 
 
-def follow_path(matrix, q, free, start, cover, limit) -> Path:
+def follow_path(matrix, q, free, start, cover, limit, most=None) -> Path:
     """Lemke's algorithm for checked input.
 
     matrix   (N, N) by columns: its first `free` rows are equations, its first `free` columns of x
     start    (N,) variables of the first basis, place by place
     cover    (N,) what z0 gives to each variable of the first basis
+    limit    pivots; None: as many as fit in `most`
+    most     cost after which to give up; None: about a minute if there is no limit of pivots either
     """
+    if most is None:
+        most = MINUTE if limit is None else np.inf
     table = scale_columns(matrix, q, free)
-    limit = check_limit(limit, len(q))
-    best, pivots, work = None, 0, 0.0
+    limit = sys.maxsize if limit is None else check_count("limit", limit)
+    best, pivots, work, cost = None, 0, 0.0, 0.0
     for tie in TIES:
         basis = Basis(table, start, cover, tie)
-        status, count = basis.run(limit - pivots)
-        pivots, work = pivots + count, work + basis.work
+        status, count = basis.run(limit - pivots, most - cost)
+        pivots, work, cost = pivots + count, work + basis.work, cost + basis.cost
         value = basis.values()
         xz = np.concatenate((value[2 * table.pairs + 1 :], value[table.pairs : 2 * table.pairs]))
         if not np.isfinite(xz).all():
@@ -129,11 +146,12 @@ def follow_path(matrix, q, free, start, cover, limit) -> Path:
         error = mixed_error(matrix, q, table, xz)
         if best is None or error < best.error:
             status = _checked(status, error)
-            best = Path(status, pivots, xz, error, work)
-        if error <= PRECISE or basis.is_feasible() or pivots >= limit or not basis.complete():
+            best = Path(status, pivots, xz, error, work, cost)
+        over = error <= PRECISE or pivots >= limit or cost >= most
+        if over or basis.is_feasible() or not basis.complete():
             break
         start = basis.tableau.basis
-    return best._replace(pivots=pivots, work=work)
+    return best._replace(pivots=pivots, work=work, cost=cost)
 
 
 def _checked(status: str, error: float) -> str:

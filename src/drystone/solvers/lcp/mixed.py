@@ -25,7 +25,7 @@ from scipy.sparse.linalg import splu
 from drystone.model.checks import choice
 from drystone.model.signatures import public
 from drystone.solvers.lcp.basis import scale_columns
-from drystone.solvers.lcp.checks import Matrix, check_cover, check_matrix, check_vector
+from drystone.solvers.lcp.checks import Matrix, check_cover, check_matrix, check_size, check_vector
 from drystone.solvers.lcp.lemke import ACCURATE, follow_path, mixed_error
 
 # Singular values of A below this share of the largest are zero, after rows and columns are scaled.
@@ -71,11 +71,12 @@ def solve_mixed(
     A, B, C, D   arrays or sparse matrices; `solve_mixed(*load(path))` solves a file
     method       "elimination" or "direct"
     cover        (m,) all positive: the column of the artificial variable; None: ones
-    limit        pivots after which to give up; None: about a minute of work
+    limit        pivots after which to give up; None: after about a minute of work
     """
     choice("method", method, METHODS)
     a, b = check_vector("a", a), check_vector("b", b)
     n, m = len(a), len(b)
+    check_size(n + m)
     full = scipy.sparse.block_array(
         [
             [check_matrix("A", A, (n, n)), check_matrix("C", C, (n, m))],

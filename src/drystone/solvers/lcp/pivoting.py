@@ -49,6 +49,7 @@ class Tableau(NamedTuple):
     size: np.ndarray  # (N,) scratch: largest entries of their rows of B⁻¹
     key: np.ndarray  # (N,) scratch
     inner: np.ndarray  # (N,) int32, scratch of gather_basis()
+    work: np.ndarray  # (1,) multiplications so far, those of tests for ties included
 
 
 @kernel
@@ -70,6 +71,7 @@ def find_direction(v, t):
         if at >= 0:
             d[at] += c
         else:
+            t.work[0] += n
             for p in range(n):
                 d[p] += c * inverse[row[e], p]
 
@@ -107,6 +109,7 @@ def _row_size(p, t):
 def _select_least(count, v, t):
     """Select the tied places with the least ratio in one column of B⁻¹ B0; returns how many."""
     tied, size, key, d = t.tied, t.size, t.key, t.d
+    t.work[0] += count * (1 if t.place[v] >= 0 else 1 + t.first[v + 1] - t.first[v])
     reach = 0.0
     for k in range(count):
         p = tied[k]
@@ -153,6 +156,7 @@ def find_leaving(tie, t):
             tied[count] = p
             count += 1
     if count > 1:
+        t.work[0] += count * n
         for k in range(count):
             t.size[k] = _row_size(tied[k], t)
     for k in range(n):
@@ -217,26 +221,28 @@ def _largest(d):
 
 
 @kernel
-def pivot(v, count, tie, t):
-    """Up to `count` pivots, v entering first; fewer if B⁻¹ must be computed afresh.
+def pivot(v, count, tie, most, t):
+    """Up to `count` pivots, v entering first; fewer if B⁻¹ must be computed afresh, or if t.work
+    has come to `most`: Python hears Ctrl-C only between two calls.
 
-    Returns PIVOTED, SOLVED or RAY, the pivots made, the next variable to enter, multiplications.
+    Returns PIVOTED, SOLVED or RAY, the pivots made, and the next variable to enter.
     """
     pairs = t.y.shape[0] - t.free
-    work = 0
     for done in range(count):
         find_direction(v, t)
         r = find_leaving(tie, t)
         if r < 0:
-            return RAY, done, v, work
+            return RAY, done, v
         if done > 0 and t.d[r] < DOUBTFUL_PIVOT * _largest(t.d):
-            return PIVOTED, done, v, work
+            return PIVOTED, done, v
         left = t.basis[r]
-        work += exchange(r, v, t.free, t.basis, t.place, t.inverse, t.y, t.d)
+        t.work[0] += exchange(r, v, t.free, t.basis, t.place, t.inverse, t.y, t.d)
         if left == 2 * pairs:
-            return SOLVED, done + 1, v, work
+            return SOLVED, done + 1, v
         v = left + pairs if left < pairs else left - pairs
-    return PIVOTED, count, v, work
+        if t.work[0] >= most:
+            return PIVOTED, done + 1, v
+    return PIVOTED, count, v
 
 
 @kernel

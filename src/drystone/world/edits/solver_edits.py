@@ -1,11 +1,10 @@
 """The solver of a world, chosen when it is made and changed while it runs."""
 
-from math import inf
-
 from drystone.errors import InputError, UnsupportedFeature
 from drystone.model.checks import integer, shown
 from drystone.model.materials import ARMS
 from drystone.solvers.dispatch import is_force_method
+from drystone.solvers.options import MOST
 from drystone.solvers.supported_features import require_features
 from drystone.world import build
 from drystone.world.edits import joint_edits
@@ -53,6 +52,7 @@ def _change_stepper(world, solver) -> None:
 
 # A time is a number and one of these.
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+LONGEST_BUDGET = 1e6  # [s]; in ticks of a clock it is still an integer
 
 
 def budget_settings(budget, solver, stepper: str) -> dict:
@@ -65,13 +65,13 @@ def budget_settings(budget, solver, stepper: str) -> dict:
             '"time-stepping"; leave it out.'
         )
     if not isinstance(budget, str):
-        return {"budget_sweeps": integer("budget", budget, least=1)}
+        return {"budget_sweeps": integer("budget", budget, 1, MOST)}
     number, _, unit = budget.strip().partition(" ")
     try:
         seconds = float(number) * TIME_UNITS[unit.strip()]
     except (ValueError, KeyError):
         seconds = 0.0
-    if not 0.0 < seconds < inf:
+    if not 0.0 < seconds <= LONGEST_BUDGET:
         raise InputError(
             f'budget is {shown(budget)}, must be a number of sweeps or a time: "500 us", "2 ms".'
         )

@@ -15,6 +15,8 @@ from drystone.world.io.render import FILM, Scene
 from drystone.world.io.windows import pyvista
 
 KINDS = (".mp4", ".webm", ".gif")
+LEAST_FPS, MOST_FPS = 0.01, 1000.0
+MOST_PICTURES = 1_000_000  # nine hours at 30 a second
 FRAMED = 40  # states over the whole run that the camera must hold
 
 
@@ -37,6 +39,8 @@ def write_movie(
     if path.suffix.lower() not in KINDS:
         raise InputError(f"{path}: films are {', '.join(KINDS)} files, not {path.suffix!r}.")
     fps, speed = positive("fps", fps, "1/s"), positive("speed", speed, "")
+    if not LEAST_FPS <= fps <= MOST_FPS:
+        raise InputError(f"fps is {fps:g} 1/s, must be from {LEAST_FPS:g} to {MOST_FPS:g}.")
     # Blocks of 16 pixels are what codecs want.
     wide, high = (16 * max(1, integer("size", x, 16, 8192) // 16) for x in vector("size", size, 2))
     progress = function("progress", progress)
@@ -45,7 +49,13 @@ def write_movie(
     drawing = drawing_of_recording(recording)
     times, poses = drawing.times, drawing.pose
     span = float(times[-1] - times[0])
-    count = max(1, round(span / speed * fps))
+    wanted = span / speed * fps
+    if not wanted <= MOST_PICTURES:
+        raise InputError(
+            f"{path}: the film would have {wanted:.3g} pictures, may have {MOST_PICTURES}: "
+            f"{span:g} s at speed {speed:g} and {fps:g} pictures a second. Choose a larger speed."
+        )
+    count = max(1, round(wanted))
     chosen = np.linspace(0, len(poses) - 1, min(FRAMED, len(poses))).astype(int)
     shown = [poses[k] for k in chosen]
     view = frame_scene(drawing, shown, camera, wide / high)

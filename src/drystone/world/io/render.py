@@ -267,10 +267,15 @@ def _write_picture(image: np.ndarray, path: Path) -> Path:
     """Packed in memory, so that a full disk leaves an older picture as it was."""
     from PIL import Image
 
+    if not path.name:
+        raise InputError(f"{path}: is a folder, must be the file of a picture.")
     path = path if path.suffix else path.with_suffix(".png")
     kind = Image.registered_extensions().get(path.suffix.lower())
     if kind not in Image.SAVE:
         raise InputError(f"{path}: pictures cannot be written as {path.suffix}; use .png.")
     content = io.BytesIO()
-    Image.fromarray(image).save(content, format=kind)
+    try:
+        Image.fromarray(image).save(content, format=kind)
+    except (OSError, ValueError, KeyError) as error:  # two colours alone, small ones alone ...
+        raise InputError(f"{path}: {kind} cannot hold this picture ({error}); use .png.") from None
     return write_file(path, content.getvalue(), "the picture cannot be written there")

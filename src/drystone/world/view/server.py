@@ -9,6 +9,8 @@ import asyncio
 import hmac
 import ipaddress
 import logging
+import re
+import socket
 import threading
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -16,11 +18,12 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
 from drystone.errors import DrystoneError, InputError
-from drystone.model.checks import integer, text
+from drystone.model.checks import integer, shown, text
 from drystone.world.view.gallery import ROOT, Gallery
 
 COOKIE = "drystone_token"
 LEAST_TOKEN = 8  # characters: shorter ones are guessed
+TOKEN = re.compile(r"[A-Za-z0-9._~-]+")  # what stands in addresses and cookies as it is
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 _STARTING = threading.Lock()
@@ -30,7 +33,6 @@ def start_server(
     host: str, port: int, token: str | None, label: str, gallery: Gallery | None = None
 ):
     """A viser server behind the guard, and the address of its page."""
-    viser = _library()
     host, port = text("host", host), integer("port", port, 0, 65535)
     if not is_loopback(host) and token is None:
         raise InputError(
@@ -39,7 +41,10 @@ def start_server(
         )
     if token is not None and len(text("token", token)) < LEAST_TOKEN:
         raise InputError(f"token has {len(token)} characters, must have at least {LEAST_TOKEN}.")
-    server = _guarded(viser, host, port, Guard(host, token), label, gallery)
+    if token is not None and not TOKEN.fullmatch(token):
+        raise InputError("token must be of letters A to Z, a to z, digits and . _ ~ - alone.")
+    _require_address(host)
+    server = _guarded(_library(), host, port, Guard(host, token), label, gallery)
     # viser would hand the scene to the world through a relay of its own, at a click of a visitor.
     server.request_share_url = _share_nothing
     server.gui.configure_theme(show_logo=False, show_share_button=False)
@@ -47,6 +52,22 @@ def start_server(
     named = f"[{host}]" if ":" in host else host
     query = "" if token is None else f"/?token={token}"
     return server, f"http://{named}:{server.get_port()}{query}"
+
+
+def _require_address(host: str) -> None:
+    """InputError for what this machine cannot listen at: viser would wait for its server for ever.
+
+    That the port is free is not asked: viser takes the next one.
+    """
+    try:
+        kind = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
+        socket.create_server((host, 0), family=kind).close()
+    except (OSError, UnicodeError) as error:
+        why = (getattr(error, "strerror", None) or str(error)).rstrip(".")
+        raise InputError(
+            f"host is {shown(host)}, where this machine cannot listen: {why}. Use 127.0.0.1, or "
+            f"an address of this machine."
+        ) from None
 
 
 def stop_server(server) -> None:
@@ -148,6 +169,12 @@ class Guard:
 
     def refuse(self, request) -> str:
         """Why `request` is refused, as a sentence; "" if it is not."""
+        try:
+            return self._refuse(request)
+        except (LookupError, ValueError):  # of headers that are there twice, of an address
+            return "refused: this is no request of a browser."
+
+    def _refuse(self, request) -> str:
         named = request.headers.get("Host", "")
         if self.local and _hostname(named) not in LOCAL_NAMES:
             return f"refused: this viewer is for this machine alone, not for {named!r}."
