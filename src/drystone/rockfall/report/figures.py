@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from drystone.rockfall.optional_packages import load
 from drystone.rockfall.report.maps import SHOWN, draw_inputs, draw_raster, draw_trajectories
 from drystone.rockfall.report.plot_style import new_figure, spread_runs
 from drystone.rockfall.results.barrier_curves import passages_of, stopped_share
@@ -194,8 +195,11 @@ def all_passages(results: Results) -> dict:
 
 def _png(figure) -> bytes:
     content = io.BytesIO()
+    figure.set_dpi(DPI)
+    canvas = load("matplotlib.backends.backend_agg", "A figure").FigureCanvasAgg(figure)
+    # Figure.savefig() draws all twice, the first time for the layout, which drawing makes anyway.
     # No software or date in the file: the same results give the same bytes.
-    figure.savefig(content, format="png", dpi=DPI, metadata={"Software": None})
+    canvas.print_png(content, metadata={"Software": None})
     return content.getvalue()
 
 

@@ -73,6 +73,8 @@ class LineFinder:
         if count > len(self._out):
             self._out = np.empty((2 * count, 4))
             count = find_crossings(*parts, self._segments, self._out)
+        if count == 0:
+            return np.zeros(0, LINE_CROSSING)
         found = self._out[:count]
         return self._records(run, arcs, mass, found[np.argsort(found[:, 1], kind="stable")])
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.model.checks import of_kind
+from drystone.model.finding import Finding
 from drystone.model.signatures import public
 from drystone.rockfall.engine.event_log import FOUND
 from drystone.rockfall.engine.lift_start import lift_starts
@@ -16,7 +17,6 @@ from drystone.rockfall.engine.rock import pack_rocks
 from drystone.rockfall.engine.roll import start_table
 from drystone.rockfall.study.study import Study
 from drystone.rockfall.terrain.crs import crs_name, scale_at
-from drystone.world.check.world import Finding
 
 DRAWN = 100  # runs that are drawn, to see whether rocks find a place
 FEW_RUNS = 500  # 5 runs beyond the 99th percentile: fewer say little about it
