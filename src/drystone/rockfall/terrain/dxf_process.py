@@ -1,4 +1,4 @@
-"""Points and curves of a DXF drawing and its blocks, in a process of its own (model/reading_apart.py)."""
+"""Points and curves of a DXF drawing, in a process of its own (model/reading_apart.py)."""
 
 import json
 
