@@ -5,7 +5,7 @@ import pytest
 
 from drystone.errors import InputError
 from drystone.rockfall.terrain.crs import scale_at
-from drystone.rockfall.terrain.raster_files import metres_in
+from drystone.rockfall.terrain.raster_files import metres_in, read_raster
 from drystone.rockfall.terrain.slope import Slope
 from drystone.rockfall.terrain.vector_files import read_features
 
@@ -87,8 +87,16 @@ def test_lines_of_a_drawing(tmp_path):
     space = drawing.modelspace()
     space.add_lwpolyline([(1, 1), (5, 1), (9, 4)], dxfattribs={"layer": "nets"})
     space.add_line((0, 0), (1, 0), dxfattribs={"layer": "other"})
+    block = drawing.blocks.new("posts")
+    block.add_line((0, 0), (2, 0))  # on layer 0: on that of the insert
+    block.add_line((0, 0), (0, 2), dxfattribs={"layer": "ropes"})
+    space.add_blockref("posts", (3, 4), dxfattribs={"layer": "inserted"})
     drawing.saveas(tmp_path / "nets.dxf")
     slope = Slope.from_grid(np.zeros((20, 20)), 1.0)
+    for layer, end in (("inserted", (5, 4)), ("ropes", (3, 6))):
+        found = read_features(tmp_path / "nets.dxf", slope, ("line",), layer)
+        places = shapely.get_coordinates(found.shapes) + slope.origin[:2]
+        np.testing.assert_allclose(places, [(3, 4), end])
     found = read_features(tmp_path / "nets.dxf", slope, ("line",), "nets")
     np.testing.assert_allclose(
         shapely.get_coordinates(found.shapes) + slope.origin[:2], [(1, 1), (5, 1), (9, 4)]
