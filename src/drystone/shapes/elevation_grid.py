@@ -73,12 +73,24 @@ def _checked_spacing(spacing) -> tuple[float, float]:
 def read_ascii_grid(path: Path) -> tuple[np.ndarray, float, tuple[float, float]]:
     """Heights (rows, columns; north first, NaN for NODATA), spacing [m] and the x, y of the
     south-west height of an ESRI ASCII grid."""
-    words = read_file(path, "Terrain").decode("utf-8-sig", "replace").split()
+    text = read_file(path, "Terrain").decode("utf-8-sig", "replace")
+    if "," in text and "." not in text:  # as programs write it where the comma is the decimal mark
+        text = text.replace(",", ".")
+    words = text.split()
     header = {}
     k = 0
     while k + 1 < len(words) and words[k][0].isalpha() and words[k].lower() != "nan":
-        header[words[k].lower()] = read_number(f"{path.name}: {words[k]}", words[k + 1])
+        key = words[k].lower()
+        if key != "nodata_value" or words[k + 1].lower() != "nan":  # NaN is none without a word
+            header[key] = read_number(f"{path.name}: {words[k]}", words[k + 1])
         k += 2
+    if "cellsize" not in header and "dx" in header and "dy" in header:  # GDAL writes it so
+        header["cellsize"] = header["dx"]
+        if abs(header["dx"] - header["dy"]) > 1e-9 * abs(header["dx"]):
+            raise InputError(
+                f"{path.name}: its cells are {header['dx']:g} x {header['dy']:g} m, must be square "
+                f"in an ESRI ASCII grid. Write a GeoTIFF: gdal_translate {path.name} terrain.tif"
+            )
     missing = [key for key in ("ncols", "nrows", "cellsize") if key not in header]
     if missing:
         raise InputError(f"{path.name}: no {missing[0]} in its head; not an ESRI ASCII grid?")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from drystone.errors import InputError
+from drystone.shapes.mass_properties import cross_rows
 
 
 def hull_triangles(points: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -40,7 +41,7 @@ def _orient(vertices: np.ndarray, triangles: np.ndarray, neighbours: np.ndarray)
     """Turn all triangles outward: the largest by its normal, the others by their neighbours,
     since the normal of a sliver is noise."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    area = np.cross(b - a, c - a)
+    area = cross_rows(b - a, c - a)
     outside = np.einsum("ij,ij->i", area, a - vertices.mean(axis=0))
     seed = int(np.argmax(np.einsum("ij,ij->i", area, area)))
     turned = triangles.tolist()

@@ -86,12 +86,21 @@ def volume_over_area(vertices: np.ndarray, triangles: np.ndarray) -> float:
 
 def _tetrahedra(corners: np.ndarray):
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    det = np.einsum("ij,ij->i", a, np.cross(b, c))
+    det = np.einsum("ij,ij->i", a, cross_rows(b, c))
     s = a + b + c
     volume = det.sum() / 6.0
     centre = det @ s / (24.0 * volume)
     second = sum((x * det[:, None]).T @ x for x in (s, a, b, c)) / 120.0
     return volume, centre, second
+
+
+def cross_rows(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(n, 3) cross products of the rows: the bits of np.cross, in half the time if few."""
+    product = np.empty(a.shape)
+    for k in range(3):
+        i, j = (k + 1) % 3, (k + 2) % 3
+        product[:, k] = a[:, i] * b[:, j] - a[:, j] * b[:, i]
+    return product
 
 
 def principal_axes(inertia) -> tuple[np.ndarray, np.ndarray]:

@@ -142,7 +142,9 @@ def test_an_interrupted_fit_goes_on_to_the_same_values(fitted, monkeypatch, caps
 def test_the_page_of_a_fit_says_how_long_it_took(fitted):
     _, folder, fit = fitted
     page = (folder / "one" / "fit.html").read_text()
-    assert "30 observed deposits, 24 trials of 20 rocks" in page and "s of CPU" in page
+    told = "30 observed deposits, 12 heights at foot, 24 trials of 20 rocks"
+    assert told in page and "s of CPU" in page
+    assert "simulated passage heights at foot" in page and page.count("<img") == 3
     assert any(f"{fit.deposits} deposits, " in line for line in fit.lines())
 
 
@@ -191,3 +193,10 @@ def test_files_of_observations(tmp_path):
             read_heights(tmp_path / "h3.csv", ["road"])
     with pytest.raises(InputError, match="must name a check line"):
         read_heights(tmp_path / "h2.csv", ["road"])
+    (tmp_path / "h4.csv").write_text("line;height_m\nroad, old;1,5\nroad, old;2\nroad, old;2,5\n")
+    np.testing.assert_array_equal(
+        read_heights(tmp_path / "h4.csv", ["rail", "road, old"])[1], [1.5, 2.0, 2.5]
+    )
+    (tmp_path / "h5.csv").write_text("line,height_m\nroad,1.5\nroad,2\n")
+    with pytest.raises(InputError, match="2 heights at road, must hold 3"):
+        read_heights(tmp_path / "h5.csv", ["road"])

@@ -7,8 +7,10 @@ import pytest
 
 from drystone.errors import SimulationError
 from drystone.rockfall.engine.records import FAILED, VELOCITY
-from drystone.rockfall.run.chunk import compute_chunk, make_context, sample_points, usable_part
+from drystone.rockfall.run import trajectory_points
+from drystone.rockfall.run.chunk import compute_chunk, make_context, usable_part
 from drystone.rockfall.run.plan import chunk_size, make_plan
+from drystone.rockfall.run.trajectory_points import sample_points
 from fakes import FakeStudy, bounce
 
 
@@ -52,10 +54,29 @@ def test_numbers_that_are_none_without_a_failure_are_an_error():
 def test_points_are_at_the_step_the_impacts_and_the_end():
     _, _, good = trajectory()
     ground = make_plan(FakeStudy(), "fakes:roll_many").ground
-    points = sample_points(3, good, 0.25, ground)
+    points = sample_points([3], [good], 0.25, ground)
     times = set(np.arange(0, good.end["t"], 0.25)) | set(good.impacts["t"]) | {good.end["t"]}
     np.testing.assert_array_equal(points["t"], sorted(times))
     np.testing.assert_array_equal(points["run"], 3)
+
+
+def test_points_of_many_runs_are_those_of_each(monkeypatch):
+    """Rocks that tumble, taken together, in groups and one by one: the same bits."""
+    ground, rng = make_plan(FakeStudy(), "fakes:roll_many").ground, np.random.default_rng(1)
+    many = [trajectory(n)[2] for n in (4, 1, 7)]
+    for one in many:
+        one.arcs["w"] = one.arcs["w_end"] = rng.normal(0.0, 3.0, (len(one.arcs), 3))
+    inertia = rng.uniform(1.0, 1.8, (3, 3))
+    runs = [2, 5, 9]
+    alone = [
+        sample_points([run], [one], 0.05, ground, inertia[k : k + 1], 0.1)
+        for k, (run, one) in enumerate(zip(runs, many, strict=True))
+    ]
+    assert len({points["q"].tobytes() for points in alone}) == 3
+    for together in (200_000, 50):
+        monkeypatch.setattr(trajectory_points, "TOGETHER", together)
+        made = sample_points(runs, many, 0.05, ground, inertia, 0.1)
+        assert made.tobytes() == np.concatenate(alone).tobytes()
 
 
 def test_a_chunk_does_not_depend_on_those_before_it():

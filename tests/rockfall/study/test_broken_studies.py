@@ -397,6 +397,48 @@ BROKEN = {
               replace('shape = "platy"\nvolume_m3 =',
                       'shape = "mesh"\nfile = "rock.zip"\nvolume_m3 =')),
         "rock.zip cannot be read as a mesh: .zip is not one of"),
+    "title with a null character": (
+        replace('"Synthetic valley"', '"a\\u0000b"'), "title holds the control character"),
+    "weights without end": (replace("weight = 3", "weight = 1e308"), "less than or equal to 1"),
+    "texture of another place": (
+        steps(write("soil.asc", "ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 1\n1 1\n1 1"),
+              append("[materials.texture]\nfile = 'soil.asc'\ncodes = { 1 = 'rock' }")),
+        "soil.asc covers none of the terrain"),
+    "layer of no file": (
+        replace('name = "net"', 'name = "net"\nlayer = "nets"'), "has a layer, but no file"),
+    "standard without its factors": (
+        append("[design]\ntopography = 'high'\nblock_survey = 'high'\nsimulation = 'literature'\n"
+               "standard = 'ONR 24810'\naction_factor = 1.1"), "needs action_factor and height_f"),
+    "factors of another standard": (
+        append("[design]\ntopography = 'high'\nblock_survey = 'high'\nsimulation = 'literature'\n"
+               "height_factor = 1.1"), "only with standard = 'ONR 24810'"),
+    "an energy twice": (append("[hazard]\nenergies_kj = [30, 300, 30]"), "names 30 more than once"),
+    "two scenarios of one name": (
+        append(2 * "[[scenarios]]\nname = 'a'\nset = { 'runs.count' = 3 }\n"), "Rename one"),
+    "scenario of a rock that there is not": (
+        append("[[scenarios]]\nname = 'a'\nset = { 'rocks.blok.weight' = 3 }"),
+        r"scenarios \(a\).*Did you mean 'block'"),
+    "scenario that is wrong": (
+        append("[[scenarios]]\nname = 'a'\nset = { 'runs.count' = 'many' }"),
+        "scenario a: runs.count: input should be a valid integer"),
+    "grid of another map": (
+        steps(write("g.asc", "ncols 2\nnrows 2\nxllcorner 0\nyllcorner 0\ncellsize 5\n1 1\n1 1"),
+              write("g.prj", "EPSG:32632"), replace("cell_m = 2.0", 'grid = "g.asc"')),
+        "g.asc is in another coordinate system .EPSG:32632"),
+    "wall as thick as the universe": (
+        append(WALL + "height_m = 2\nthickness_m = 1e300\nline = [[2600020, 1200160], "
+               "[2600080, 1200160]]"), "thickness_m: input should be less than or equal to 10000"),
+    "values that never come": (
+        replace("density_kg_m3 = 2670", "density_kg_m3 = { values = [1, 2], weights = [0, 0] }"),
+        "not all 0"),
+    "no points": (replace(STEEP + POINT, "points = []"), "points: holds no point"),
+    "reprojection from nowhere": (
+        replace('crs = "EPSG:2056"', 'crs = "local"\nreproject = "EPSG:2056"'),
+        "is on no map. Give its system"),
+    "damaged GeoPackage": (
+        steps(write("net.gpkg", b"SQLite format 3\0" + bytes(2000)),
+              replace("line = [[2600004, 1200146], [2600394, 1200146]]", "file = 'net.gpkg'")),
+        "^error: study.toml: barriers .net.: net.gpkg cannot be read as a vector file"),
     "file with a name that is too long": (
         replace("ground.geojson", 5000 * "g"), "There is no file"),
     "empty": (write("study.toml", ""), "terrain is missing"),

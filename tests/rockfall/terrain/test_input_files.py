@@ -5,7 +5,7 @@ import pytest
 
 from drystone.errors import InputError
 from drystone.rockfall.terrain.crs import scale_at
-from drystone.rockfall.terrain.raster_files import metres_in
+from drystone.rockfall.terrain.raster_files import metres_in, read_raster
 from drystone.rockfall.terrain.slope import Slope
 from drystone.rockfall.terrain.vector_files import read_features
 
@@ -87,8 +87,16 @@ def test_lines_of_a_drawing(tmp_path):
     space = drawing.modelspace()
     space.add_lwpolyline([(1, 1), (5, 1), (9, 4)], dxfattribs={"layer": "nets"})
     space.add_line((0, 0), (1, 0), dxfattribs={"layer": "other"})
+    block = drawing.blocks.new("posts")
+    block.add_line((0, 0), (2, 0))  # on layer 0: on that of the insert
+    block.add_line((0, 0), (0, 2), dxfattribs={"layer": "ropes"})
+    space.add_blockref("posts", (3, 4), dxfattribs={"layer": "inserted"})
     drawing.saveas(tmp_path / "nets.dxf")
     slope = Slope.from_grid(np.zeros((20, 20)), 1.0)
+    for layer, end in (("inserted", (5, 4)), ("ropes", (3, 6))):
+        found = read_features(tmp_path / "nets.dxf", slope, ("line",), layer)
+        places = shapely.get_coordinates(found.shapes) + slope.origin[:2]
+        np.testing.assert_allclose(places, [(3, 4), end])
     found = read_features(tmp_path / "nets.dxf", slope, ("line",), "nets")
     np.testing.assert_allclose(
         shapely.get_coordinates(found.shapes) + slope.origin[:2], [(1, 1), (5, 1), (9, 4)]
@@ -247,3 +255,27 @@ def test_triangles_of_a_point_cloud(tmp_path):
         Slope.from_file(tmp_path / "z.tif", tin=True)
     with pytest.raises(InputError, match="moves rasters only"):
         Slope.from_file(tmp_path / "p.laz", tin=True, reproject="EPSG:32632")
+
+
+HEAD = "ncols 3\nnrows 3\nxllcorner 2600000\nyllcorner 1200000\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "rows"),
+    [
+        ("cellsize 2,5\nNODATA_value -9999\n", "1,5 2 3\n4 -9999 6\n7 8 9,25\n"),
+        ("dx 2.5\ndy 2.5\nNODATA_value nan\n", "1.5 2 3\n4 nan 6\n7 8 9.25\n"),
+    ],
+)
+def test_grids_of_other_programs(tmp_path, head, rows):
+    """Decimal commas; dx and dy in place of cellsize, and NaN as NoData, as GDAL writes them."""
+    (tmp_path / "t.asc").write_text(HEAD + head + rows)
+    raster = read_raster(tmp_path / "t.asc")
+    np.testing.assert_array_equal(raster.values, [[7, 8, 9.25], [4, np.nan, 6], [1.5, 2, 3]])
+    assert (raster.x0, raster.y0, raster.dx, raster.dy) == (2600001.25, 1200001.25, 2.5, 2.5)
+
+
+def test_cells_of_an_ascii_grid_are_square(tmp_path):
+    (tmp_path / "t.asc").write_text(HEAD + "dx 2\ndy 3\n" + 3 * "1 2 3\n")
+    with pytest.raises(InputError, match="its cells are 2 x 3 m, must be square"):
+        read_raster(tmp_path / "t.asc")

@@ -17,7 +17,7 @@ from math import inf, sqrt
 from drystone.jit import kernel
 from drystone.jit.vec import cross, dot, load, sub
 from drystone.rockfall.engine.event_log import log_crossing
-from drystone.rockfall.engine.flight import place_at
+from drystone.rockfall.engine.flight import place_at, zero_between
 from drystone.rockfall.engine.records import HIT, OVERTOPPED, PASSED, STOPPED
 
 # At the corner of a line two of its pieces meet: who has crossed one of them there does not cross
@@ -48,18 +48,6 @@ def first_root(c, b, a, after, end):
     if after < s <= end:
         return s
     return u if after < u <= end else inf
-
-
-@kernel
-def _zero(c, v, a, start, end):
-    """The zero of c + v s + a s²/2 in start..end, where it changes sign but for rounding."""
-    root = sqrt(max(v * v - 2.0 * a * c, 0.0))
-    q = -(v + root) if v >= 0.0 else -(v - root)
-    one = q / a if a != 0.0 else end
-    two = 2.0 * c / q if q != 0.0 else end
-    away_one = max(max(start - one, one - end), 0.0)
-    away_two = max(max(start - two, two - end), 0.0)
-    return min(max(one if away_one < away_two else two, start), end)
 
 
 @kernel
@@ -170,7 +158,7 @@ def _meet(barriers, k, was, x, v, a, end, depth, spared):
             continue
         now = _side_of(p, n, place_at(x, v, a, until), was)
         if now != was:
-            s = _zero(c, cv, ca, begin, until)
+            s = zero_between(c, cv, ca, begin, until)
             skip = spared if s < AGAIN else -1
             panel, height = _at_plane(barriers, k, place_at(x, v, a, s), depth, skip)
             if panel >= 0:

@@ -37,6 +37,18 @@ def place_at(x, v, a, s):
 
 
 @kernel
+def zero_between(c, v, a, start, end):
+    """The zero of c + v s + a s²/2 in start..end, where it changes sign but for rounding."""
+    root = sqrt(max(v * v - 2.0 * a * c, 0.0))
+    q = -(v + root) if v >= 0.0 else -(v - root)
+    one = q / a if a != 0.0 else end
+    two = 2.0 * c / q if q != 0.0 else end
+    away_one = max(max(start - one, one - end), 0.0)
+    away_two = max(max(start - two, two - end), 0.0)
+    return min(max(one if away_one < away_two else two, start), end)
+
+
+@kernel
 def rotated(q, w, s):
     """Orientation after `s` seconds at the constant spin `w` [rad/s], world axes; unit."""
     angle = 0.5 * s * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2])

@@ -63,6 +63,7 @@ class Fit:
     cpu: float  # of all cores of this machine together
     nearest: int = 0  # usable trial nearest to the best values
     covered: bool = True  # whether no trial that is not usable is nearer
+    heights: dict | None = None  # of each line: seen, and those of that trial [m]
     page: Path | None = None
 
     @property
@@ -81,6 +82,8 @@ class Fit:
         rows.append(
             f"held-out deposits: p = {self.held_out:.2f} (below 0.05: the model does not tell them)"
         )
+        for name, (seen, _) in (self.heights or {}).items():
+            rows.append(f"{len(seen)} passage heights at {name}")
         rows.append(f"{self.deposits} deposits, {self.seconds:.0f} s, {self.cpu:.0f} s of CPU here")
         rows += [self.doubt] if self.doubt else []
         return rows + ([str(self.page)] if self.page else [])
@@ -122,6 +125,8 @@ def fit_study(
     )
     starts = np.array([study.with_runs(count=runs).sample(k)[1].position for k in range(runs)])
     fit = fit_trials(library, starts[:, :2], places, passages, study.runs.seed)
+    named = [line.name for line in study.check_lines]
+    fit.heights = {named[k]: both for k, both in (fit.heights or {}).items()}
     fit.seconds, fit.cpu = monotonic() - began, process_time() - cpu
     from drystone.rockfall.fit.page import fit_page
 
@@ -182,6 +187,7 @@ def fit_trials(library: Trials, starts, deposits, heights=None, seed: int = 1) -
     return Fit(
         library.names, region, emulator, observed, frame, len(deposits), p, 0.0, 0.0, nearest,
         nearest == int(np.argmin(away)),
+        {k: (h, np.asarray(library.heights[nearest][k])) for k, h in heights.items()},
     )  # fmt: skip
 
 

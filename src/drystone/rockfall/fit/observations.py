@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.rockfall.input_files import as_path, is_file, read_utf8
+from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.terrain.crs import to_slope
-from drystone.rockfall.terrain.point_tables import read_points
+from drystone.rockfall.terrain.point_tables import read_point_table, read_points
 from drystone.rockfall.terrain.vector_files import read_features
 
 FEWEST = 10  # deposits: fewer have no third moment to speak of
+FEWEST_HEIGHTS = 3  # of a line, for a mean and a spread
 HIGHEST = 1e4  # heights of passage are below [m]
 FARTHEST = 4.0  # standard deviations at which a feature is cut off, for rocks that went astray
 TEXTS = (".csv", ".tsv", ".txt", ".xyz")
@@ -60,28 +61,32 @@ def read_deposits(path, slope) -> np.ndarray:
 
 
 def read_heights(path, lines: list[str]) -> dict[int, np.ndarray]:
-    """{number of a check line: heights [m]} of a CSV with the columns line and height_m."""
+    """{number of a check line: heights [m]} of a table with the columns line and height_m."""
     path = as_path("heights", path)
     if not is_file(path):
         raise InputError(f"There is no file of heights {path}.")
-    rows = [row.split(",") for row in read_utf8(path).splitlines() if row.strip()]
-    head = [name.strip() for name in rows[0]] if rows else []
-    if "line" not in head or "height_m" not in head:
+    table = read_point_table(path)
+    if "line" not in table.head or "height_m" not in table.head:
         raise InputError(f"{path.name} must have the columns line and height_m.")
-    at, value = head.index("line"), head.index("height_m")
+    names = [row[table.head.index("line")] for row in table.rows]
+    heights = table.numbers(table.head.index("height_m"))
     found: dict[int, list[float]] = {}
-    for k, row in enumerate(rows[1:]):
-        try:
-            number, height = lines.index(row[at].strip()), float(row[value])
-        except (ValueError, IndexError):
-            number, height = -1, np.nan
-        if not abs(height) < HIGHEST:
+    for row, name, height in zip(table.lines, names, heights.tolist(), strict=True):
+        if name not in lines or not abs(height) < HIGHEST:
             raise InputError(
-                f"{path.name}, row {k + 2}: must name a check line ({', '.join(lines) or 'none'}) "
+                f"{path.name}, row {row}: must name a check line ({', '.join(lines) or 'none'}) "
                 f"and a height, which is below {HIGHEST:g} m."
             )
-        found.setdefault(number, []).append(height)
-    return {number: np.array(heights) for number, heights in found.items() if len(heights) > 2}
+        found.setdefault(lines.index(name), []).append(height)
+    for number, seen in found.items():
+        if len(seen) < FEWEST_HEIGHTS:
+            raise InputError(
+                f"{path.name} holds {len(seen)} heights at {lines[number]}, must hold "
+                f"{FEWEST_HEIGHTS} at least of each line that it names."
+            )
+    if not found:
+        raise InputError(f"{path.name} holds no height.")
+    return {number: np.array(seen) for number, seen in found.items()}
 
 
 def frame_of(starts: np.ndarray, deposits: np.ndarray) -> Frame:

@@ -28,10 +28,11 @@ def fit_page(study, fit, library, deposits: np.ndarray) -> str:
             fit.names, region.best, region.low, region.high, strict=True
         )
     ]
+    lines = (f", {len(seen)} heights at {name}" for name, (seen, _) in (fit.heights or {}).items())
     words = (
-        f"{fit.deposits} observed deposits, {len(library.ends)} trials of {len(library.ends[0])} "
-        f"rocks; {fit.seconds:.0f} s, {fit.cpu:.0f} s of CPU here. Held-out deposits: p = "
-        f"{fit.held_out:.2f}."
+        f"{fit.deposits} observed deposits{''.join(lines)}, {len(library.ends)} trials of "
+        f"{len(library.ends[0])} rocks; {fit.seconds:.0f} s, {fit.cpu:.0f} s of CPU here. "
+        f"Held-out deposits: p = {fit.held_out:.2f}."
     )
     doubt = f"<p class='alarm'>{escape(fit.doubt)}</p>" if fit.doubt else ""
     body = section(
@@ -41,6 +42,9 @@ def fit_page(study, fit, library, deposits: np.ndarray) -> str:
         + _image(_draw_region(fit)),
     )
     body += section("Observed and simulated run-out", _image(_draw_runouts(fit, library, deposits)))
+    for name, (seen, told) in (fit.heights or {}).items():
+        heading = f"Observed and simulated passage heights at {name}"
+        body += section(heading, _image(_draw_shares(seen, told, "passage height [m]")))
     body += section("What to make of it", bullets(list(LIMITS)))
     return html_page(f"{study.title}: back-analysis", body)
 
@@ -67,12 +71,17 @@ def _draw_runouts(fit, library, deposits):
     ends = ends[np.isfinite(ends[:, 0])]
     seen, _ = in_frame(deposits, fit.frame.start, fit.frame.along)
     told, _ = in_frame(ends, fit.frame.start, fit.frame.along)
+    return _draw_shares(seen, told, "run-out [m]")
+
+
+def _draw_shares(seen, told, quantity: str):
+    """Cumulative shares of what was seen and of what a trial tells, and how far they are apart."""
     figure = new_figure((9, 3.4))
     left, right = figure.subplots(1, 2)
     for values, name, colour in ((seen, "observed", "black"), (told, "simulated", "tab:orange")):
         left.plot(np.sort(values), (np.arange(len(values)) + 1) / len(values), label=name,
                   color=colour)  # fmt: skip
-    left.set_xlabel("run-out [m]")
+    left.set_xlabel(quantity)
     left.set_ylabel("share below")
     left.legend(fontsize=8)
     shares = np.linspace(0.02, 0.98, 49)

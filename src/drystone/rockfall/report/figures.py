@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from drystone.rockfall.optional_packages import load
 from drystone.rockfall.report.maps import SHOWN, draw_inputs, draw_raster, draw_trajectories
 from drystone.rockfall.report.plot_style import new_figure, spread_runs
 from drystone.rockfall.results.barrier_curves import passages_of, stopped_share
@@ -89,6 +90,7 @@ def draw_distribution(panel, values, heading: str, seed: int) -> None:
     share.plot(np.sort(values), (np.arange(len(values)) + 1) / len(values), color="tab:blue")
     share.set_ylim(0, 1.02)
     share.tick_params(labelsize=7)
+    share.set_ylabel("share of these runs", fontsize=7)
     panel.set_ylabel("runs")
 
 
@@ -112,7 +114,7 @@ def draw_place(results: Results, kind: str, number: int, name: str):
 
 def draw_barrier(results: Results, number: int, passages):
     """What nets of other heights and capacities would stop here, and where along the line."""
-    figure = new_figure((11, 3.6))
+    figure = new_figure((11, 4.0))
     left, middle, right = figure.subplots(1, 3)
     capacities = np.geomspace(10.0, 10_000.0, 60)
     for height in CURVE_HEIGHTS:
@@ -128,7 +130,8 @@ def draw_barrier(results: Results, number: int, passages):
     for panel in (left, middle):
         panel.set_ylabel("share stopped")
         panel.set_ylim(0.0, 1.02)
-        panel.legend(fontsize=7)
+        # Beside the curves: within the panel it would cover some of them.
+        panel.legend(fontsize=6.5, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.2))
         panel.grid(alpha=0.3)
     right.hist(passages.along, bins=min(30, max(5, len(passages.run) // 10)), color="tab:gray")
     right.set_xlabel("distance along the line [m]")
@@ -194,8 +197,11 @@ def all_passages(results: Results) -> dict:
 
 def _png(figure) -> bytes:
     content = io.BytesIO()
+    figure.set_dpi(DPI)
+    canvas = load("matplotlib.backends.backend_agg", "A figure").FigureCanvasAgg(figure)
+    # Figure.savefig() draws all twice, the first time for the layout, which drawing makes anyway.
     # No software or date in the file: the same results give the same bytes.
-    figure.savefig(content, format="png", dpi=DPI, metadata={"Software": None})
+    canvas.print_png(content, metadata={"Software": None})
     return content.getvalue()
 
 

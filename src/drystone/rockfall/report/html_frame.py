@@ -20,6 +20,7 @@ th, td {{ border: 1px solid #ccc; padding: .2rem .45rem; text-align: left; font-
   vertical-align: top; }}
 th {{ background: #f2f2f2; }}
 table.figures td {{ white-space: nowrap; }}
+table.figures td.words {{ white-space: normal; overflow-wrap: anywhere; min-width: 7rem; }}
 .title {{ display: grid; grid-template-columns: 3fr 2fr; gap: 1rem; margin: 1rem 0 1.5rem; }}
 table.block {{ width: 100%; align-self: start; }}
 table.block th {{ text-align: left; width: 9rem; }}

@@ -5,6 +5,7 @@ import json
 from html import escape
 
 LINE = 110  # characters of a line of JSON
+NAME = 16  # characters of a name that keeps to its line
 COLUMNS = ["", "mean", "median", "90 %", "95 %", "99 %", "largest"]
 STAR = "<p class='note'>* not enough runs for this figure, see “Enough runs?”.</p>"
 
@@ -41,11 +42,15 @@ def bullets(lines: list[str]) -> str:
 def table(heading: list[str], rows: list[list[str]], kind: str = "figures") -> str:
     """kind   "figures": no number is broken over two lines; "text": words may be"""
     top = "".join(f"<th>{escape(cell)}</th>" for cell in heading) if any(heading) else ""
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(_cell(cell, kind) for cell in row) + "</tr>" for row in rows)
     top = f"<tr>{top}</tr>" if top else ""
     return f'<div class="wide"><table class="{kind}">{top}{body}</table></div>'
+
+
+def _cell(text: str, kind: str) -> str:
+    """A name may be long, and takes two lines where the table would else be cut off on paper."""
+    name = kind == "figures" and len(text) > NAME and any(c.isalpha() for c in text)
+    return f'<td class="words">{escape(text)}</td>' if name else f"<td>{escape(text)}</td>"
 
 
 def compact_json(value, indent: str = "") -> str:

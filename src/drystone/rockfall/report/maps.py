@@ -99,7 +99,8 @@ def _base(results: Results, title: str, below=None):
     if light is not None:
         panel.imshow(light, cmap="gray", extent=results.extent, vmin=-0.2, vmax=1)
         levels = panel.contour(x, y, terrain, 10, colors="0.3", linewidths=0.4)
-        panel.clabel(levels, levels.levels[::2], fontsize=6, fmt="%.0f m")
+        for label in panel.clabel(levels, levels.levels[::2], fontsize=6, fmt="%.0f m"):
+            label.set_path_effects([_halo()])  # dark on a dark slope it could not be read
     left, right, low, high = frame_of(results)
     handles = below(panel) if below is not None else {}
     for kind in ("barriers", "lines"):
@@ -168,6 +169,12 @@ def _scale_bar(panel, left, right, low, high) -> None:
     box = {"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
     panel.annotate(text, (x + length, y + 0.5 * thick), xytext=(4, 0), fontsize=7, va="center",
                    textcoords="offset points", bbox=box, zorder=7)  # fmt: skip
+
+
+def _halo():
+    from matplotlib.patheffects import withStroke
+
+    return withStroke(linewidth=1.6, foreground="white", alpha=0.85)
 
 
 def _rectangle(corner, width, height, colour):
@@ -279,7 +286,9 @@ def draw_raster(results: Results, name: str):
         interpolation="nearest",
     )  # fmt: skip
     if not len(known):
-        panel.text(0.5, 0.5, "nowhere", ha="center", transform=panel.transAxes)
+        box = {"boxstyle": "round", "fc": "white", "ec": "0.6"}
+        place = {"ha": "center", "va": "center", "transform": panel.transAxes}
+        panel.text(0.5, 0.55, "no cell has a value above 0", bbox=box, fontsize=9, **place)
     if len(known):
         label = name.replace("_", " ") + ("" if unit == "1" else f" [{unit}]")
         colours = figure.colorbar(image, ax=panel, shrink=0.8, alpha=1.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.jit import kernel
-from drystone.rockfall.engine.flight import spin_at, spin_energy_at
+from drystone.rockfall.engine.flight import spin_at, spin_energy_at, zero_between
 from drystone.rockfall.terrain.ground_surface import Ground, height_at
 
 LINE_CROSSING = np.dtype(
@@ -73,6 +73,8 @@ class LineFinder:
         if count > len(self._out):
             self._out = np.empty((2 * count, 4))
             count = find_crossings(*parts, self._segments, self._out)
+        if count == 0:
+            return np.zeros(0, LINE_CROSSING)
         found = self._out[:count]
         return self._records(run, arcs, mass, found[np.argsort(found[:, 1], kind="stable")])
 
@@ -133,22 +135,10 @@ def _cross_segment(i, k, span, t0, x, v, a, segments, out, count):
         back = 0.0
     c_back = c + back * (cv + 0.5 * ca * back)
     if back > 0.0 and (c >= 0.0) != (c_back >= 0.0):
-        count = _enter(i, k, _zero(c, cv, ca, 0.0, back), t0, x, v, a, segments, out, count)
+        count = _enter(i, k, zero_between(c, cv, ca, 0.0, back), t0, x, v, a, segments, out, count)
     if (c_back >= 0.0) != (c_end >= 0.0):
-        count = _enter(i, k, _zero(c, cv, ca, back, span), t0, x, v, a, segments, out, count)
+        count = _enter(i, k, zero_between(c, cv, ca, back, span), t0, x, v, a, segments, out, count)
     return count
-
-
-@kernel
-def _zero(c, v, a, start, end):
-    """The zero of c + v s + a s²/2 in [start, end], where it changes sign but for round-off."""
-    root = sqrt(max(v * v - 2.0 * a * c, 0.0))
-    q = -(v + root) if v >= 0.0 else -(v - root)
-    one = q / a if a != 0.0 else end
-    two = 2.0 * c / q if q != 0.0 else end
-    away_one = max(max(start - one, one - end), 0.0)
-    away_two = max(max(start - two, two - end), 0.0)
-    return min(max(one if away_one < away_two else two, start), end)
 
 
 @kernel

@@ -9,26 +9,28 @@ from drystone.rockfall.engine.records import FLIGHT
 STEP = 0.02  # [s] in which free rotation is followed, that of the engine in flight
 
 
-def orientations_at(arcs, arc, since, inertia, drag: float) -> np.ndarray:
+def orientations_at(arcs, arc, since, inertia, owner, drag: float) -> np.ndarray:
     """(k, 4) orientation `since` (k,) seconds after the start of the arcs numbered `arc` (k,).
 
-    inertia   (3,) principal moments of the rock [kg m²]
+    inertia   (r, 3) principal moments of the rocks [kg m²]
+    owner     (k,) number of the rock, for each of those times
     drag      angular drag of the options [N m s]
     """
     parts = (np.ascontiguousarray(arcs[name]) for name in ("t0", "t1", "w", "w_end", "kind", "q"))
     out = np.zeros((len(arc), 4))
-    inertia = np.array(inertia, dtype=np.float64)
-    follow_turns(*parts, inertia, float(drag), arc.astype(np.int64), np.array(since), out)
+    inertia, number = np.array(inertia, dtype=np.float64), owner.astype(np.int64)
+    follow_turns(*parts, inertia, number, float(drag), arc.astype(np.int64), np.array(since), out)
     return out
 
 
 @kernel
-def follow_turns(t0, t1, w, w_end, kind, q, inertia, drag, arc, since, out):
+def follow_turns(t0, t1, w, w_end, kind, q, inertia, owner, drag, arc, since, out):
     """Points in the order of time: one that lies in the arc of the one before goes on from it."""
     last, at = -1, 0.0
     now, spin = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    moments = (inertia[0], inertia[1], inertia[2])
     for p in range(arc.shape[0]):
+        rock = owner[p]
+        moments = (inertia[rock, 0], inertia[rock, 1], inertia[rock, 2])
         i = arc[p]
         if i != last or since[p] < at:
             last, at = i, 0.0

@@ -27,6 +27,7 @@ WORDS = {"reason": np.array(REASONS), "outcome": np.array(OUTCOMES)}  # numbers 
 # Bytes that a table may declare: columns of zeros pack well, but never all of them.
 FREE_BYTES, PACKED = 64_000_000, 100
 BATCH = 300_000  # points of trajectories in memory for one transaction, 30 MB
+GROUP = 30_000  # rows of a table that are compressed together: a chunk may have few
 
 
 class Column(NamedTuple):
@@ -117,7 +118,7 @@ class TableWriter:
     def __init__(self, folder: Path, table: str, origin, crs: str | None):
         self.path, self.table, self.origin, self.crs = folder / FILES[table], table, origin, crs
         self._part = self.path.with_name(f".{self.path.name}.tmp")
-        self._writer = None
+        self._writer, self._waiting, self._rows = None, [], 0
 
     def write(self, rows: np.ndarray, more: dict[str, np.ndarray] | None = None) -> None:
         """Records of a chunk; `more` are columns beside theirs."""
@@ -130,10 +131,19 @@ class TableWriter:
             parquet = load("pyarrow.parquet", "A table of results")
             options = {"compression": "zstd", "write_page_checksum": True}
             self._writer = parquet.ParquetWriter(self._part, table.schema, **options)
-        if len(rows):
-            self._writer.write_table(table)
+        self._waiting.append(table)
+        self._rows += len(rows)
+        if self._rows >= GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            whole = load("pyarrow", "A table of results").concat_tables(self._waiting)
+            self._writer.write_table(whole, row_group_size=2 * GROUP)
+        self._waiting, self._rows = [], 0
 
     def close(self) -> None:
+        self._flush()
         self._writer.close()
         os.replace(self._part, self.path)
 

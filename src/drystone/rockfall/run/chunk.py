@@ -9,15 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from drystone.errors import InputError, SimulationError
-from drystone.rockfall.engine.flight import spin_at, spin_energy_at
+from drystone.errors import SimulationError
 from drystone.rockfall.engine.records import ARC, CROSSING, FAILED, IMPACT, Trajectory
 from drystone.rockfall.results.cells import CellTable, CellWalker
 from drystone.rockfall.results.check_lines import LineFinder
-from drystone.rockfall.results.orientation import orientations_at
 from drystone.rockfall.run.plan import Plan, find_function
 from drystone.rockfall.run.shared_context import dump_shared, load_shared
-from drystone.rockfall.terrain.ground_surface import Ground, height_at
+from drystone.rockfall.run.trajectory_points import require_few_points, sample_points
+from drystone.rockfall.terrain.ground_surface import height_at
 
 RUN = np.dtype(
     [
@@ -42,25 +41,11 @@ RUN = np.dtype(
     ]
 )
 
-POINT = np.dtype(
-    [
-        ("run", "i8"),
-        ("t", "f8"),  # [s]
-        ("x", "f8", 3),  # centre of mass [m], local
-        ("v", "f4", 3),  # [m/s]
-        ("w", "f4", 3),  # [rad/s]
-        ("translation", "f4"),  # kinetic energy [J]
-        ("rotation", "f4"),
-        ("height", "f4"),  # above the ground [m]
-        ("q", "f4", 4),  # orientation (w, x, y, z) of the principal axes
-    ]
-)
+# Arrays of a part, in the order in which its file has them.
+TABLES = ("runs", "points", "impacts", "crossings", "lines")
 
 # Fields that parts of the first layout have not (plan.py).
 LATER = {"runs": ("translation", "rotation", "rest", "volume", "source", "rock"), "points": ("q",)}
-
-# Of the trajectories of a chunk, 92 bytes each: 500 runs of a minute, a hundred points a second.
-MOST_POINTS = 5_000_000
 
 # What a study has made of its file that workers do not need.
 UNSHARED = ("surface", "barriers", "forest", "walls", "_walls", "_crossing", "trees")
@@ -114,21 +99,19 @@ def compute_chunk(context: Context, chunk: int) -> dict[str, np.ndarray]:
     runs = context.plan.runs(chunk)
     samples = [context.study.sample(run) for run in runs]
     trajectories = _roll(context, samples)
-    tables, cells, points = {}, [], 0
-    for run, sample, trajectory in zip(runs, samples, trajectories, strict=True):
-        usable = usable_part(run, sample[1], trajectory)
-        points += count_points(usable, context.plan.step) if context.plan.keeps(run) else 0
-        if points > MOST_POINTS:
-            raise InputError(
-                f"runs {runs.start} to {run} make more than {MOST_POINTS:,} points of trajectories "
-                f"at output.step_s = {context.plan.step:g} s; the last lasts "
-                f"{float(usable.end['t']):.4g} s. Use a larger step_s, or a smaller max_time."
-            )
-        kept, passed = reduce_run(context, run, usable, sample)
+    usable = [
+        usable_part(run, sample[1], trajectory)
+        for run, sample, trajectory in zip(runs, samples, trajectories, strict=True)
+    ]
+    tables, cells = {"points": [_points(context, runs, samples, usable)]}, []
+    for run, sample, trajectory in zip(runs, samples, usable, strict=True):
+        kept, passed = reduce_run(context, run, trajectory, sample)
         cells.append(passed)
         for name, rows in kept.items():
             tables.setdefault(name, []).append(rows)
-    arrays = {name: np.concatenate(rows) for name, rows in tables.items()}
+    arrays = {name: np.concatenate(tables[name]) for name in TABLES}
+    x, y, z = arrays["runs"]["end"].T
+    arrays["runs"]["rest"] = z - height_at(context.plan.ground, x, y)
     if context.plan.layout == 1:
         return _first_layout(arrays) | join_cells(cells)
     drawn = np.array([np.concatenate(sample[2] or ((),)) for sample in samples])
@@ -145,12 +128,6 @@ def _first_layout(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             old[name] = arrays[table][name]
         arrays[table] = old
     return arrays
-
-
-def count_points(trajectory: Trajectory, step: float) -> float:
-    """How many points of it are stored, before they are made."""
-    lasts = float(trajectory.end["t"] - trajectory.arcs["t0"][0])
-    return lasts / step + len(trajectory.impacts) + 2
 
 
 def join_cells(tables: list[CellTable], sources=None) -> dict[str, np.ndarray]:
@@ -186,20 +163,25 @@ def _roll(context: Context, samples) -> list[Trajectory]:
     )
 
 
+def _points(context: Context, runs, samples, trajectories) -> np.ndarray:
+    """Points of those runs of which the plan keeps them."""
+    plan, kept = context.plan, [k for k, run in enumerate(runs) if context.plan.keeps(run)]
+    chosen = [trajectories[k] for k in kept]
+    require_few_points([runs[k] for k in kept], chosen, plan.step)
+    inertia = np.array([samples[k][0].inertia for k in kept]).reshape(-1, 3)
+    drag = getattr(context.study.options, "angular_drag", 0.0)
+    return sample_points([runs[k] for k in kept], chosen, plan.step, plan.ground, inertia, drag)
+
+
 def reduce_run(
     context: Context, run: int, trajectory: Trajectory, sample
 ) -> tuple[dict[str, np.ndarray], CellTable]:
-    """What is kept of one run: rows of tables, and the cells that it passed."""
+    """What is kept of one run beside its points: rows of tables, and the cells that it passed."""
     arcs, mass, plan = trajectory.arcs, float(trajectory.end["mass"]), context.plan
     table = context.walker.walk(arcs, mass)
-    points, impacts = np.zeros(0, POINT), trajectory.impacts[:0]
-    if plan.keeps(run):
-        inertia, drag = sample[0].inertia, getattr(context.study.options, "angular_drag", 0.0)
-        points = sample_points(run, trajectory, plan.step, plan.ground, inertia, drag)
-        impacts = trajectory.impacts
+    impacts = trajectory.impacts if plan.keeps(run) else trajectory.impacts[:0]
     kept = {
-        "runs": _run_record(run, trajectory, table, sample, plan.ground),
-        "points": points,
+        "runs": _run_record(run, trajectory, table, sample),
         "impacts": _tagged(run, impacts, RUN_IMPACT),
         "crossings": _tagged(run, trajectory.crossings, RUN_CROSSING),
         "lines": context.finder.find(run, arcs, mass),
@@ -207,7 +189,7 @@ def reduce_run(
     return kept, table
 
 
-def _run_record(run, trajectory, table, sample, ground: Ground) -> np.ndarray:
+def _run_record(run, trajectory, table, sample) -> np.ndarray:
     arcs, end = trajectory.arcs, trajectory.end
     record = np.zeros(1, RUN)
     record["run"], record["start"], record["end"] = run, arcs["x"][0], end["x"]
@@ -223,7 +205,6 @@ def _run_record(run, trajectory, table, sample, ground: Ground) -> np.ndarray:
     ends = np.concatenate([arcs["v"], arcs["v"] + length * arcs["a"]])
     record["translation"] = 0.5 * end["mass"] * (ends**2).sum(axis=1).max()
     record["rotation"] = arcs["e_spin"].max()
-    record["rest"] = end["x"][2] - height_at(ground, *end["x"][:2])
     record["volume"] = getattr(sample[0], "volume", np.nan)
     record["source"], record["rock"] = getattr(sample, "source", -1), getattr(sample, "group", -1)
     return record
@@ -237,40 +218,21 @@ def _tagged(run, rows, dtype) -> np.ndarray:
     return tagged
 
 
-def sample_points(run, trajectory, step: float, ground: Ground, inertia=None, drag=0.0):
-    """Points of the trajectory every `step` seconds, at its impacts, and at its end."""
-    arcs, end = trajectory.arcs, trajectory.end
-    grid = arcs["t0"][0] + step * np.arange(int((end["t"] - arcs["t0"][0]) / step) + 1)
-    times = np.unique(np.concatenate([grid, trajectory.impacts["t"], [end["t"]]]))
-    times = times[(times >= arcs["t0"][0]) & (times <= end["t"])]
-    arc = np.clip(np.searchsorted(arcs["t0"], times, side="right") - 1, 0, len(arcs) - 1)
-    since = np.minimum(times - arcs["t0"][arc], arcs["t1"][arc] - arcs["t0"][arc])
-    s = since[:, None]
-    points = np.zeros(len(times), POINT)
-    v = arcs["v"][arc] + s * arcs["a"][arc]
-    points["run"], points["t"], points["v"], points["w"] = run, times, v, spin_at(arcs, arc, since)
-    points["x"] = arcs["x"][arc] + s * (arcs["v"][arc] + 0.5 * s * arcs["a"][arc])
-    points["translation"] = 0.5 * end["mass"] * (v**2).sum(axis=1)
-    points["rotation"] = spin_energy_at(arcs, arc, since)
-    points["q"] = (1.0, 0.0, 0.0, 0.0)
-    if inertia is not None:
-        points["q"] = orientations_at(arcs, arc, since, inertia, drag)
-    x, y, z = points["x"].T
-    points["height"] = z - height_at(ground, x, y)
-    return points
-
-
 def usable_part(run: int, start, trajectory: Trajectory) -> Trajectory:
     """The trajectory up to where its numbers end, if it failed; at least its start.
 
     A run that failed still counts, as failed: leaving it out would make the others look surer.
     """
     arcs, end = trajectory.arcs, trajectory.end.copy()
+    numbers = arcs.view(np.float64) if arcs.flags.c_contiguous else np.full(1, np.nan)
+    ended = np.isfinite(end["x"]).all() and np.isfinite(end["t"])
+    if len(arcs) and ended and np.isfinite(numbers).all():
+        impacts = trajectory.impacts[trajectory.impacts["t"] <= end["t"]]
+        return Trajectory(arcs, impacts, trajectory.crossings, end)
     finite = np.ones(len(arcs), bool)
     for name in ("t0", "t1", "x", "v", "a", "w", "w_end", "e_spin"):
         known = np.isfinite(arcs[name])
         finite &= known if known.ndim == 1 else known.all(axis=1)
-    ended = np.isfinite(end["x"]).all() and np.isfinite(end["t"])
     if not (finite.all() and ended) and end["reason"] != FAILED:
         raise SimulationError(f"run {run} did not fail, but has a number that is not finite.")
     arcs = arcs[: len(arcs) if finite.all() else int(np.argmin(finite))]

@@ -12,6 +12,7 @@ from drystone.rockfall.results.cells import Raster
 from drystone.rockfall.results.check_lines import CheckLine
 from drystone.rockfall.study.barrier_design import DesignCase
 from drystone.rockfall.study.schema import HazardPart
+from drystone.rockfall.terrain.crs import require_same_map
 from drystone.rockfall.terrain.ground_surface import Ground, ground_of
 from drystone.rockfall.terrain.raster_files import grid_of
 
@@ -128,6 +129,7 @@ def raster_of(study, layout: int = LAYOUT) -> Raster:
     if file is not None:
         with study.blaming("output.grid"):
             found = grid_of(study.folder / file)
+            require_same_map(file, found.crs, slope.crs)
         return raster_over(slope, found.dx, np.array([found.x0, found.y0]) - 0.5 * found.dx)
     grid = slope.grid
     if grid is None:

@@ -13,7 +13,7 @@ from drystone.rockfall.study.barrier_design import DesignCase, DesignFactors
 from drystone.rockfall.study.distributions import fixed
 from drystone.rockfall.study.sources import area_source, line_source, point_source
 from drystone.rockfall.study.trees import Trees, join_trees, plant, require_trunks
-from drystone.rockfall.terrain.crs import read_crs
+from drystone.rockfall.terrain.crs import require_same_map
 from drystone.rockfall.terrain.materials import NO_TEXTURE, NONE, Texture
 from drystone.rockfall.terrain.mesh_slope import read_closed_mesh, read_mesh
 from drystone.rockfall.terrain.raster_files import read_raster
@@ -176,12 +176,7 @@ def texture(study, part) -> Texture:
         return NO_TEXTURE
     with study.blaming("materials.texture"):
         raster = read_raster(study.folder / part.file)
-        if raster.crs is not None and study.slope.crs is not None:
-            if not read_crs(part.file, raster.crs).equals(study.slope.crs, ignore_axis_order=True):
-                raise InputError(
-                    f"{part.file} is in another coordinate system than the terrain. Warp it, for "
-                    f"example: gdalwarp -r near -t_srs terrain.prj {part.file} texture.tif"
-                )
+        require_same_map(part.file, raster.crs, study.slope.crs)
         ids = np.full(raster.values.shape, NONE, dtype=np.int32)
         for code in np.unique(raster.values[np.isfinite(raster.values)]):
             name = part.codes.get(f"{code:g}")
@@ -193,6 +188,13 @@ def texture(study, part) -> Texture:
             ids[raster.values == code] = study.material_names.index(name)
     cell = np.array([raster.dx, raster.dy])
     low = np.array([raster.x0, raster.y0]) - 0.5 * cell - study.slope.origin[:2]
+    high = low + cell * ids.shape[::-1]
+    ground = [corner[:2] for corner in study.slope.bounds]
+    if (high <= ground[0]).any() or (low >= ground[1]).any():
+        raise InputError(
+            f"{study.name}: materials.texture: {part.file} covers none of the terrain. Is it in "
+            f"the same coordinate system?"
+        )
     return Texture(ids, low, cell)
 
 

@@ -9,14 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from drystone.model.checks import of_kind
+from drystone.model.finding import Finding
 from drystone.model.signatures import public
 from drystone.rockfall.engine.event_log import FOUND
 from drystone.rockfall.engine.lift_start import lift_starts
 from drystone.rockfall.engine.rock import pack_rocks
 from drystone.rockfall.engine.roll import start_table
+from drystone.rockfall.study.scenarios import require_sense
 from drystone.rockfall.study.study import Study
 from drystone.rockfall.terrain.crs import crs_name, scale_at
-from drystone.world.check.world import Finding
 
 DRAWN = 100  # runs that are drawn, to see whether rocks find a place
 FEW_RUNS = 500  # 5 runs beyond the 99th percentile: fewer say little about it
@@ -38,6 +39,8 @@ def check_study(study: Study) -> Checked:
     surface, barriers = study.surface, study.barriers
     lines, zones = study.check_lines, study.forest.drag
     options = study.options
+    if study.settings.scenarios:
+        require_sense(study)
     from drystone.rockfall.run.plan import make_plan  # above: it knows the cells of the results
 
     raster = make_plan(study).raster
@@ -155,15 +158,17 @@ def _materials(study, samples):
 
 
 def _regions(study, samples):
-    index = study.surface.regions
-    low, high = study.slope.bounds
-    for r, code in enumerate(index.region_code):
-        rim = index.rim[index.rim_start[r] : index.rim_start[r + 1]].reshape(-1, 2)
-        if (rim.max(axis=0) < low[:2]).any() or (rim.min(axis=0) > high[:2]).any():
-            yield Finding(
-                "warning", f"a region of {study.material_names[code]}", "lies off the terrain.",
-                "Is its file in the right coordinate system?",
-            )  # fmt: skip
+    names = [f"a region of {name}" for name in study.material_names]
+    areas = ((study.surface.regions, names), (study.forest.zones, None))
+    low, high = (corner[:2] for corner in study.slope.bounds)
+    for index, labels in areas:
+        for r, code in enumerate(index.region_code):
+            rim = index.rim[index.rim_start[r] : index.rim_start[r + 1]].reshape(-1, 2)
+            if (rim.max(axis=0) < low).any() or (rim.min(axis=0) > high).any():
+                yield Finding(
+                    "warning", labels[code] if labels else "a forest zone", "lies off the terrain.",
+                    "Is it, or its file, in the right coordinate system?",
+                )  # fmt: skip
 
 
 def _sizes(study, samples):
@@ -186,6 +191,15 @@ def _lifts(study, samples):
             "warning", "sources", f"put {np.count_nonzero(lifts)} of the first {len(lifts)} rocks "
             f"where they overlap the ground or a wall; these are lifted until they touch it, by up "
             f"to {lifts.max():.3g} m.", "Raise the points, or leave their height out.",
+        )  # fmt: skip
+
+
+def _cells(study, samples):
+    output = study.settings.output
+    if output.grid is not None and output.cell is not None:
+        yield Finding(
+            "hint", "output", f"has cell_m = {output.cell:g}, which is not used: the cells are "
+            f"those of {output.grid}.", "Leave out one of them.",
         )  # fmt: skip
 
 
@@ -231,5 +245,5 @@ def _scale(study, samples):
 
 CHECKS = (
     _scale, _axes, _holes, _alone, _meshes, _materials, _regions, _sizes, _lifts, _check_lines,
-    _presets, _count,
+    _cells, _presets, _count,
 )  # fmt: skip

@@ -174,8 +174,11 @@ def _checked(kind: str, table: dict) -> Distribution:
     if not low < high:
         raise InputError(f"min is {low:g} and max is {high:g}, min must be the smaller.")
     weights = tuple(_finite("weights", w) for w in table.get("weights", ()))
-    if weights and (kind != "values" or len(weights) != len(numbers) or min(weights) < 0.0):
-        raise InputError("weights must be one number >= 0 for each of the values.")
+    if weights and (
+        kind != "values" or len(weights) != len(numbers) or min(weights) < 0.0
+        or not 0.0 < sum(weights) < inf
+    ):  # fmt: skip
+        raise InputError("weights must be one number >= 0 for each of the values, not all 0.")
     _require_sense(kind, numbers, low, high)
     result = Distribution(kind, numbers, weights, low, high)
     if kind == "values":

@@ -57,6 +57,7 @@ Tall = Annotated[float, Field(gt=0.0, le=1e4, allow_inf_nan=False)]  # [m]
 Share = Annotated[Spread, _bounded(0.0, 1.0, "from 0 to 1")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Above = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Weight = Annotated[float, Field(gt=0.0, le=1e12)]  # of which sums are made
 
 
 def _rows(value):
@@ -74,11 +75,29 @@ def _turn(value):
 
 Points = Annotated[list[list[Number]], BeforeValidator(_rows)]
 Turn = Annotated[Literal["random"] | list[Spread], BeforeValidator(_turn)]
-Name = Annotated[str, Field(min_length=1)]
+
+
+def _printable(value: str | None):
+    """Texts go into pages, tables and names of layers, which hold no control characters."""
+    odd = [c for c in value or "" if ord(c) < 32 and c not in "\n\t"]
+    if odd:
+        raise InputError(f"holds the control character {odd[0]!r}, must be a plain text.")
+    return value
+
+
+Plain = Annotated[str, AfterValidator(_printable)]
+Name = Annotated[Plain, Field(min_length=1)]
 
 
 class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _entries_of_a_file(self):
+        for key in ("layer", "priority_column"):
+            if getattr(self, key, None) is not None and self.file is None:  # type: ignore[attr-defined]
+                raise InputError(f"has a {key}, but no file that it would be of.")
+        return self
 
 
 class Terrain(Part):
@@ -145,7 +164,7 @@ class RockPart(Part):
     volume: Positive | None = Field(None, alias="volume_m3")
     mass: Positive | None = Field(None, alias="mass_kg")
     density: Positive = Field(fixed(ROCK_DENSITY), alias="density_kg_m3")
-    weight: Above = 1.0
+    weight: Weight = 1.0
 
     @model_validator(mode="after")
     def _known_size(self):
@@ -181,7 +200,7 @@ class SourcePart(Part):
     steeper_than: Annotated[float, Field(gt=0.0, lt=180.0)] | None = Field(
         None, alias="steeper_than_deg"
     )
-    weight: Above = 1.0
+    weight: Weight = 1.0
     frequency: Above | None = Field(None, alias="frequency_1_year")  # rocks that it releases
     rocks: list[str] | None = None
     height: NotNegative = Field(fixed(0.0), alias="height_m")
@@ -241,7 +260,7 @@ class BarrierPart(Part):
     inclination: Annotated[float, Field(gt=-80.0, lt=80.0)] | None = Field(
         None, alias="inclination_deg"
     )
-    thickness: Above | None = Field(None, alias="thickness_m")
+    thickness: Tall | None = Field(None, alias="thickness_m")
     material: str | None = None
 
     @property
@@ -366,16 +385,36 @@ class DesignPart(Part):
     action_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
     height_factor: Annotated[float, Field(ge=1.0, allow_inf_nan=False)] | None = None
 
+    @model_validator(mode="after")
+    def _factors_of_the_standard(self):
+        given = [self.action_factor, self.height_factor]
+        if self.standard == "ONR 24810" and None in given:
+            raise InputError(
+                "with standard = 'ONR 24810' needs action_factor and height_factor: take them from "
+                "the standard."
+            )
+        if self.standard != "ONR 24810" and given != [None, None]:
+            raise InputError("only with standard = 'ONR 24810' has action_factor, height_factor.")
+        return self
+
+
+def _told_apart(values: list[float]) -> list[float]:
+    """Rasters are named after them, to six digits."""
+    names = [f"{value:g}" for value in values]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"names {name} more than once.")
+    return values
+
+
+Listed = Annotated[list[Above], Field(min_length=1, max_length=10), AfterValidator(_told_apart)]
+
 
 class HazardPart(Part):
     """Energies whose exceedance is mapped, and return periods; see results/hazard.py."""
 
-    energies: Annotated[list[Above], Field(min_length=1, max_length=10)] = Field(
-        [30.0, 300.0], alias="energies_kj"
-    )
-    return_periods: Annotated[list[Above], Field(min_length=1, max_length=10)] = Field(
-        [30.0, 100.0, 300.0], alias="return_periods_years"
-    )
+    energies: Listed = Field([30.0, 300.0], alias="energies_kj")
+    return_periods: Listed = Field([30.0, 100.0, 300.0], alias="return_periods_years")
 
 
 def _as_text(value):
@@ -384,7 +423,7 @@ def _as_text(value):
     return str(value) if plain else value
 
 
-Text = Annotated[str | None, BeforeValidator(_as_text)]
+Text = Annotated[str | None, BeforeValidator(_as_text), AfterValidator(_printable)]
 
 
 class ReportPart(Part):
@@ -409,7 +448,7 @@ class ScenarioPart(Part):
 
 
 class StudyFile(Part):
-    title: str = ""
+    title: Plain = ""
     terrain: Terrain
     materials: Materials
     rocks: list[RockPart] = Field(min_length=1)

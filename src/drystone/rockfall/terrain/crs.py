@@ -87,13 +87,30 @@ def to_slope(name: str, xy: np.ndarray, found, crs) -> np.ndarray:
     return moved
 
 
+def require_same_map(name: str, found, crs) -> None:
+    """InputError for a raster in another plan than that of the slope; heights may differ."""
+    if found is None or crs is None:
+        return
+    own, wanted = (_plan(x) for x in (read_crs(f"crs of {name}", found), crs))
+    if not own.equals(wanted, ignore_axis_order=True):
+        raise InputError(
+            f"{name} is in another coordinate system ({crs_name(own)}) than the terrain "
+            f"({crs_name(wanted)}). Warp it, for example: gdalwarp -r near -t_srs "
+            f"{crs_name(wanted)} {name} moved.tif"
+        )
+
+
+def _plan(crs):
+    return crs.sub_crs_list[0] if crs.is_compound else crs
+
+
 def scale_at(crs, x: float, y: float) -> float:
     """Metres of the map for a metre of the ground at a point; 1 if unknown."""
     if crs is None or not crs.is_projected:
         return 1.0
     pyproj = load("pyproj", "A coordinate reference system")
     try:
-        flat = crs.sub_crs_list[0] if crs.is_compound else crs
+        flat = _plan(crs)
         to_degrees = pyproj.Transformer.from_crs(flat, flat.geodetic_crs, always_xy=True)
         factors = pyproj.Proj(flat).get_factors(*to_degrees.transform(x, y))
     except Exception:  # of systems that PROJ cannot differentiate

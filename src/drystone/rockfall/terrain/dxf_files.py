@@ -7,10 +7,9 @@ import numpy as np
 
 from drystone.errors import InputError
 from drystone.model.checks import did_you_mean
-from drystone.model.reading_apart import Limits, limits_of, read_apart
 from drystone.rockfall.optional_packages import load
+from drystone.rockfall.terrain.reading_apart import opened_apart
 
-SPARE = Limits(memory=512 << 20, seconds=10)  # beyond what the size of a file gives
 _POINT, _OPEN, _CLOSED = range(3)  # as in dxf_process.py
 
 
@@ -19,13 +18,7 @@ def read_dxf(path: Path, kinds, layer: str | None) -> tuple:
 
     kinds   "line" takes lines and polylines, "polygon" closed ones, "point" points
     """
-    load("ezdxf", f"Reading {path.name}")
-    script, limits = (
-        Path(__file__).with_name("dxf_process.py"),
-        limits_of(SPARE, path.stat().st_size),
-    )
-    start = f"{path.name} cannot be read as a DXF drawing"
-    with read_apart(script, path, limits, start) as out, open(out, "rb") as stream:
+    with opened_apart(path, "ezdxf", "dxf_process.py", "a DXF drawing") as stream:
         rows, corners = (np.load(stream, allow_pickle=False) for _ in range(2))
         layers = json.loads(stream.read())
     if layer is not None and layer not in layers:

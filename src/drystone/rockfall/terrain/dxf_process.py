@@ -11,6 +11,7 @@ SAG, PART = 0.01, 1e-6
 FARTHEST = 1e8  # units from the origin: more than once around the Earth
 LINES = ("LINE", "LWPOLYLINE", "POLYLINE", "ARC", "CIRCLE", "SPLINE", "ELLIPSE")
 MOST_POINTS = 2_000_000
+DEEPEST = 8  # blocks within blocks
 POINT, OPEN, CLOSED = range(3)
 
 
@@ -19,10 +20,8 @@ def main(path: str, out: str) -> None:
     layers: dict[str, int] = {}
     rows: list[tuple[int, int, int]] = []
     corners: list[tuple[float, float, float]] = []
-    for entity in ezdxf.readfile(path).modelspace():
-        if entity.dxftype() not in (*LINES, "POINT"):
-            continue
-        layer = layers.setdefault(entity.dxf.layer, len(layers))
+    for entity, name in entities(ezdxf.readfile(path).modelspace()):
+        layer = layers.setdefault(name, len(layers))
         kind, points = shape_of(entity)
         if len(corners) + len(points) > MOST_POINTS:
             raise ValueError(f"it has more than {MOST_POINTS:,} corners.")
@@ -32,6 +31,20 @@ def main(path: str, out: str) -> None:
         np.save(stream, np.array(rows, np.int64).reshape(-1, 3), allow_pickle=False)
         np.save(stream, np.array(corners, np.float64).reshape(-1, 3), allow_pickle=False)
         stream.write(json.dumps(list(layers)).encode())
+
+
+def entities(space, around: str = "0", depth: int = 0):
+    """(entity, layer) of all shapes, those of inserted blocks among them.
+
+    What lies on layer 0 of a block is on the layer of its insert, `around`.
+    """
+    for entity in space:
+        layer = entity.dxf.layer if depth == 0 or entity.dxf.layer != "0" else around
+        if entity.dxftype() in (*LINES, "POINT"):
+            yield entity, layer
+        elif entity.dxftype() == "INSERT" and depth < DEEPEST:
+            for one in entity.multi_insert() if entity.mcount > 1 else (entity,):
+                yield from entities(one.virtual_entities(), layer, depth + 1)
 
 
 def shape_of(entity) -> tuple[int, list[tuple[float, float, float]]]:

@@ -12,13 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from drystone.errors import InputError
-from drystone.model.reading_apart import Limits, limits_of, read_apart
-from drystone.rockfall.optional_packages import load
 from drystone.rockfall.terrain.raster_files import Raster
+from drystone.rockfall.terrain.reading_apart import opened_apart
 
 SUFFIXES = (".las", ".laz")
 FARTHEST = 1e8  # [m] from the origin of a map: the Earth is 4e7 m around
-SPARE = Limits(memory=512 << 20, seconds=10)  # beyond what the size of a file gives
 GAP = 20.0  # cells: longer sides span what was not surveyed
 MOST_TRIANGLES = 8_000_000  # of a mesh: rolling on 4 million takes 1.3 GB
 POINTS_IN_CELL = 4.0  # a cell that is not given holds so many points on average
@@ -104,13 +102,7 @@ def _delaunay(name: str, points: np.ndarray):
 
 
 def _ground_points(path: Path):
-    load("laspy", f"Reading {path.name}")
-    script, limits = (
-        Path(__file__).with_name("las_process.py"),
-        limits_of(SPARE, path.stat().st_size),
-    )
-    start = f"{path.name} cannot be read as a point cloud"
-    with read_apart(script, path, limits, start) as out, open(out, "rb") as stream:
+    with opened_apart(path, "laspy", "las_process.py", "a point cloud") as stream:
         places, count, crs = (np.load(stream, allow_pickle=False) for _ in range(3))
     x, y, z = places
     if len(x) < 3:

@@ -72,6 +72,11 @@ def move_raster(name: str, raster: Raster, given: str | None, target: str) -> Ra
         raise InputError(
             f"{name} has no coordinate reference system to be moved from. Give it: crs = 'EPSG:...'"
         )
+    if given == LOCAL:
+        raise InputError(
+            f"{name}: reproject needs to know where the file lies, but crs = 'local' says that it "
+            f"is on no map. Give its system, such as crs = 'EPSG:2056', or leave reproject out."
+        )
     source = read_crs(f"crs of {name}", raster.crs if given is None else given)
     wanted = read_crs("reproject", target)
     rasterio, warp = load("rasterio", "Reprojection"), load("rasterio.warp", "Reprojection")

@@ -17,6 +17,7 @@ from drystone.model.checks import as_float, float_array, index_rows, point_array
 from drystone.model.signatures import public
 from drystone.rockfall.input_files import as_path, is_file
 from drystone.rockfall.terrain.crs import LOCAL, choose_crs
+from drystone.rockfall.terrain.grid_height import heights_on_grid
 from drystone.rockfall.terrain.mesh_slope import SUFFIXES, read_mesh
 from drystone.rockfall.terrain.plan_index import PlanIndex, build_plan_index, highest_over
 from drystone.rockfall.terrain.point_clouds import SUFFIXES as CLOUDS
@@ -25,7 +26,6 @@ from drystone.rockfall.terrain.raster_files import Raster, read_raster, require_
 from drystone.rockfall.terrain.reprojection import in_metres, move_raster
 
 HEIGHTS = (-1000.0, 9000.0)  # [m] deepest mine and highest mountain; beyond is undeclared NoData
-ON_NODE = 1e-9  # of a cell: a point so near a node is on it, and gets its height to the last digit
 
 
 class HeightGrid(NamedTuple):
@@ -194,7 +194,7 @@ class Slope:
             raise InputError(f"x has shape {x.shape} and y {y.shape}, must be the same.")
         x, y = np.broadcast_arrays(x, y)
         if self.grid is not None:
-            return _grid_height(self.grid, x, y)
+            return heights_on_grid(self.grid, x, y)
         height = np.empty(x.size)
         index = self.plan_index
         highest_over(
@@ -237,39 +237,6 @@ def _split_cells(name: str, there: np.ndarray) -> np.ndarray:
     for k, step in enumerate((0, 1, columns + 1, 0, columns + 1, columns)):
         triangles[:, k] = corner + step
     return triangles.reshape(-1, 3)
-
-
-def _grid_height(grid: HeightGrid, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    rows, columns = grid.z.shape
-    with np.errstate(invalid="ignore"):
-        u, v = _snap((x - grid.x0) / grid.dx), _snap((y - grid.y0) / grid.dy)
-        inside = (u >= 0) & (v >= 0) & (u <= columns - 1) & (v <= rows - 1)
-    u, v = np.where(inside, u, 0.0), np.where(inside, v, 0.0)
-    height = np.full(u.shape, np.nan)
-    # A point on the edge of a cell may belong to the ground of the one before it.
-    for back_i, back_j in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        j = np.clip(np.floor(u).astype(np.int64) - back_j, 0, columns - 2)
-        i = np.clip(np.floor(v).astype(np.int64) - back_i, 0, rows - 2)
-        a, b = u - j, v - i
-        touches = inside & (a <= 1.0) & (b <= 1.0) & np.isnan(height)
-        height = np.where(touches, _cell_height(grid.z, i, j, a, b), height)
-    return height
-
-
-def _cell_height(z: np.ndarray, i, j, a, b) -> np.ndarray:
-    """Height in cell (i, j) at shares a, b of its sides; NaN if it is a hole."""
-    south_west, south_east = z[i, j], z[i, j + 1]
-    north_west, north_east = z[i + 1, j], z[i + 1, j + 1]
-    # As weights, so that each corner has its own height to the last digit.
-    below = (1.0 - a) * south_west + (a - b) * south_east + b * north_east
-    above = (1.0 - b) * south_west + (b - a) * north_west + a * north_east
-    whole = np.isfinite(south_west + south_east + north_west + north_east)
-    return np.where(whole, np.where(a >= b, below, above), np.nan)
-
-
-def _snap(u: np.ndarray) -> np.ndarray:
-    nearest = np.rint(u)
-    return np.where(np.abs(u - nearest) < ON_NODE, nearest, u)
 
 
 def _round_origin(low: np.ndarray, high: np.ndarray) -> np.ndarray:

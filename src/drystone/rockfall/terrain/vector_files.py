@@ -1,5 +1,6 @@
 """Points, lines and polygons in local coordinates, from GIS files or from the study itself."""
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,9 @@ def read_features(path, slope, kinds, layer: str | None = None) -> Features:
     elif path.suffix.lower() in TABLES:
         shapes, table, crs = read_points(path)
     else:
-        shapes, table, crs = _read_layer(path, layer)
+        with warnings.catch_warnings():  # what is wrong with a file is said once, in an error
+            warnings.simplefilter("ignore")
+            shapes, table, crs = _read_layer(path, layer)
     there = ~(shapely.is_missing(shapes) | shapely.is_empty(shapes))
     shapes = shapes[there]
     if len(shapes) == 0:
@@ -96,6 +99,8 @@ def _require_layer(name: str, layers: list[str], layer: str | None) -> None:
 
 def points_of(what: str, rows, slope) -> np.ndarray:
     """(n, 2 or 3) local, from world coordinates that the user wrote."""
+    if not rows:
+        raise InputError(f"{what}: holds no point.")
     widths = {len(row) for row in rows}
     if widths - {2, 3} or len(widths) != 1:
         raise InputError(f"{what}: every point must be [x, y], or every one [x, y, z].")
