@@ -35,15 +35,12 @@ from drystone.solvers.newton.by_bodies import (
     solve_by_bodies,
     structure_operations,
 )
-from drystone.solvers.newton.local_rounds import AIM, LEAST_LOCAL, finish_locally
+from drystone.solvers.newton.local_rounds import LEAST_LOCAL, finish_locally
 from drystone.solvers.newton.ordering import band_numbers, order_island
 from drystone.solvers.newton.semismooth import natural_error, prox_newton
 
 MOST_OPERATIONS = 1e8  # of one factorisation: some 10 ms
 NEWTON_STEPS = 100  # in a step; islands took 1 to 60
-# An island in motion is solved as a whole where so many tolerances are left and its factors take so
-# few operations, half a millisecond: of 1000 steps of a struck wall of 200 stones that is ten.
-NEARLY, FEW_OPERATIONS = 4.0, 5e6
 IN_MOTION = 1.5  # so much more than that of rest is the tolerance of an island in motion
 
 
@@ -322,18 +319,6 @@ def _settle_group(lo, n, residual, rows, mass, free, tolerance, twist, info):
     return min(error, residual)
 
 
-@kernel
-def _solve_rest(lo, n, left, own, rows, mass, free, tolerance, twist, info):
-    """A whole island of which local rounds have left so much. Its error, infinite if none."""
-    if not is_moving(lo, n, rows, tolerance):
-        aims = (LARGE_GOAL * tolerance, tolerance, BODY_OPERATIONS)
-        return _solve_large(lo, n, rows, mass, free, tolerance, aims, twist, info)
-    if left > NEARLY * own:
-        return np.inf
-    aims = (AIM * own, own, FEW_OPERATIONS)
-    return _solve_large(lo, n, rows, mass, free, np.inf, aims, twist, info)
-
-
 @inner_kernel(inline="always")
 def finish_groups(
     rows, groups, row_count, backward, mass, free, tolerance, bounds, work, twist, info,
@@ -368,7 +353,8 @@ def finish_groups(
                 finish_locally(g, lo, n, backward, rows, groups, row_count, mass, twist, info)
             left = rows.group_residual[g]
             if not left <= own:
-                found = _solve_rest(lo, n, left, own, rows, mass, free, tolerance, twist, info)
+                aims = (LARGE_GOAL * tolerance, tolerance, BODY_OPERATIONS)
+                found = _solve_large(lo, n, rows, mass, free, tolerance, aims, twist, info)
                 error = min(error, found)
                 rows.group_residual[g] = min(error, left)
         if error <= tolerance:
