@@ -6,26 +6,10 @@ import pytest
 
 import drystone as ds
 from drystone.constraints.coulomb import project_on_cone
-from drystone.scenes.stacks import fill_box_stack, fill_pyramid
+from drystone.scenes.stacks import fill_box_stack, fill_jenga, fill_masonry, fill_pyramid
 from drystone.solvers.newton.body_system import _cone_stiffness
 from drystone.solvers.newton.by_bodies import BODY_OPERATIONS, solve_by_bodies
 from drystone.solvers.nsgs import rows_of
-
-BLOCK = 0.075, 0.025, 0.015  # [m] of a Jenga tower
-
-
-def fill_jenga(world, layers=18):
-    """Three blocks a layer, every other layer turned: 37 contacts a layer."""
-    wood = ds.Material(density=600, friction=0.5)
-    world.add_fixed(ds.Plane(), wood)
-    long, wide, high = BLOCK
-    for layer in range(layers):
-        for k in range(3):
-            beside, z = (k - 1) * wide, (layer + 0.5) * high
-            if layer % 2:
-                world.add_body(ds.Box(wide, long, high), wood, position=(beside, 0, z))
-            else:
-                world.add_body(ds.Box(long, wide, high), wood, position=(0, beside, z))
 
 
 def rest(world, seconds, grace=0.1):
@@ -111,6 +95,27 @@ def test_tall_stack_and_pyramid_stand():
         missed, drift = rest(world, 0.3)
         assert missed == 0, fill.__name__
         assert drift < 1e-4, fill.__name__
+
+
+def test_wall_of_equal_stones_converges_from_the_first_step():
+    world = ds.World(sleeping=False)
+    fill_masonry(world, courses=20, stones=20)
+    missed, drift = rest(world, 0.1, grace=0.0)
+    assert missed == 0
+    assert drift < 1e-6
+
+
+def test_tower_beside_the_middle_does_not_creep():
+    """30 stones, some millimetres beside each other: the uppermost went off by 0.1 mm in 0.4 s."""
+    world = ds.World(sleeping=False)
+    world.add_fixed(ds.Plane())
+    for k in range(30):
+        shape = ds.Box(0.2, 0.2, 0.2) if k % 3 else ds.Cylinder(0.11, 0.2)
+        place = 0.003 * np.sin(k), 0.003 * np.cos(2 * k), 0.2 * k + 0.1
+        world.add_body(shape, position=place)
+    missed, drift = rest(world, 0.4)
+    assert missed == 0
+    assert drift < 1e-5
 
 
 def test_bits_do_not_depend_on_threads():

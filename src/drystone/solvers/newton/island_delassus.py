@@ -22,10 +22,15 @@ from drystone.jit.stage import stage
 from drystone.jit.vec import cross
 from drystone.model.arrays import INFO_NEWTON_ISLANDS, INFO_NEWTON_STEPS
 from drystone.solvers.gauss_seidel.solve_islands import DEEPER, solve_group, worst_group
+from drystone.solvers.gauss_seidel.sweep import closing_speed
 from drystone.solvers.newton.by_bodies import (
     BODY_OPERATIONS,
     LARGE_GOAL,
+    LEAST_TOWER,
     MANY_BODIES,
+    REST,
+    TOWER,
+    TOWER_GOAL,
     is_moving,
     solve_by_bodies,
     structure_operations,
@@ -292,9 +297,9 @@ def solve_by_newton(lo, n, first_node, nodes, rows, joint_work, mass, free, goal
 
 
 @kernel
-def _solve_large(lo, n, rows, mass, free, aims, twist, info):
+def _solve_large(lo, n, rows, mass, free, tolerance, aims, twist, info):
     """solve_by_bodies() where nothing moves, noted in `info`; the error, infinite if it does."""
-    if mass.shape[0] <= MANY_BODIES or is_moving(lo, n, rows, aims[1]):
+    if mass.shape[0] <= MANY_BODIES or is_moving(lo, n, rows, tolerance):
         return np.inf
     error, islands, steps = solve_by_bodies(lo, n, rows, mass, free, aims, twist)
     info[INFO_NEWTON_ISLANDS] += islands
@@ -304,10 +309,14 @@ def _solve_large(lo, n, rows, mass, free, aims, twist, info):
 
 @kernel
 def _settle_group(lo, n, residual, rows, mass, free, tolerance, twist, info):
-    """A structure at rest to a tenth of the tolerance, and deeper on the way. Its error."""
-    close = LARGE_GOAL * tolerance
-    aims = (DEEPER * tolerance, close, structure_operations(n))
-    return min(_solve_large(lo, n, rows, mass, free, aims, twist, info), residual)
+    """A structure at rest to a share of the tolerance, and deeper on the way. Its error."""
+    close = (LARGE_GOAL if n > TOWER else TOWER_GOAL) * tolerance
+    resting = residual > tolerance or closing_speed(lo, lo + n, rows) <= REST * tolerance
+    if residual <= close or not resting:
+        return residual
+    aims = (0.1 * close, close, structure_operations(n))
+    error = _solve_large(lo, n, rows, mass, free, tolerance, aims, twist, info)
+    return min(error, residual)
 
 
 @inner_kernel(inline="always")
@@ -323,9 +332,9 @@ def finish_groups(
         lo = np.int64(rows.slab_first[first])  # one width of integers: one version of what it calls
         n = np.int64(rows.slab_first[last]) - lo
         residual, own = rows.group_residual[g], rows.group_tolerance[g]
-        close, large = LARGE_GOAL * tolerance, last - first > 1
+        large = last - first > 1
         if residual <= own:
-            if large and residual > close:
+            if large or n >= LEAST_TOWER:
                 rows.group_residual[g] = _settle_group(
                     lo, n, residual, rows, mass, free, tolerance, twist, info
                 )
@@ -344,8 +353,9 @@ def finish_groups(
                 finish_locally(g, lo, n, backward, rows, groups, row_count, mass, twist, info)
             left = rows.group_residual[g]
             if not left <= own:
-                aims = (close, tolerance, BODY_OPERATIONS)
-                error = min(error, _solve_large(lo, n, rows, mass, free, aims, twist, info))
+                aims = (LARGE_GOAL * tolerance, tolerance, BODY_OPERATIONS)
+                found = _solve_large(lo, n, rows, mass, free, tolerance, aims, twist, info)
+                error = min(error, found)
                 rows.group_residual[g] = min(error, left)
         if error <= tolerance:
             rows.group_residual[g] = error

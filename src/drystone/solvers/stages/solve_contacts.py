@@ -6,7 +6,7 @@ from drystone.model.arrays import ROLLING
 from drystone.solvers.gauss_seidel.rolling import add_torques, roll_rows, rolling_error
 from drystone.solvers.gauss_seidel.solve_islands import solve_rows
 from drystone.solvers.gauss_seidel.sweep import is_bounded
-from drystone.solvers.newton.by_bodies import LARGE_GOAL
+from drystone.solvers.newton.by_bodies import TOWER_GOAL
 from drystone.solvers.newton.island_delassus import finish_groups
 
 # How often Newton's method, which takes torques of rolling friction as given, and sweeps, which
@@ -46,7 +46,7 @@ def solve_contacts(backward, bounds, state, settings, work, groups, count):
         if rolls:  # from here on torques are given loads
             add_torques(0, count, 1.0, rows, motion.mass, motion.free)
             rows.special[ROLLING] = 0
-        if newton and residual > LARGE_GOAL * settings.tolerance and not is_bounded(bounds):
+        if newton and residual > TOWER_GOAL * settings.tolerance and not is_bounded(bounds):
             sweeps, residual = finish_groups(
                 rows, groups, count, backward, motion.mass, motion.free, settings.tolerance,
                 bounds, work.island, motion.twist, info,
