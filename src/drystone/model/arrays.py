@@ -198,7 +198,7 @@ class Settings(NamedTuple):
     gravity_z: float = -9.81
     tolerance: float = 1e-5  # on residual() [m/s]; 1/4000 of what gravity adds in a step
     # Share of the speed at which the contacts of a large island close that is added to it.
-    relative_tolerance: float = 0.4
+    relative_tolerance: float = 0.2
     max_sweeps: int = 0  # of the solver in a step; 0: sweep_limit() (gauss_seidel/sweep.py)
     budget_sweeps: int = 0  # hard bound of the solve; 0: none
     budget_time: float = 0.0  # [s] likewise

@@ -57,8 +57,8 @@ class World(Bulk, Queries, Snapshots, Readings, Hands, WithRobots, WithCharacter
     solver              a name in `drystone.solvers.SOLVERS`, or one of its solvers with options;
                         "penalty", or Penalty with options, for penalty forces
     tolerance           what the solver must reach, on `residual()` [m/s]; None: its own default
-    relative_tolerance  of the speed at which the contacts of a large island close: this share of it
-                        is added to `tolerance` there; 0: none
+    relative_tolerance  of the motion of a large island, of what closes or changes there: this share
+                        is added to `tolerance`; 0: none
     budget              a hard bound of the solve in a step: its sweeps, or a time like "2 ms"
     stepper             how time is stepped: "time-stepping"; "implicit" for stiff forces; "event"
                         for steps that end where bodies touch; "verlet" for half steps; "rk4"

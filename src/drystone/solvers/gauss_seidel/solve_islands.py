@@ -142,7 +142,8 @@ def _reopen(small, rows, tolerance):
 def solve_rows(rows, groups, row_count, backward, mass, tolerance, relative, bounds, quick, twist):
     """Improve rows.impulse, and the twists with it, until every group has converged.
 
-    relative share of the change of their motion that large groups may be off besides `tolerance`
+    relative share of their motion that large groups may be off besides `tolerance`, see
+             motion_tolerance.py
     bounds   of the work, see sweep.py
     quick    whether sweeps of small groups end where another method would be quicker, and those
              of large ones are accelerated
