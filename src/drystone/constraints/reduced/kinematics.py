@@ -223,8 +223,9 @@ def step_coordinates(model, q, v, dt, out):
 @inner_kernel
 def step_links(lo, hi, model, q, v, dt, out):
     """step_coordinates() of the links lo ... hi."""
+    kinds, first_q, first_v = model.kind, model.first_q, model.first_v
     for i in range(lo, hi):
-        kind, k, d = model.kind[i], model.first_q[i], model.first_v[i]
+        kind, k, d = kinds[i], first_q[i], first_v[i]
         if kind == REVOLUTE or kind == PRISMATIC:
             out[k] = q[k] + dt * v[d]
         elif kind == PLANAR:

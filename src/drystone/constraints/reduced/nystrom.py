@@ -36,12 +36,12 @@ def add_passive(model, q, v, tau):
 
 @kernel
 def _add_passive(lo, hi, model, q, v, tau):
+    kinds, first_v, damping, stiffness = model.kind, model.first_v, model.damping, model.stiffness
     for i in range(lo, hi):
-        kind = model.kind[i]
-        for d in range(model.first_v[i], model.first_v[i + 1]):
-            tau[d] -= model.damping[d] * v[d]
-            if (kind == REVOLUTE or kind == PRISMATIC) and model.stiffness[d] > 0.0:
-                tau[d] -= model.stiffness[d] * (q[model.first_q[i]] - model.rest[d])
+        for d in range(first_v[i], first_v[i + 1]):
+            tau[d] -= damping[d] * v[d]
+            if stiffness[d] > 0.0 and (kinds[i] == REVOLUTE or kinds[i] == PRISMATIC):
+                tau[d] -= stiffness[d] * (q[model.first_q[i]] - model.rest[d])
 
 
 @kernel
@@ -57,11 +57,12 @@ def _accelerate(model, q, v, tau, gravity, push, again, work, force, out):
 @kernel
 def _follow(model, lo, hi, q, v, h, slope, share, last, rate, out):
     """q after `h` at the rates v + t share slope; `last` is q̈ in the middle, `rate` scratch."""
-    for d in range(model.first_v[lo], model.first_v[hi]):
-        rate[d] = v[d] + 0.5 * h * share * slope[d]
+    kinds, first_v, reach = model.kind, model.first_v, 0.5 * h * share
+    for d in range(first_v[lo], first_v[hi]):
+        rate[d] = v[d] + reach * slope[d]
     for i in range(lo, hi):
-        if model.kind[i] == BALL or model.kind[i] == FREE:
-            d = model.first_v[i + 1] - 3
+        if kinds[i] == BALL or kinds[i] == FREE:
+            d = first_v[i + 1] - 3
             turned = cross((v[d], v[d + 1], v[d + 2]), (last[d], last[d + 1], last[d + 2]))
             for k in range(3):
                 rate[d + k] += h * h / 12.0 * turned[k]
@@ -72,10 +73,10 @@ def _follow(model, lo, hi, q, v, h, slope, share, last, rate, out):
 def _missed(model, lo, hi, v, dt, moved, change, last, inner):
     """Size of dt (k1 - k2 - k3 + k4) as a share of the rates, both by what moves with each joint;
     `moved` is k1 + k2 + k3, `change` k1 + 2 k2 + 2 k3, `last` k4."""
-    missed, size = 0.0, 0.0
+    missed, size, first_v = 0.0, 0.0, model.first_v
     for i in range(lo, hi):
-        first = model.first_v[i]
-        for d in range(first, model.first_v[i + 1]):
+        first = first_v[i]
+        for d in range(first, first_v[i + 1]):
             weight = 1.0 / inner[d, d - first]
             error = 3.0 * moved[d] - 2.0 * change[d] + last[d]
             gained = dt / 6.0 * (change[d] + last[d])
