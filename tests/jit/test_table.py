@@ -95,3 +95,13 @@ def test_tables_are_pickled_without_their_address():
 def test_what_cannot_be_a_member_is_refused():
     with pytest.raises(TypeError, match="cannot hold str"):
         read(outer()._replace(count="seven"))
+
+
+def test_an_address_that_cannot_be_had_is_an_exception():
+    """It was a crash: Ctrl-C could be raised where a call asked for it."""
+    made = outer()
+    assert read(made)[2] == -7
+    del made.__dict__["_address"]
+    with pytest.raises(AttributeError):
+        read(made)
+    assert not any(isinstance(vars(kind).get("_address"), property) for kind in Outer.__mro__)

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import sys
 import threading
 from time import sleep
 
@@ -487,3 +488,47 @@ def test_runs_that_are_no_full_steps_add_up(tmp_path):
     assert world.step_count == 241
     world.run(0.4 * world.dt)
     assert world.step_count == 241
+
+
+def test_ctrl_c_anywhere_in_a_step_of_ones_own_loop_is_no_crash():
+    """Whatever line of ours it is raised in: the world goes on, from before or after the step."""
+
+    def world():
+        made = box_world(sleeping=False)
+        made.run(2 * made.dt)
+        return made
+
+    def step(made, raise_at):
+        lines = 0
+
+        def trace(frame, event, _):
+            nonlocal lines
+            if "drystone" not in frame.f_code.co_filename:
+                return None
+            lines += event == "line"
+            if lines == raise_at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        sys.settrace(trace)
+        try:
+            made.step()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        return lines
+
+    reference, hashes = world(), {}
+    for _ in range(4):
+        hashes[reference.step_count] = reference.hash()
+        reference.step()
+    count = step(world(), 0)
+    assert count > 20
+    for line in range(1, count + 1):
+        made = world()
+        step(made, line)
+        while made.step_count < 5:
+            assert made.hash() == hashes[made.step_count], line
+            made.step()

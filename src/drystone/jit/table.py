@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.extending import (
     NativeValue,
@@ -32,7 +33,11 @@ class _Table:
     """What a class marked with @table adds to its named tuple."""
 
     def _pack(self):
-        """Type and block of words of this tuple; made once, for it cannot change."""
+        """Type and block of words of this tuple; made once, for it cannot change.
+
+        `_address` is an attribute and no property: a call of a kernel asks for it, and would run
+        Python there, where Ctrl-C can be raised.
+        """
         packed = self.__dict__.get("packed")
         if packed is None:
             kinds, words = [], []
@@ -42,12 +47,9 @@ class _Table:
                 words.extend(own)
             block = np.array(words, np.uint64)
             packed = TableType(type(self).__name__, self._fields, tuple(kinds)), block
+            self.__dict__["_address"] = block.ctypes.data
             self.__dict__["packed"] = packed
         return packed
-
-    @property
-    def _address(self) -> int:
-        return self._pack()[1].ctypes.data
 
     def __reduce__(self):
         return type(self), tuple(self)
@@ -88,7 +90,7 @@ def _words_of(member):
         words = [member.size, member.itemsize, member.ctypes.data, *member.shape, *member.strides]
         return numba.typeof(member), words
     if isinstance(member, _Table):
-        return member._pack()[0], [member._address]
+        return member._pack()[0], [member._pack()[1].ctypes.data]
     if member is None:
         return types.none, []
     if isinstance(member, float):
@@ -111,9 +113,12 @@ class _TableModel(models.OpaqueModel):
 @unbox(TableType)
 def _unbox_table(kind, value, c):
     number = c.pyapi.object_getattr_string(value, "_address")
-    address = c.pyapi.long_as_voidptr(number)
-    c.pyapi.decref(number)
-    return NativeValue(address)
+    failed = cgutils.is_null(c.builder, number)
+    address = cgutils.alloca_once_value(c.builder, ir.Constant(c.pyapi.voidptr, None))
+    with c.builder.if_then(c.builder.not_(failed)):
+        c.builder.store(c.pyapi.long_as_voidptr(number), address)
+        c.pyapi.decref(number)
+    return NativeValue(c.builder.load(address), is_error=failed)
 
 
 @infer_getattr
