@@ -33,11 +33,7 @@ class _Table:
     """What a class marked with @table adds to its named tuple."""
 
     def _pack(self):
-        """Type and block of words of this tuple; made once, for it cannot change.
-
-        `_address` is an attribute and no property: a call of a kernel asks for it, and would run
-        Python there, where Ctrl-C can be raised.
-        """
+        """Type and block of words of this tuple; made once, for it cannot change."""
         packed = self.__dict__.get("packed")
         if packed is None:
             kinds, words = [], []
@@ -47,9 +43,12 @@ class _Table:
                 words.extend(own)
             block = np.array(words, np.uint64)
             packed = TableType(type(self).__name__, self._fields, tuple(kinds)), block
-            self.__dict__["_address"] = block.ctypes.data
             self.__dict__["packed"] = packed
         return packed
+
+    @property
+    def _address(self) -> int:
+        return self._pack()[1].ctypes.data
 
     def __reduce__(self):
         return type(self), tuple(self)
@@ -90,7 +89,7 @@ def _words_of(member):
         words = [member.size, member.itemsize, member.ctypes.data, *member.shape, *member.strides]
         return numba.typeof(member), words
     if isinstance(member, _Table):
-        return member._pack()[0], [member._pack()[1].ctypes.data]
+        return member._pack()[0], [member._address]
     if member is None:
         return types.none, []
     if isinstance(member, float):
@@ -112,6 +111,7 @@ class _TableModel(models.OpaqueModel):
 
 @unbox(TableType)
 def _unbox_table(kind, value, c):
+    """The address. To ask for it runs Python, where Ctrl-C may be raised."""
     number = c.pyapi.object_getattr_string(value, "_address")
     failed = cgutils.is_null(c.builder, number)
     address = cgutils.alloca_once_value(c.builder, ir.Constant(c.pyapi.voidptr, None))
