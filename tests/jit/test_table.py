@@ -95,3 +95,17 @@ def test_tables_are_pickled_without_their_address():
 def test_what_cannot_be_a_member_is_refused():
     with pytest.raises(TypeError, match="cannot hold str"):
         read(outer()._replace(count="seven"))
+
+
+def test_ctrl_c_where_a_call_asks_for_the_address_is_an_exception(monkeypatch):
+    """It was a crash of the process."""
+
+    def interrupt(table):
+        raise KeyboardInterrupt
+
+    assert read(outer())[2] == -7
+    with monkeypatch.context() as patch:
+        patch.setattr(Outer, "_address", property(interrupt))
+        with pytest.raises(KeyboardInterrupt):
+            read(outer())
+    assert read(outer())[2] == -7

@@ -13,6 +13,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.core.extending import (
     NativeValue,
@@ -110,10 +111,14 @@ class _TableModel(models.OpaqueModel):
 
 @unbox(TableType)
 def _unbox_table(kind, value, c):
+    """The address. To ask for it runs Python, where Ctrl-C may be raised."""
     number = c.pyapi.object_getattr_string(value, "_address")
-    address = c.pyapi.long_as_voidptr(number)
-    c.pyapi.decref(number)
-    return NativeValue(address)
+    failed = cgutils.is_null(c.builder, number)
+    address = cgutils.alloca_once_value(c.builder, ir.Constant(c.pyapi.voidptr, None))
+    with c.builder.if_then(c.builder.not_(failed)):
+        c.builder.store(c.pyapi.long_as_voidptr(number), address)
+        c.pyapi.decref(number)
+    return NativeValue(c.builder.load(address), is_error=failed)
 
 
 @infer_getattr
