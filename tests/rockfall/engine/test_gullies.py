@@ -63,6 +63,34 @@ def test_nor_across_any_gully_with_any_feet(seed):
     assert outcomes == [[STOPPED]] * 60
 
 
+NETS = {
+    "aslant": ([(-45, -14), (45, 17)], 0.0),
+    "bent in the gully": ([(-45, 3), (1, -9), (1.7, 8), (45, -4)], 0.0),
+    "drawn from east to west": ([(45, 2), (-45, 1)], 0.0),
+    "leaning uphill": ([(-45, 1.3), (45, -2)], 0.5),
+    "leaning downhill": ([(-45, 1.3), (45, -2)], -0.5),
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_nor_past_one_that_is_aslant_bent_or_leans(name):
+    """A gully of 4 m; no rock may get below the whole net unseen."""
+    slope = gully(4.0)
+    points, lean = NETS[name]
+    low, high = slope.bounds
+    middle = 0.5 * (low + high)[:2]
+    net = Net(np.array(points, float) + middle, 8.0, np.inf, inclination=lean)
+    barriers = join_barriers(slope, [net])
+    scene = Scene.build(slope.vertices, slope.triangles, uniform_surface(0.2, 0.4), barriers)
+    starts = []
+    for dx, dy in np.random.default_rng(2).uniform(-8.0, 8.0, (60, 2)):
+        x, y = middle[0] + dx, high[1] - 15.0 + 0.5 * dy
+        starts.append(Start((x, y, float(slope.height(x, y)) + 1.2), (0.0, -6.0, 0.0)))
+    rolled = roll_many([Rock.sphere(1.0)] * 60, starts, scene)
+    assert all(len(r.crossings) for r in rolled)
+    assert all(r.crossings["outcome"][-1] == STOPPED for r in rolled)
+
+
 def test_nor_does_a_point(depth=3.0, offset=2.5):
     assert all(r.crossings["outcome"].tolist() == [STOPPED]
                for r in gully_rolls(depth, offset, roll_lumped))  # fmt: skip

@@ -16,6 +16,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 import fakes  # noqa: E402
 from drystone.errors import InputError  # noqa: E402
 from drystone.rockfall.report.html import report_study  # noqa: E402
+from drystone.rockfall.report.html_parts import table  # noqa: E402
 from drystone.rockfall.report.maps import hillshade, shrink  # noqa: E402
 from drystone.rockfall.results.rasters import raster_names  # noqa: E402
 from drystone.rockfall.results.results import Results  # noqa: E402
@@ -151,6 +152,12 @@ def test_report_needs_nothing_else(results):
     assert page.count("data:image/png;base64,") == len(images) >= 14
     assert "line_1.png" in images and "map_trajectories.png" in images
     json.loads((results.folder / "statistics.json").read_text())  # no NaN, which is no JSON
+
+
+def test_long_names_take_two_lines_and_numbers_do_not():
+    page = table(["name", "energy"], [["net of the second row", "1103 (966.4 – 1184) *"]])
+    assert '<td class="words">net of the second row</td>' in page
+    assert "<td>1103 (966.4 – 1184) *</td>" in page
 
 
 def test_hillshade_by_hand():
