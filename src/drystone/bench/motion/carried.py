@@ -1,5 +1,7 @@
 """Contacts that carry, roll and curve: radii, energy, and floors without bumps."""
 
+from typing import Any
+
 import numpy as np
 
 import drystone as ds
@@ -51,3 +53,42 @@ def seam_rise(compound: bool, dt: float) -> float:
         world.step()
         rise = max(rise, float(box.position[2]) - 0.15)
     return 1e3 * rise
+
+
+def washer(turns: float, dt: float) -> Any:
+    """A drum of 0.7 m with four paddles, kinematic, and 200 solids of 40 to 60 mm in it."""
+    world, rng = ds.World(dt=dt, sleeping=False), np.random.default_rng(1)
+    stone = ds.Material(density=1000, friction=0.4)
+    radius, length, parts = 0.35, 0.4, []
+    for k in range(28):
+        paddle = k >= 24
+        angle = 2 * np.pi * ((k - 23.5) / 4 if paddle else k / 24)
+        size = (0.1, length, 0.02) if paddle else (0.04, length, 0.103)
+        out = radius + (-0.05 if paddle else 0.02)
+        at = (out * np.cos(angle), 0.0, -out * np.sin(angle))
+        turned = (np.cos(angle / 2), 0.0, np.sin(angle / 2), 0.0)
+        parts.append((ds.Box(*size), at, turned))
+    for side in (-1, 1):
+        parts.append((ds.Box(0.8, 0.04, 0.8), (0, side * (length + 0.04) / 2, 0)))
+    spin = (0, 2 * np.pi * turns, 0)
+    world.add_body(ds.Compound(*parts), stone, kinematic=True, spin=spin)
+    steps = np.arange(-3, 4) * 0.062
+    places = [(x, y, z) for y in steps[1:-1] for x in steps for z in steps if np.hypot(x, z) < 0.23]
+    for k, place in enumerate(places[:200]):
+        size, turn = rng.uniform(0.04, 0.06), rng.normal(size=4)
+        shapes = (
+            ds.Box(0.6 * size, 0.5 * size, 0.5 * size), ds.Sphere(0.45 * size),
+            ds.Capsule(0.2 * size, 0.5 * size), ds.Cylinder(0.33 * size, 0.5 * size),
+        )  # fmt: skip
+        world.add_body(
+            shapes[k % 4], stone, position=place, orientation=turn / np.linalg.norm(turn)
+        )
+    return world
+
+
+def washer_overlap(turns: float, dt: float, seconds: float = 2.0) -> float:
+    """Deepest overlap at the start of a step in a washer [mm]."""
+    world, deepest = washer(turns, dt), 0.0
+    for _ in range(round(seconds / dt)):
+        deepest = max(deepest, world.step().penetration)
+    return 1e3 * deepest

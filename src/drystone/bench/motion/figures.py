@@ -59,6 +59,8 @@ FIGURES: tuple[Figure, ...] = (
            partial(carried.pin_loss, HALF)),
     Figure("arm on a pin, 4 s of 0.01 s: energy lost [%]", "46", 1.0,
            partial(carried.pin_loss, HUNDREDTH)),
+    Figure("washer, half a turn a second, 2 s of 1/240 s: overlap [mm]", "40", 10.0,
+           partial(carried.washer_overlap, 0.5, HALF)),
     Figure("box over seams of boxes: rise [mm]", "80", 0.05,
            partial(carried.seam_rise, False, HALF)),
     Figure("box over seams of a Compound: rise [mm]", "80", 0.05,
