@@ -72,3 +72,14 @@ def test_paths_are_taken_as_they_are(tmp_path):
     assert as_path("a/b") == as_path(Path("a/b")) == Path("a/b")
     (tmp_path / "ä b").write_bytes(b"")
     assert existing_file(str(tmp_path / "ä b")) == tmp_path / "ä b"
+
+
+@pytest.mark.parametrize(
+    "read", [ds.World.load, ds.ContactProblem.load, ds.lcp.load, ds.Robot.load]
+)
+def test_files_of_gigabytes_of_nothing_are_not_read(tmp_path, read):
+    path = tmp_path / "sparse.urdf"
+    with open(path, "wb") as file:
+        file.truncate(2**33)
+    with pytest.raises(ds.InputError, match="8.0 GiB"):
+        read(path)

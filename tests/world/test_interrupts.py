@@ -98,7 +98,7 @@ def test_ctrl_c_anywhere_in_a_step_of_ones_own_loop_is_no_crash():
             if not frame.f_code.co_filename.startswith(package):
                 return None
             lines += event == "line"
-            if lines == raise_at:
+            if event == "line" and lines == raise_at:
                 sys.settrace(None)
                 raise KeyboardInterrupt
             return trace

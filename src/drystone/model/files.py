@@ -10,6 +10,8 @@ from pathlib import Path
 from drystone.errors import InputError
 from drystone.model.checks import shown
 
+MOST_BYTES = 2 * 2**30  # of a file that is read as a whole
+
 
 def as_path(value, who: str = "") -> Path:
     """`value` as a Path; `who` begins the sentence if it is none."""
@@ -48,10 +50,16 @@ def existing_file(value, who: str = "") -> Path:
 def read_file(path: Path, who: str = "") -> bytes:
     """All bytes of existing_file(path)."""
     path = existing_file(path, who)
+    start = f"{who}: {path}" if who else f"{path}"
     try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:  # one with holes takes no room on the disk
+            raise InputError(
+                f"{start}: has {size / 2**30:.1f} GiB; files of more than {MOST_BYTES >> 30} GiB "
+                f"are not read."
+            )
         return path.read_bytes()
     except OSError as error:
-        start = f"{who}: {path}" if who else f"{path}"
         raise InputError(f"{start}: cannot be read: {reason(error)}.") from None
 
 
