@@ -145,7 +145,7 @@ def test_problems_are_solved_as_the_step_of_a_world_solves_them(masses):
 def test_what_the_step_leaves_unconverged_goes_to_the_hybrid(monkeypatch):
     """Contacts beyond what Newton takes within a step: a stack of 140 boxes, 560 contacts, where
     factors of its bodies would take too long."""
-    monkeypatch.setattr("drystone.solvers.auto.BODY_OPERATIONS", 0.0)
+    monkeypatch.setattr("drystone.solvers.auto.ISLAND_OPERATIONS", 0.0)
     impulse, info = solve(box_stack([1.0] * 140), tolerance=1e-8)
     assert info.converged and info.method.startswith("hybrid: ")
 

@@ -78,8 +78,8 @@ def _typed(boxes: Boxes) -> Boxes:
     """The arrays that are not read, with the types that the engine compiles for."""
     i32, i64 = np.int32, np.int64
     return boxes._replace(
-        reach=np.zeros(1), escaped=np.zeros(1, i64), cell=np.zeros((1, 4), i64),
-        seam_last=np.zeros(1, i32),
+        reach=np.zeros(1), escaped=np.zeros(1, i64), left=np.zeros(1, i32),
+        cell=np.zeros((1, 4), i64), seam_last=np.zeros(1, i32),
         bucket_first=np.zeros(1, i32), bucket_item=np.zeros(1, i32), pair_start=np.zeros(1, i32),
         found=np.zeros((1, 2), i32), old_pair=np.zeros((1, 2), i32),
         old_cached=np.zeros((1, 2), i32), old_axis=np.zeros((1, 8)),

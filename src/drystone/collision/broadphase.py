@@ -7,11 +7,12 @@ stands in the one cell that holds the lower corner of its fat AABB, at the level
 least as large as that.
 """
 
-from math import ceil, floor, inf, log2, sqrt
+from math import floor, inf, sqrt
 
 import numpy as np
 from numba import prange
 
+from drystone.collision.fat_aabbs import LEVELS, fatten_escaped, forget_escaped
 from drystone.jit import inner_kernel, kernel, parallel_kernel
 from drystone.jit.stage import stage
 from drystone.jit.vec import (
@@ -37,16 +38,10 @@ from drystone.model.arrays import (
 )
 from drystone.shapes.kinds import extent
 
-# Margin of a fat AABB: this share of the shape's radius, plus this many steps of its motion.
-# A larger margin means fewer searches but more pairs to test in every step.
-FAT_SHARE = 0.05
-FAT_STEPS = 6.0
-
 # If more than that part of the shapes has left its fat AABB, the pairs of all are searched; else
 # those of these alone (moved_pairs.py).
 MOST_ESCAPED = 8
 
-LEVELS = 128  # powers of two of size that are told apart, centred on 1 m
 # A box reaches over three cells at most, unless it is so far out that the number of its cell is no
 # integer any more: then all shapes of the level are tested.
 _FEW_CELLS, FAR = 4.0, 2.0**62
@@ -171,7 +166,8 @@ def bound_motion(s, b, bodies, state, force, fall, dt, pose, swept):
 
 @kernel
 def _place_range(lo, hi, shapes, bodies, state, force, settings, fixed_too, boxes):
-    """Place shapes lo..hi; return how many AABBs have left their fat AABBs."""
+    """Place shapes lo..hi; return how many AABBs have left their fat AABBs. Those of what rests are
+    not asked: they are the same in a world that was loaded."""
     reach, box, left, escaped, dt = boxes.reach, boxes.aabb, boxes.left, 0, settings.dt
     pose, swept, fat, body = boxes.pose, boxes.swept, state.fat_aabb, shapes.body
     position, rotation, asleep = state.position, state.rotation, state.asleep
@@ -179,15 +175,13 @@ def _place_range(lo, hi, shapes, bodies, state, force, settings, fixed_too, boxe
     fall = dt * dt * gravity
     for s in range(lo, hi):
         b, left[s] = body[s], 0
-        if b == FIXED:
-            if not fixed_too:
-                continue
-        elif asleep[b] == 1 and not fixed_too:
+        moves = b != FIXED and asleep[b] == 0
+        if not moves and not fixed_too:
             continue
         place_shape(s, shapes, position, rotation, pose)
         reach[s] = bound_motion(s, b, bodies, state, force, fall, dt, pose, swept)
         fill_aabb(s, shapes, pose, reach[s], box)
-        for k in range(3):
+        for k in range(3 if moves else 0):
             if box[s, k] < fat[s, k] or box[s, 3 + k] > fat[s, 3 + k]:
                 escaped, left[s] = escaped + 1, 1
                 break
@@ -221,34 +215,9 @@ def update_aabbs(shapes, bodies, state, force, settings, boxes, flag):
         escaped = 0
         for chunk in range(chunks):
             escaped += boxes.escaped[chunk]
-    if fixed_too or state.counter[COUNTER_BOXES_VALID] == 0 or MOST_ESCAPED * escaped > ns:
-        return ns if escaped > 0 or state.counter[COUNTER_BOXES_VALID] == 0 else 0
-    return escaped
-
-
-@inner_kernel
-def fatten(s, shapes, fat, boxes):
-    """A new fat AABB around the AABB of shape `s`, and its cell."""
-    box, cell = boxes.aabb, boxes.cell
-    if shapes.kind[s] == PLANE:
-        cell[s, 0] = -1
-        for k in range(6):
-            fat[s, k] = box[s, k]
-        return
-    margin = 0.0
-    if shapes.body[s] != FIXED:
-        margin = FAT_SHARE * shapes.radius[s] + FAT_STEPS * boxes.reach[s]
-    extent = 0.0
-    for k in range(3):
-        fat[s, k] = box[s, k] - margin
-        fat[s, 3 + k] = box[s, 3 + k] + margin
-        extent = max(extent, fat[s, 3 + k] - fat[s, k])
-    level = int(ceil(log2(max(extent, 1e-18)))) + LEVELS // 2
-    level = max(0, min(LEVELS - 1, level))
-    side = 2.0 ** (level - LEVELS // 2)
-    cell[s, 0] = level
-    for k in range(3):
-        cell[s, 1 + k] = int(floor(fat[s, k] / side))
+    if state.counter[COUNTER_BOXES_VALID] == 0:
+        return ns
+    return ns if MOST_ESCAPED * escaped > ns else escaped
 
 
 @inner_kernel
@@ -470,14 +439,13 @@ def carry_over(state, boxes, count, old_count):
 def find_pairs(model, state, boxes):
     """Search all pairs anew. Returns their number; if it exceeds the capacity, nothing changes."""
     shapes, bodies, excluded = model.shapes, model.bodies, model.pairing.excluded
-    for s in range(shapes.kind.shape[0]):
-        fatten(s, shapes, state.fat_aabb, boxes)
+    fatten_escaped(shapes, state, boxes)
     fill_buckets(boxes.cell, boxes.bucket_first, boxes.bucket_item)
     present = np.zeros(LEVELS, np.bool_)
     count = _search_planes(shapes, bodies, excluded, state.fat_aabb, boxes, 0)
     count = _search_grid(shapes, bodies, excluded, state.fat_aabb, boxes, present, count)
     if count > boxes.found.shape[0] or count > state.pair.shape[0]:
-        state.counter[COUNTER_BOXES_VALID] = 0
+        forget_escaped(shapes, state, boxes)
         return count
     old_count = state.counter[COUNTER_PAIRS]
     keep_old_pairs(state, boxes, old_count)

@@ -10,21 +10,20 @@ import numpy as np
 
 from drystone.collision.broadphase import (
     FAR,
-    LEVELS,
     boxes_overlap,
     bucket_of,
     carry_over,
     emit,
-    fatten,
     fill_buckets,
     keep_old_pairs,
     may_touch,
     sort_pairs,
     stands_on_plane,
 )
+from drystone.collision.fat_aabbs import LEVELS, fatten_escaped, forget_escaped
 from drystone.jit import kernel
 from drystone.jit.stage import stage
-from drystone.model.arrays import COUNTER_BOXES_VALID, COUNTER_PAIRS, PLANE
+from drystone.model.arrays import COUNTER_PAIRS, PLANE
 
 MOST_CELLS = 12.0  # along an axis: beyond, all shapes of a level are looked at
 
@@ -114,16 +113,14 @@ def _keep_others(pair, old_count, boxes):
 def find_moved_pairs(model, state, boxes):
     """As find_pairs(), but only for the shapes that have escaped."""
     shapes, bodies, excluded = model.shapes, model.bodies, model.pairing.excluded
-    ns, old_count = shapes.kind.shape[0], state.counter[COUNTER_PAIRS]
-    for s in range(ns):
-        if boxes.left[s] == 1:
-            fatten(s, shapes, state.fat_aabb, boxes)
+    old_count = state.counter[COUNTER_PAIRS]
+    fatten_escaped(shapes, state, boxes)
     fill_buckets(boxes.cell, boxes.bucket_first, boxes.bucket_item)
     present = np.zeros(LEVELS, np.bool_)
     count = _keep_others(state.pair, old_count, boxes)
     count = _search_all_moved(shapes, bodies, excluded, state.fat_aabb, boxes, present, count)
     if count > boxes.found.shape[0] or count > state.pair.shape[0]:
-        state.counter[COUNTER_BOXES_VALID] = 0
+        forget_escaped(shapes, state, boxes)
         return count
     keep_old_pairs(state, boxes, old_count)
     sort_pairs(boxes.found, count, boxes.pair_start, state.pair)

@@ -81,7 +81,7 @@ def test_a_study_says_it_as_it_was_said(table, twin):
         ({"triangular": [1, 9, 5]}, "must rise"),
         ({"beta": [1, 2]}, "min and max"),
         ({"values": [], "weights": []}, "must not be empty"),
-        ({"values": [1, 2], "weights": [0, 0]}, "no value"),
+        ({"values": [1, 2], "weights": [0, 0]}, "not all 0"),
         ({"min": 1}, "needs one of"),
     ],
 )

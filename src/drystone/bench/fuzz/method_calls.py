@@ -152,6 +152,7 @@ def reading_calls(p: Props) -> dict[str, Call]:
         "Clip.index": Call(clip.index, {"joint": "left_hip"}),
         "Torques.load": Call(ds.Torques.load, {"path": p.files["torques"]}, repr),
         "Torques.save": Call(torques.save, {"path": p.folder / "torques.h5"}),
+        "Torques.stances": Call(torques.stances, {"prominence": 0.05}, repr),
         "Figure.bone": Call(figure.bone, {"name": figure.names[1]}),
         "Figure.index": Call(figure.index, {"bone": figure.names[1]}),
         "Gains.of": Call(ds.Gains().of, {"figure": figure, "stands": True}),

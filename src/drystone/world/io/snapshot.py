@@ -8,7 +8,7 @@ import numpy as np
 from drystone.constraints.joint_rows import joint_work_of
 from drystone.errors import InputError
 from drystone.model import capacity
-from drystone.model.arrays import COUNTER_CACHED, COUNTER_PAIRS, State
+from drystone.model.arrays import COUNTER_CACHED, COUNTER_PAIRS, FLAG_PLACED, State
 from drystone.model.checks import shown
 from drystone.model.signatures import public
 from drystone.solvers.reduced.scratch import robot_scratch_of
@@ -111,6 +111,7 @@ class Snapshots:
             state[k][...] = arrays[k]
         for k, _ in _PARTS:
             state[k][: len(arrays[k])] = arrays[k]
+        self._work.log.flag[FLAG_PLACED] = 0  # what slept then may lie elsewhere now
         self._settings, self._unspent = snapshot._settings, snapshot._unspent
         self._info = snapshot._info
         take_inputs(self, snapshot._inputs)
