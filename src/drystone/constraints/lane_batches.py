@@ -124,13 +124,16 @@ def _fill_lane(r, at, place, moving, mass, rows):
             data[at + SURFACE + WIDTH * f] = along + frame[r, 5 + 3 * f] * v[r, 2]
     data[at + MASS_A], data[at + INERTIA_A] = mass[a, 0], mass[a, 1]
     data[at + MASS_B], data[at + INERTIA_B] = mass[b, 0], mass[b, 1]
-    even = _is_even(a, mass) and _is_even(b, mass)
-    if not even:
-        for k in range(2):
-            c = rows.body[r, k]
-            for f in range(7):
-                rows.lane_mass[c, f] = mass[c, f]
-    return even
+    return _is_even(a, mass) and _is_even(b, mass)
+
+
+@kernel
+def _fill_masses(k, mass, rows):
+    """Whole inertias of all bodies of batch `k`, in rows of eight."""
+    for lane in range(2 * WIDTH):
+        b = rows.lane_body[2 * WIDTH * k + lane]
+        for f in range(7):
+            rows.lane_mass[b, f] = mass[b, f]
 
 
 @inner_kernel
@@ -153,6 +156,8 @@ def pack_batches(lo, hi, first, moving, rows, mass):
             elif not _fill_lane(r, at, place, moving, mass, rows):
                 even = False
         rows.lane_even[k] = 1 if even else 0
+        if not even:
+            _fill_masses(k, mass, rows)
     return end
 
 
