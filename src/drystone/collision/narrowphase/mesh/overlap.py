@@ -64,6 +64,9 @@ SIDEWAYS, MOST_SIDED = 2.0, 256
 PROBES, INSIDE, CENTRING = 6, 4e-6, 2
 # Area vectors that add up to less than this part of their lengths say nothing.
 CLEAR = 0.3
+# The area vector is against the way out if no larger loop about it says so only where the other
+# way is shorter than this part of it.
+REVERSED = 0.5
 # Rounds in which the direction of least depth is refined, beginning with this step.
 ROUNDS, FIRST_STEP = 6, 0.4
 AWAY = (0.35907, 0.77344, 0.52232)  # any direction that no edge is likely to have
@@ -327,6 +330,21 @@ def _enclosed(shapes, pair, small, stack):
 
 
 @kernel
+def _is_inner(loop, loops, overlap, n):
+    """Whether an overlap may be the inner loop, with area vector along n, of one that has a hole:
+    whether a larger loop about it has its own against n. The inner one is reversed."""
+    area, _, _ = _area_of(loop, loops, overlap)
+    for k in range(loops):
+        if loop[k, OVERLAP] == overlap:
+            continue
+        other = (loop[k, AREA], loop[k, AREA + 1], loop[k, AREA + 2])
+        away = norm(sub(load(loop, k), load(loop, int(overlap))))
+        if dot(other, n) < 0.0 and norm(other) > norm(area) and 2.0 * away < loop[k, LENGTH]:
+            return True
+    return False
+
+
+@kernel
 def _way_of(shapes, pair, loops, segments, k, small, work):
     """Direction, depth and point midway by which the overlap number k is left, and the length of
     its loops. The depth is -1 if no point of it is in both bodies."""
@@ -334,9 +352,11 @@ def _way_of(shapes, pair, loops, segments, k, small, work):
     n, depth, middle = normalize(area), -1.0, (0.0, 0.0, 0.0)
     if norm(area) > CLEAR * sizes and sizes > 0.0:
         depth, middle, x = _deepest_probe(shapes, pair, loops, segments, float(k), n, small, work)
-        # The inner loop of an overlap with a hole has its area vector reversed.
+        # Beyond half the wall the other way may be as short where it is measured: it is not the way
+        # that the body came.
         other, y = _depth(shapes, pair, x, scale(n, -1.0), small, work.stack)
-        if depth >= 0.0 and 0.0 <= other < depth:
+        limit = depth if _is_inner(work.loop, loops, float(k), n) else REVERSED * depth
+        if depth >= 0.0 and 0.0 <= other < limit:
             n, depth, middle = scale(n, -1.0), other, y
     if depth < 0.0:
         n, depth, middle = _shortest_way(shapes, pair, loops, segments, float(k), small, work)
