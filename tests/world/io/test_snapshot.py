@@ -233,3 +233,22 @@ def test_setting_a_drive_looks_at_what_a_joint_allows_only_if_it_must():
     assert world._build is build and world.model.joints.drive[1, 0, 0] == 2.5
     hinges[1].set(motor=ds.Motor(2.5))  # without a bound its tree is another one
     assert world._stale
+
+
+def test_what_slept_lies_where_it_slept():
+    """Poses of shapes that sleep are kept from step to step: not those of a later time."""
+    world = ds.World()
+    world.add_fixed(ds.Plane())
+    box = world.add_body(ds.Box(1, 1, 1), position=(0, 0, 0.5))
+    ball = world.add_body(ds.Sphere(0.3), position=(0, 0, 9.0))
+    world.run(1.0)
+    assert box.asleep and not ball.asleep
+    snapshot, copy = world.snapshot(), world.copy()
+    copy.run(1.0)
+    box.velocity = 8.0, 0.0, 0.0
+    world.run(3.0)
+    assert box.position[0] > 1.0 and box.asleep
+    world.restore(snapshot)
+    world.run(1.0)
+    assert world.hash() == copy.hash()
+    assert ball.position[2] > 1.2  # on the box
