@@ -1,7 +1,8 @@
 """A step with joints that becomes non-finite is not taken: State is the last good step (trust.md).
 
 All arrays of State are compared, bit for bit: a solver that had written start velocities, biases or
-poses before the numbers were checked would be found out.
+poses before the numbers were checked would be found out. But for the fat AABBs of bodies that
+leave theirs in that very step, which are made before it (timestep.py) and hold for the same poses.
 """
 
 import numpy as np
@@ -66,6 +67,10 @@ def fails_and_leaves(world, spoil):
     with pytest.raises(ds.SimulationError, match="no longer a finite number"):
         world.step()
     after = {name: getattr(world.state, name)[: len(old)] for name, old in before.items()}
+    box, fat = world._work.boxes.aabb, world.state.fat_aabb
+    inside = (box[:, :3] >= fat[:, :3]) & (box[:, 3:] <= fat[:, 3:])
+    assert (inside | np.isnan(box[:, :3])).all()
+    del before["fat_aabb"]
     return [name for name, old in before.items() if after[name].tobytes() != old.tobytes()]
 
 
